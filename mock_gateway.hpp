@@ -14,6 +14,7 @@
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -322,6 +323,44 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 }}  // namespace mock_gateway
 
+// ---- core/shared.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
+/// say: a value as newly made, or GatewayError.
+template <class T>
+class Shared {
+ public:
+  Shared() = default;  // as if it was moved from
+  explicit Shared(T value) : shared_(std::make_shared<T>(std::move(value))) {}
+
+  const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
+  const T* operator->() const { return &**this; }
+  /// For a change that copies do not see.
+  T& own() {
+    if (!shared_ || shared_.use_count() > 1) shared_ = std::make_shared<T>(**this);
+    return *shared_;
+  }
+
+ private:
+  std::shared_ptr<T> shared_;
+};
+
+/// A pointer that stays in what is moved from: a handle remains one, and a value what it was made.
+template <class T>
+class Lasting : public std::shared_ptr<T> {
+ public:
+  Lasting() = default;
+  Lasting(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
+  Lasting(const Lasting&) = default;
+  Lasting& operator=(const Lasting&) = default;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- model/profile.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -485,7 +524,7 @@ class Options {
   friend struct detail::Access;
   detail::OptionValues& edit();
 
-  std::shared_ptr<detail::OptionValues> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::OptionValues> data_;  // copies share it until one of them is changed
 };
 
 }}  // namespace mock_gateway
@@ -522,6 +561,14 @@ std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+
+/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
+enum class AcceptanceSwitch : signed char { off, on, as_documented };
+struct StrictAcceptance;
+
+}  // namespace detail
+
 /// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
 /// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
 /// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
@@ -531,7 +578,10 @@ class Acceptance {
   /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
   /// `max_completion_tokens`.
   static Acceptance openai();
-  /// Every extension off: only what the documentation lists.
+  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
+  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
+  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
+  /// every profile.
   static Acceptance strict();
   /// Any body that is JSON with model and messages, from any content type.
   static Acceptance lenient();
@@ -540,104 +590,129 @@ class Acceptance {
   [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
     return with(&Acceptance::bearer_in_any_case_, accepted);
   }
-  bool bearer_in_any_case() const { return bearer_in_any_case_; }
+  bool bearer_in_any_case() const { return bearer_in_any_case_ == Switch::on; }
   /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
   /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
   /// too.
   [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
-  bool unknown_fields() const { return unknown_fields_; }
+  bool unknown_fields() const { return unknown_fields_ == Switch::on; }
   /// Messages of role `tool`; tool calling needs them.
   [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(&Acceptance::tool_role_, accepted); }
-  bool tool_role() const { return tool_role_; }
+  bool tool_role() const { return tool_role_ == Switch::on; }
   /// Messages of role `developer`. Off; on in openai().
   [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(&Acceptance::developer_role_, accepted); }
-  bool developer_role() const { return developer_role_; }
+  bool developer_role() const { return developer_role_ == Switch::on; }
   /// `content: null`, or none, in an assistant message that has tool calls.
   [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
     return with(&Acceptance::null_content_with_tool_calls_, accepted);
   }
-  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_; }
+  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_ == Switch::on; }
   /// `content` as an array of `{"type":"text"}` parts.
   [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(&Acceptance::text_parts_, accepted); }
-  bool text_parts() const { return text_parts_; }
+  bool text_parts() const { return text_parts_ == Switch::on; }
   /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
   [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(&Acceptance::other_parts_, accepted); }
-  bool other_parts() const { return other_parts_; }
+  bool other_parts() const { return other_parts_ == Switch::on; }
   /// `tool_calls` in assistant messages.
   [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
     return with(&Acceptance::tool_calls_in_messages_, accepted);
   }
-  bool tool_calls_in_messages() const { return tool_calls_in_messages_; }
+  bool tool_calls_in_messages() const { return tool_calls_in_messages_ == Switch::on; }
   /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
   [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
-  bool stop_as_string() const { return stop_as_string_; }
+  bool stop_as_string() const { return stop_as_string_ == Switch::on; }
   /// `tool_choice: "required"`.
   [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
     return with(&Acceptance::tool_choice_required_, accepted);
   }
-  bool tool_choice_required() const { return tool_choice_required_; }
+  bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
   /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
   /// messages. Off; on in openai().
   [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
-  bool custom_tools() const { return custom_tools_; }
+  bool custom_tools() const { return custom_tools_ == Switch::on; }
   /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
   /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
   [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
     return with(&Acceptance::max_completion_tokens_, accepted);
   }
-  bool max_completion_tokens() const { return max_completion_tokens_; }
+  bool max_completion_tokens() const { return max_completion_tokens_ == Switch::on; }
   /// `logprobs` and `top_logprobs`.
   [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
-  bool logprobs() const { return logprobs_; }
+  bool logprobs() const { return logprobs_ == Switch::on; }
   /// `null` for an optional field, which then counts as absent.
   [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
-  bool null_as_absent() const { return null_as_absent_; }
+  bool null_as_absent() const { return null_as_absent_ == Switch::on; }
   /// `stream_options` without `stream: true`; a finding.
   [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
     return with(&Acceptance::stream_options_without_stream_, accepted);
   }
-  bool stream_options_without_stream() const { return stream_options_without_stream_; }
+  bool stream_options_without_stream() const { return stream_options_without_stream_ == Switch::on; }
   /// `GET /v1/models/{id}`.
   [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(&Acceptance::model_by_id_, accepted); }
-  bool model_by_id() const { return model_by_id_; }
+  bool model_by_id() const { return model_by_id_ == Switch::on; }
   /// `Content-Type: application/json` with parameters, such as charset.
   [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
     return with(&Acceptance::content_type_parameters_, accepted);
   }
-  bool content_type_parameters() const { return content_type_parameters_; }
+  bool content_type_parameters() const { return content_type_parameters_ == Switch::on; }
   /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
   [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(&Acceptance::json_as_form_, accepted); }
-  bool json_as_form() const { return json_as_form_; }
+  bool json_as_form() const { return json_as_form_ == Switch::on; }
   /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
   [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
     return with(&Acceptance::anything_with_model_and_messages_, accepted);
   }
-  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_; }
+  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_ == Switch::on; }
 
  private:
-  Acceptance with(bool Acceptance::*extension, bool accepted) const;
-  static Acceptance with_every(bool accepted);
+  friend struct detail::StrictAcceptance;
+  using Switch = detail::AcceptanceSwitch;
 
-  bool bearer_in_any_case_ = true;
-  bool unknown_fields_ = true;
-  bool tool_role_ = true;
-  bool developer_role_ = false;
-  bool null_content_with_tool_calls_ = true;
-  bool text_parts_ = true;
-  bool other_parts_ = false;
-  bool tool_calls_in_messages_ = true;
-  bool stop_as_string_ = true;
-  bool tool_choice_required_ = true;
-  bool custom_tools_ = false;
-  bool max_completion_tokens_ = false;
-  bool logprobs_ = true;
-  bool null_as_absent_ = true;
-  bool stream_options_without_stream_ = true;
-  bool model_by_id_ = true;
-  bool content_type_parameters_ = true;
-  bool json_as_form_ = true;
-  bool anything_with_model_and_messages_ = false;
+  Acceptance with(Switch Acceptance::*extension, bool accepted) const;
+  static Acceptance with_every(Switch state);
+
+  Switch bearer_in_any_case_ = Switch::on;
+  Switch unknown_fields_ = Switch::on;
+  Switch tool_role_ = Switch::on;
+  Switch developer_role_ = Switch::off;
+  Switch null_content_with_tool_calls_ = Switch::on;
+  Switch text_parts_ = Switch::on;
+  Switch other_parts_ = Switch::off;
+  Switch tool_calls_in_messages_ = Switch::on;
+  Switch stop_as_string_ = Switch::on;
+  Switch tool_choice_required_ = Switch::on;
+  Switch custom_tools_ = Switch::off;
+  Switch max_completion_tokens_ = Switch::off;
+  Switch logprobs_ = Switch::on;
+  Switch null_as_absent_ = Switch::on;
+  Switch stream_options_without_stream_ = Switch::on;
+  Switch model_by_id_ = Switch::on;
+  Switch content_type_parameters_ = Switch::on;
+  Switch json_as_form_ = Switch::on;
+  Switch anything_with_model_and_messages_ = Switch::off;
 };
+
+namespace detail {
+
+/// What Acceptance::strict() leaves to the profile.
+struct StrictAcceptance {
+  /// Every switch.
+  static const std::array<AcceptanceSwitch Acceptance::*, 19> all;
+
+  /// The same under a profile whose service documents what `documented` takes.
+  static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
+  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
+  /// documents, and no others.
+  static bool takes_documented_fields(const Acceptance& acceptance) {
+    return acceptance.unknown_fields_ == AcceptanceSwitch::as_documented;
+  }
+  /// Whether null is absence for the fields for which the service documents it.
+  static bool takes_documented_nulls(const Acceptance& acceptance) {
+    return acceptance.null_as_absent_ == AcceptanceSwitch::as_documented;
+  }
+};
+
+}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -666,6 +741,9 @@ struct Finding {
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove it, the one that it is about last.
   std::vector<std::uint64_t> exchanges{};
+  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
+  /// only if the test did not mean it: `asked_again_early`.
+  bool fails_review = true;
 };
 
 /// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
@@ -924,11 +1002,9 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   Failure(const Failure& other);
-  Failure(Failure&& other) noexcept;
   Failure& operator=(const Failure& other);
-  Failure& operator=(Failure&& other) noexcept;
   ~Failure();
 
   /// The body's `error.type`. `error` unless set.
@@ -940,8 +1016,9 @@ class Failure {
   /// one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
   /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock. A date has whole
-  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
-  /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
+  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead, and less than a second
+  /// more. Date is rounded down: against it a date may lie up to a second more ahead, 2 s for 1 s. Throws GatewayError
+  /// for a negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
@@ -1063,6 +1140,7 @@ class ConnectionFault {
 
   Kind kind() const { return kind_; }
   Moment moment() const;
+  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
   /// "reset on accept".
   std::string to_string() const;
 
@@ -1088,7 +1166,7 @@ class ConnectionFault {
   friend ConnectionFault reply_before_body(const Failure& failure);
 
   Kind kind_;
-  std::shared_ptr<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
   std::size_t step_ = 0;
   Duration gap_{0};
   std::optional<Failure> failure_;
@@ -1135,6 +1213,9 @@ class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
+  // A move copies too, so that nothing is emptied.
+  RequestScope(const RequestScope&) = default;
+  RequestScope& operator=(const RequestScope&) = default;
   /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
@@ -1149,6 +1230,7 @@ class RequestScope {
   std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
+  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
@@ -1505,7 +1587,7 @@ class Exchange {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::ExchangeRecord> record_;
+  detail::Lasting<detail::ExchangeRecord> record_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
@@ -1546,7 +1628,7 @@ class Journal {
   void clear() const;
 
  private:
-  std::shared_ptr<detail::JournalState> state_;
+  detail::Lasting<detail::JournalState> state_;
 };
 
 }}  // namespace mock_gateway
@@ -1569,6 +1651,7 @@ class Range {
   double most() const { return most_; }
   /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
+  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
  private:
   double least_;
@@ -1626,6 +1709,8 @@ struct Problem {
   std::vector<NearMiss> near_misses{};
 };
 
+using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
+
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
@@ -1664,9 +1749,12 @@ class [[nodiscard]] Verification {
   /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a
-  /// scripted fault struck or that ended with another finish_reason than stop and tool_calls; stubs that were never
-  /// called or always hidden by others; how many exchanges are still under way.
+  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
+  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
+  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
+  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
+  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
+  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order in which they were mounted.
@@ -1723,7 +1811,7 @@ class Clock {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::ClockState> state_;
+  detail::Lasting<detail::ClockState> state_;
 };
 
 /// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
@@ -1804,7 +1892,7 @@ class Gate {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::GateState> state_;
+  detail::Lasting<detail::GateState> state_;
 };
 
 }}  // namespace mock_gateway
@@ -1884,11 +1972,9 @@ Trigger at_end();
 /// or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   Effect(const Effect& other);
-  Effect(Effect&& other) noexcept;
   Effect& operator=(const Effect& other);
-  Effect& operator=(Effect&& other) noexcept;
   ~Effect();
 
   enum class Kind {
@@ -1996,6 +2082,8 @@ class HoldPoint {
  public:
   enum class Kind { event, token };
 
+  using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
+
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
@@ -2042,7 +2130,7 @@ struct Distribution {
   /// What a number drawn beyond them becomes.
   double least = 0;
   double most = 0;
-  std::shared_ptr<const std::vector<double>> list = {};
+  Lasting<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
   /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
@@ -2128,7 +2216,7 @@ class Chunking {
  private:
   Kind kind_;
   std::size_t count_;
-  std::shared_ptr<const std::vector<std::string>> pieces_;
+  detail::Lasting<const std::vector<std::string>> pieces_;
 };
 
 /// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.
@@ -2199,11 +2287,10 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// raw_bytes() made are written as they are.
 class SseDialect {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   SseDialect();
   SseDialect(const SseDialect&);
-  SseDialect(SseDialect&&) noexcept;
   SseDialect& operator=(const SseDialect&);
-  SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
   /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
@@ -2290,6 +2377,9 @@ namespace detail {
 
 /// Throws GatewayError for a dialect that cannot be written.
 void require_dialect(const SseDialect& dialect);
+/// What a stream in this dialect has that OpenAI's has not, for reports: "lines ended with CR, [DONE] was left out";
+/// empty: nothing. Of its end only when the stream was sent `whole`.
+std::string unusual_in(const SseDialect& dialect, bool whole);
 
 }  // namespace detail
 
@@ -2309,7 +2399,7 @@ struct Writes {
     /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
     /// due_together.
     each_event,
-    /// The writes of each_event, cut into writes of `size` bytes at most.
+    /// The writes of each_event, cut into writes of `size` bytes at most, each a read of its own.
     sliced,
     /// One write for all, at the end or before a fault.
     together,
@@ -2348,11 +2438,9 @@ class TokenLogprob {
   /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
   /// there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   TokenLogprob(const TokenLogprob& other);
-  TokenLogprob(TokenLogprob&& other) noexcept;
   TokenLogprob& operator=(const TokenLogprob& other);
-  TokenLogprob& operator=(TokenLogprob&& other) noexcept;
   ~TokenLogprob();
 
   double logprob() const { return logprob_; }
@@ -2397,6 +2485,10 @@ class TokenUsage {
 /// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
 class StreamChunk {
  public:
+  // A move copies too, so that nothing is emptied.
+  StreamChunk(const StreamChunk&) = default;
+  StreamChunk& operator=(const StreamChunk&) = default;
+
   /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
   /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
   StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
@@ -2445,7 +2537,8 @@ struct ReplyData;
 
 }  // namespace detail
 
-/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy.
+/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy, of a
+/// temporary without copying what it holds, so that a chain of setters makes the reply once.
 /// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
 /// `n` unless `verbatim()`.
 ///
@@ -2459,117 +2552,157 @@ class Reply {
   explicit Reply(detail::ReplyData data);
 
   /// Adds reasoning, sent as reasoning_content before the content.
-  [[nodiscard]] Reply thinking(std::string text) const;
+  [[nodiscard]] Reply thinking(std::string text) const&;
+  [[nodiscard]] Reply thinking(std::string text) &&;
   /// Adds text; in a reply of several choices, to the last.
-  [[nodiscard]] Reply text(std::string text) const;
+  [[nodiscard]] Reply text(std::string text) const&;
+  [[nodiscard]] Reply text(std::string text) &&;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
   /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const&;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") &&;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const&;
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") &&;
   /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
   /// as tool_call().
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const&;
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") &&;
   /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
   /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
   /// plain reply, or one with a single call, is the same with it.
-  [[nodiscard]] Reply interleaved() const;
+  [[nodiscard]] Reply interleaved() const&;
+  [[nodiscard]] Reply interleaved() &&;
   /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const&;
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) &&;
   /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
   /// needs, the empty string included.
-  [[nodiscard]] Reply finish_reason(std::string reason) const;
+  [[nodiscard]] Reply finish_reason(std::string reason) const&;
+  [[nodiscard]] Reply finish_reason(std::string reason) &&;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
   /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
-  [[nodiscard]] Reply finish_in_last_chunk() const;
+  [[nodiscard]] Reply finish_in_last_chunk() const&;
+  [[nodiscard]] Reply finish_in_last_chunk() &&;
   /// The `model` that the reply claims, in place of the requested one.
-  [[nodiscard]] Reply model(std::string id) const;
+  [[nodiscard]] Reply model(std::string id) const&;
+  [[nodiscard]] Reply model(std::string id) &&;
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const&;
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) &&;
   /// The same with all that a TokenUsage says.
-  [[nodiscard]] Reply usage(TokenUsage usage) const;
+  [[nodiscard]] Reply usage(TokenUsage usage) const&;
+  [[nodiscard]] Reply usage(TokenUsage usage) &&;
   /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) const {
-    return with_usage_json(json);
+  [[nodiscard]] Reply usage(const T& json) const& {
+    return Reply(*this).with_usage_json(json);
+  }
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  [[nodiscard]] Reply usage(const T& json) && {
+    return std::move(*this).with_usage_json(json);
   }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// those of extra_message. `patch` must be a JSON object, or GatewayError.
-  [[nodiscard]] Reply extra(const Json& patch) const;
+  [[nodiscard]] Reply extra(const Json& patch) const&;
+  [[nodiscard]] Reply extra(const Json& patch) &&;
   /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
   /// Otherwise it does what extra() does.
-  [[nodiscard]] Reply extra_message(const Json& patch) const;
+  [[nodiscard]] Reply extra_message(const Json& patch) const&;
+  [[nodiscard]] Reply extra_message(const Json& patch) &&;
   /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
   /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
   /// chunk that the reply did not come to; a plain reply has none.
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const&;
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) &&;
   /// Adds an element to chunks(); GatewayError for any other reply.
-  [[nodiscard]] Reply chunk(StreamChunk chunk) const;
+  [[nodiscard]] Reply chunk(StreamChunk chunk) const&;
+  [[nodiscard]] Reply chunk(StreamChunk chunk) &&;
   /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
-  [[nodiscard]] Reply verbatim() const;
+  [[nodiscard]] Reply verbatim() const&;
+  [[nodiscard]] Reply verbatim() &&;
   /// Sets a response header in place of every one of that name; see Failure::header.
-  [[nodiscard]] Reply header(std::string name, std::string value) const;
+  [[nodiscard]] Reply header(std::string name, std::string value) const&;
+  [[nodiscard]] Reply header(std::string name, std::string value) &&;
   /// Adds a response header beside those of the same name; see Failure::add_header.
-  [[nodiscard]] Reply add_header(std::string name, std::string value) const;
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const&;
+  [[nodiscard]] Reply add_header(std::string name, std::string value) &&;
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const&;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) &&;
 
   /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
   /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
   /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
-  [[nodiscard]] Reply every(Timing gap) const;
+  [[nodiscard]] Reply every(Timing gap) const&;
+  [[nodiscard]] Reply every(Timing gap) &&;
   /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
   /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
-  [[nodiscard]] Reply first_token_after(Timing delay) const;
+  [[nodiscard]] Reply first_token_after(Timing delay) const&;
+  [[nodiscard]] Reply first_token_after(Timing delay) &&;
   /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
   /// and a raw reply.
-  [[nodiscard]] Reply tokens_per_second(Rate rate) const;
+  [[nodiscard]] Reply tokens_per_second(Rate rate) const&;
+  [[nodiscard]] Reply tokens_per_second(Rate rate) &&;
   /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
   /// token at a time. GatewayError for a reply that is no completion.
-  [[nodiscard]] Reply chunked(Chunking chunking) const;
+  [[nodiscard]] Reply chunked(Chunking chunking) const&;
+  [[nodiscard]] Reply chunked(Chunking chunking) &&;
   /// Sets all that `pace` sets, and leaves what it does not set as it is.
-  [[nodiscard]] Reply pace(const Pace& pace) const;
+  [[nodiscard]] Reply pace(const Pace& pace) const&;
+  [[nodiscard]] Reply pace(const Pace& pace) &&;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
   /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
+  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const {
+    return fault(std::move(trigger), std::move(effect));
+  }
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const&;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) &&;
   /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
   /// raw reply, which have no events.
-  [[nodiscard]] Reply sse(SseDialect dialect) const;
+  [[nodiscard]] Reply sse(SseDialect dialect) const&;
+  [[nodiscard]] Reply sse(SseDialect dialect) &&;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
   /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
   /// are the same, and each event is an HTTP chunk either way.
-  [[nodiscard]] Reply write_each_event() const;
+  [[nodiscard]] Reply write_each_event() const&;
+  [[nodiscard]] Reply write_each_event() &&;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte. No write has bytes of two events. `bytes` is at least 1, or GatewayError.
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
+  /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
+  /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
+  /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
+  /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) const&;
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) &&;
   /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
-  [[nodiscard]] Reply one_write() const;
+  [[nodiscard]] Reply one_write() const&;
+  [[nodiscard]] Reply one_write() &&;
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
-  /// included, and the rest once these have left for the client and a millisecond of real time has passed. On loopback
-  /// they are with the client by then, and one that is waiting for them reads the two apart; that it has read cannot be
-  /// known from here. A reply of no more than `byte` bytes leaves in one write, which verify() reports. `byte` is at
-  /// least 1, or GatewayError.
-  [[nodiscard]] Reply split_write(std::size_t byte) const;
+  /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
+  /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
+  [[nodiscard]] Reply split_write(std::size_t byte) const&;
+  [[nodiscard]] Reply split_write(std::size_t byte) &&;
 
  private:
   friend struct detail::Access;
-  Reply with_usage_json(const Json& json) const;
+  Reply with_usage_json(const Json& json) &&;
   detail::ReplyData& edit();
 
-  std::shared_ptr<detail::ReplyData> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
 /// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
@@ -2680,6 +2813,7 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -2690,7 +2824,7 @@ class TextMatcher {
   explicit TextMatcher(detail::TextMatcherNode node);
 
  private:
-  std::shared_ptr<const detail::TextMatcherNode> node_;
+  detail::Lasting<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -2720,13 +2854,14 @@ class Matcher {
  public:
   /// "user text contains \"weather\"".
   const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
   /// For matchers of the library.
   explicit Matcher(detail::MatcherNode node);
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<const detail::MatcherNode> node_;
+  detail::Lasting<const detail::MatcherNode> node_;
 };
 
 Matcher operator&&(const Matcher& a, const Matcher& b);
@@ -2778,9 +2913,9 @@ class Stub {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::StubState> state_;
-  std::shared_ptr<detail::Script> script_;
-  std::shared_ptr<detail::JournalState> journal_;
+  detail::Lasting<detail::StubState> state_;
+  detail::Lasting<detail::Script> script_;
+  detail::Lasting<detail::JournalState> journal_;
 };
 
 /// A stub that is removed when this is destroyed: for one test on a gateway that others use.
@@ -2846,6 +2981,9 @@ class [[nodiscard]] StubBuilder {
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
+  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
+    return std::move(*this).times(count);
+  }
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;
@@ -2881,6 +3019,7 @@ class [[nodiscard]] StubBuilder {
   static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
                                    std::is_convertible_v<T, NothingMore>;
 
+  friend struct detail::Access;
   void match(Matcher matcher);
   void validate(Matcher matcher);
   void add(Reply reply);
@@ -2888,6 +3027,8 @@ class [[nodiscard]] StubBuilder {
   void add(NothingMore);
   Stub mount();
   Stub live();
+  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  detail::StubPlan& plan();
 
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;
@@ -2926,11 +3067,9 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   HttpReply(const HttpReply& other);
-  HttpReply(HttpReply&& other) noexcept;
   HttpReply& operator=(const HttpReply& other);
-  HttpReply& operator=(HttpReply&& other) noexcept;
   ~HttpReply();
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
@@ -3134,6 +3273,9 @@ class FailureScope {
 
   /// Every request.
   FailureScope() = default;
+  // A move copies too, so that nothing is emptied.
+  FailureScope(const FailureScope&) = default;
+  FailureScope& operator=(const FailureScope&) = default;
   /// The requests of one operation; decided before the key is looked at.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
@@ -3227,6 +3369,7 @@ class Chaos {
   /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
   /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
+  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
@@ -3251,7 +3394,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  std::shared_ptr<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
 };
 
 }}  // namespace mock_gateway
@@ -3260,14 +3403,17 @@ class Chaos {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding. Prints
-/// itself, a finding a line: CHECK(gateway.review()).
+/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
+/// `asked_again_early`, which a test brings about that expects an error and then asks again. Prints itself, a finding a
+/// line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway itself answered 400, 413 or 415, whatever a script says  |
+/// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
 /// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
 /// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
+/// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
+/// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
@@ -3285,18 +3431,28 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
 ///
 /// A request is taken for the retry of an earlier one when all of this holds:
-/// - Key, method, target, body and header fields are the same, except for fields that tell tries or traces apart
-///   (x-stainless-retry-count, traceparent, x-request-id and their kin). An Idempotency-Key of its own makes a new
-///   call.
+/// - Key, method, target and body are the same. Of a body that is a JSON object, the members `user`, `metadata`,
+///   `safety_identifier` and `prompt_cache_key` may differ; the others are compared byte by byte, in their order.
+///   Header fields may differ.
 /// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
 ///   continued it.
 /// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client, if it numbers its tries (x-stainless-retry-count), calls it the next one; 0 is a new call.
-/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
-/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
-/// have no numbers, what comes within 100 ms of a failure is another call, and no retry. Two things look like a retry
-/// and are none: a test that asks the same again on purpose after an error, and calls without numbers in parallel that
-/// ask the same, all fail and never come back. Let them ask something else, or leave the finding out.
+/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same, or it calls this one
+/// the
+///   next. Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of
+///   them. Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success),
+///   and tries have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+///
+/// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
+/// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
+/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
+/// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
+/// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
+/// one later.
+///
+/// Two things look like a retry and are none: a test whose client numbers no tries, and that asks the same again on
+/// purpose after an error, and calls without numbers in parallel that ask the same, all fail and never come back. Let
+/// them ask something else, or leave the finding out.
 ///
 /// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
 /// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
@@ -3316,8 +3472,8 @@ class [[nodiscard]] Review {
   Review& operator=(Review&& other) noexcept;
   ~Review();
 
-  /// Whether there is no finding.
-  explicit operator bool() const { return findings_.empty(); }
+  /// Whether there is no finding that fails a review: see Finding::fails_review.
+  explicit operator bool() const;
   /// The findings in the order of the exchanges that they are about.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;
@@ -3435,6 +3591,11 @@ struct CreatedKey {
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
+  KeyOptions() = default;
+  // A move copies too, so that nothing is emptied.
+  KeyOptions(const KeyOptions&) = default;
+  KeyOptions& operator=(const KeyOptions&) = default;
+
   /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
   /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
   /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16
@@ -3482,6 +3643,10 @@ class Keys {
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
+  [[deprecated("it is called set_description now")]] void describe(const std::string& id,
+                                                                   std::string description) const {
+    set_description(id, std::move(description));
+  }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
@@ -3508,7 +3673,7 @@ class Keys {
   std::vector<ApiKey> list() const;
 
  private:
-  std::shared_ptr<detail::KeyStore> store_;
+  detail::Lasting<detail::KeyStore> store_;
 };
 
 }}  // namespace mock_gateway
@@ -3554,6 +3719,7 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
+  [[deprecated("it is called limit now")]] SweepOptions at_most(std::size_t steps) const { return limit(steps); }
   /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
@@ -3576,7 +3742,7 @@ class SweepOptions {
   SweepOptions with(std::initializer_list<Matcher> matchers) const;
   detail::SweepPlan& edit();
 
-  std::shared_ptr<detail::SweepPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
 /// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
@@ -3668,7 +3834,7 @@ class [[nodiscard]] Sweep {
   std::size_t size() const;
 
  private:
-  std::shared_ptr<detail::SweepRun> run_;
+  detail::Lasting<detail::SweepRun> run_;
 };
 
 }}  // namespace mock_gateway
@@ -3679,7 +3845,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// What became of a client's call, as its caller saw it.
 struct ClientOutcome {
-  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before.
+  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before. After
+  /// a retry, what stands where the caller shows it: the last try's text alone, or that of all tries.
   std::string text;
   /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
   /// tool_calls().
@@ -3688,6 +3855,15 @@ struct ClientOutcome {
   bool error = false;
   /// Whether the call had to be cut off from outside, because it did not end by itself.
   bool hung = false;
+  /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
+  /// tries said, one after the other.
+  int tries = 1;
+  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
+  /// scenario has a whole answer with one; not set: not looked at.
+  std::optional<std::string> finish_reason = {};
+  /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
+  /// with one; not set: not looked at.
+  std::optional<TokenUsage> usage = {};
 };
 
 namespace detail {
@@ -3704,14 +3880,14 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The whole answer was given to the caller, and no error.
     handled,
-    /// The caller was told of an error.
+    /// The caller was told of an error, and was shown nothing before it that nobody said.
     error_surfaced,
     /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
-    /// The caller was told of no error, and what it got holds what nobody said: text twice, half a character, two tool
-    /// calls in one.
+    /// What the caller got, with an error or without, holds what nobody said: text twice, half a character, two tool
+    /// calls in one, another finish_reason or usage.
     wrong_answer,
   };
 
@@ -3775,6 +3951,11 @@ class Scenario {
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
+  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer.
+  const std::string& finish_reason() const;
+  /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
+  /// no other stream has one. Nothing when there is no whole answer.
+  std::optional<TokenUsage> usage() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
   /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
@@ -3803,7 +3984,7 @@ class Scenario {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<const detail::ScenarioData> data_;
+  detail::Lasting<const detail::ScenarioData> data_;
 };
 
 /// "answer", "error", "answer or error".
@@ -3815,7 +3996,8 @@ const std::vector<Scenario>& catalogue();
 /// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
 Scenario scenario(std::string_view name);
 /// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
-/// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
+/// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
+/// needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
@@ -3858,7 +4040,7 @@ class ScriptError : public GatewayError {
   // Defined in the .cpp: a file that copies one need not compile it.
   ScriptError(const ScriptError& other);
   ScriptError& operator=(const ScriptError& other);
-  ~ScriptError() override;
+  MOCK_GATEWAY_INLINE ~ScriptError() override;
 
   /// The first twenty.
   const std::vector<ScriptProblem>& problems() const { return *problems_; }
@@ -3890,7 +4072,7 @@ class LoadedScript {
   friend class ScriptDocument;
   explicit LoadedScript(std::shared_ptr<detail::LoadedDocument> state) : state_(std::move(state)) {}
 
-  std::shared_ptr<detail::LoadedDocument> state_;
+  detail::Lasting<detail::LoadedDocument> state_;
 };
 
 /// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
@@ -3912,12 +4094,15 @@ class ScriptDocument {
   /// Reads and checks a document that is a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys").
+  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
+  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
+  /// `base` that no gateway can have.
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
   /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
   /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret.
+  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
+  /// the gateway nor the document has.
   LoadedScript mount(Gateway& gateway) const;
   /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
   /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
@@ -3929,9 +4114,12 @@ class ScriptDocument {
   bool has_options() const;
   /// Whether both say the same of how the gateway starts.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant, such as a stub that an earlier one hides.
+  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
+  /// The same, and what only that gateway can tell: models that it does not serve, and keys in `key_is` that it does
+  /// not have.
+  std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
@@ -3941,7 +4129,7 @@ class ScriptDocument {
   explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
   static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
 
-  std::shared_ptr<const detail::ScriptPlan> plan_;
+  detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
 /// The JSON Schema (draft 2020-12) of script documents.
@@ -4023,6 +4211,48 @@ class InstalledReporter {
   Reporter installed_;
 };
 
+/// What a gateway notes beside a test that failed.
+struct TestNotes {
+  /// Whole lines.
+  std::string text;
+  /// Where the gateway was made.
+  SourceLocation where;
+};
+
+/// A gateway that may live on when a test ends. Its functions are called on the thread that runs the tests.
+class NoteSource {
+ public:
+  NoteSource() = default;
+  MOCK_GATEWAY_INLINE virtual ~NoteSource();
+  NoteSource(const NoteSource&) = delete;
+  NoteSource& operator=(const NoteSource&) = delete;
+
+  /// Gives what there is to note of the test that has failed; empty text: nothing.
+  virtual TestNotes take_notes() = 0;
+  /// What there is to note until now belongs to no test that has failed.
+  virtual void pass_over_notes() = 0;
+
+ protected:
+  /// From now on its functions may be called. To be called when the source is whole.
+  void begin_notes();
+  /// No function is called any more when this returns. To be called before anything of the source goes.
+  void end_notes();
+};
+
+/// Whether an adapter prints notes.
+bool are_notes_wanted();
+/// Keeps what a gateway noted until its end, for the end of the running test. Nothing is kept without an adapter.
+void keep_notes(TestNotes notes);
+
+// For the adapters, of which one that knows the end of a test is enough.
+
+/// From now on notes are kept.
+void want_notes();
+/// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
+std::vector<TestNotes> take_notes();
+/// At the beginning of a test, and at the end of one that has passed.
+void pass_over_notes();
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -4034,8 +4264,7 @@ class InstalledReporter {
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, max, find_if, any_of, min, replace, all_of, find, for_each, min, sort, stable_sort, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort, any_of, find, min, any_of, max, all_of, equal, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of
-#include <array>
+#include <algorithm>  // remove, all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -4072,6 +4301,7 @@ class InstalledReporter {
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -4372,10 +4602,19 @@ struct Access {
   static const auto& data(const T& value) {
     return *value.data_;
   }
+  /// The same, to be changed.
+  template <class T>
+  static auto& edit(T& value) {
+    return value.edit();
+  }
   /// What several handles share, for one that must outlive them.
   template <class T>
   static const auto& shared_data(const T& value) {
     return value.data_;
+  }
+  template <class T>
+  static auto& plan(T& builder) {
+    return *builder.plan_;
   }
   template <class T>
   static auto* serving(const T& gateway) {
@@ -4387,17 +4626,6 @@ struct Access {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
-
-/// The value behind a pointer that copies share, for a change that they do not see.
-template <class T>
-T& own(std::shared_ptr<T>& shared) {
-  if (!shared) {
-    shared = std::make_shared<T>();  // it was moved from
-  } else if (shared.use_count() > 1) {
-    shared = std::make_shared<T>(*shared);
-  }
-  return *shared;
-}
 
 }  // namespace detail
 
@@ -4443,6 +4671,8 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
+  /// A client was told to wait until a date on this time.
+  void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   /// Whether a wait for a moment takes no time.
@@ -4467,13 +4697,13 @@ class Timeline {
 class ClockWait final : public Pending {
  public:
   ClockWait(Timeline& timeline, TimePoint deadline, std::string name);
-  ~ClockWait() override;
+  MOCK_GATEWAY_INLINE ~ClockWait() override;
   ClockWait(const ClockWait&) = delete;
   ClockWait& operator=(const ClockWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
-  bool needs_wake() const override;
+  MOCK_GATEWAY_INLINE bool over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
 
  private:
@@ -4498,12 +4728,12 @@ class GateWait final : public Pending {
  public:
   /// `delivered`: whether everything sent is acknowledged; asked again and again until it is.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
-  ~GateWait() override;
+  MOCK_GATEWAY_INLINE ~GateWait() override;
   GateWait(const GateWait&) = delete;
   GateWait& operator=(const GateWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
 
  private:
@@ -4649,9 +4879,15 @@ struct ProfileTraits {
 
   /// What requests may hold, unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
+  /// What of it the service documents itself, which Acceptance::strict() takes too.
+  Acceptance (*documented)() = nullptr;
   /// Request fields that the service documents besides. They have no effect and are no finding. One of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
+  /// Fields of the gateway's documentation that the service does not document: unknown to Acceptance::strict().
+  NameList own_fields;
+  /// Fields for which the service documents null, which Acceptance::strict() takes for absent. `strict` is a tool's.
+  NameList nullable_fields;
   /// A temperature outside 0 to 2 gets 400; else it is a finding.
   bool rejects_temperature_out_of_range = false;
   /// The service documents `stop` as a string, which is no finding then.
@@ -4697,6 +4933,25 @@ struct ProfileTraits {
 
 /// The row of a profile. Throws GatewayError when it has none.
 const ProfileTraits& traits_of(Profile profile);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- model/checks.hpp -----------------------------------------------------------------------------------------------
+
+// What the author of a test gives must be of use. What is not is a GatewayError.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
+void require_header_field(const std::string& name, const std::string& value);
+/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
+std::string require_utf8(std::string value, std::string_view what);
+/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
+std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
+/// Throws GatewayError: a value of that type was moved from, and is used.
+[[noreturn]] void refuse_moved_from(const char* type);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -4761,6 +5016,8 @@ struct ReplyData {
   wire::Headers headers;
   bool traced = false;  // its delivery writes down what left
   bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
+
+  static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
 
 }  // namespace detail
@@ -4800,23 +5057,6 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }}  // namespace mock_gateway
 
-// ---- model/checks.hpp -----------------------------------------------------------------------------------------------
-
-// What the author of a test gives must be of use. What is not is a GatewayError.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
-void require_header_field(const std::string& name, const std::string& value);
-/// The value itself. Throws GatewayError when it is not UTF-8, because no JSON could carry it; `what` names it.
-std::string require_utf8(std::string value, std::string_view what);
-/// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
-std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -4827,15 +5067,18 @@ namespace finding_kinds {
 struct Kind {
   const char* code;
   Severity severity;
+  bool fails_review = true;
 
   Finding make(std::string message, std::vector<std::uint64_t> exchanges = {}) const {
-    return {code, std::move(message), severity, std::move(exchanges)};
+    return {code, std::move(message), severity, std::move(exchanges), fails_review};
   }
 };
 
 inline constexpr Kind request_refused{"request_refused", Severity::error};
 inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
 inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
+inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
 inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
 inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
@@ -4856,6 +5099,8 @@ inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
+                                   asked_again_early,
+                                   idempotency_key_changed,
                                    tool_call_unanswered,
                                    tool_result_unknown_id,
                                    stream_left_open,
@@ -5011,6 +5256,8 @@ class Reader {
   void unknown_field(const std::string& path, std::string_view name);
   /// Whether a field without effect is taken, and no finding: the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
+  /// Whether a field of the gateway's documentation is taken for unknown: the profile's service does not document it.
+  bool is_own_field(std::string_view name) const;
   void read_all();
   /// Reads as read_all does, and leaves out what has the wrong shape.
   void read_what_fits();
@@ -5035,7 +5282,10 @@ class Reader {
 
   /// The member unless it is null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
+  bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
+  /// What takes a message that is refused because this switch of the acceptance is off.
+  std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
   /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
@@ -5175,6 +5425,8 @@ class KeyStore {
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
+  /// The keys that replace() leaves: those that are not deleted, without those of the script that it no longer names.
+  std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Whether a key has that secret, or had it before it was deleted.
   bool knows(const std::string& secret) const;
   /// Throws GatewayError when no key ever had that id.
@@ -5190,6 +5442,8 @@ class KeyStore {
   /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
   /// presents. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
+  /// The same, and counts nothing.
+  Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -5201,7 +5455,9 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now) const;
 
-  /// Masks every secret that this store ever knew, in any state, and what Known::mask says besides.
+  /// Masks this text from now on too. It is no key, and opens nothing.
+  void hide(std::string_view secret) { known_.add(secret); }
+  /// Masks every secret that this store ever knew, in any state, what it hides, and what Known::mask says besides.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
@@ -5213,6 +5469,9 @@ class KeyStore {
     bool offered = false;      // the first script that names it is to own it
     bool taken_away = false;   // deleted by its script, which may bring it back
   };
+
+  /// Judges Authorization fields; counts the request where it is told when that was complete.
+  Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these expect the mutex to be held.
   /// Adds a key with this secret; without one, it is made up.
@@ -5311,7 +5570,7 @@ class EventSource {
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
-  bool next(StreamEvent& event) override;
+  MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
 
  private:
   const std::vector<StreamChunk>& chunks_;
@@ -5562,7 +5821,7 @@ namespace detail {
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
-  bool next(StreamEvent& event) override;
+  MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
   /// How many there have been.
   std::size_t count() const { return count_; }
 
@@ -5676,16 +5935,23 @@ struct Unsupported {
 /// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
 class Budget {
  public:
-  /// `stopped` ends the work when it becomes true. It must outlive the budget; null: nothing but the limit ends it.
-  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr)
-      : left_(limit), stopped_(stopped) {}
+  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
+  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
+      : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
   void spend(std::size_t steps) {
     if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
     left_ -= steps;
+    spent_ += steps;
     if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
   }
-  std::size_t left() const { return left_; }
+  void earn(std::size_t steps) {
+    const std::size_t earned = steps < earnable_ ? steps : earnable_;
+    earnable_ -= earned;
+    left_ += earned;
+  }
+  std::size_t spent() const { return spent_; }
 
   /// One nested call, for as long as it lives.
   class Frame {
@@ -5704,6 +5970,8 @@ class Budget {
 
  private:
   std::size_t left_;
+  std::size_t earnable_;
+  std::size_t spent_ = 0;
   const std::atomic<bool>* stopped_;
   std::size_t frames_ = 0;
 };
@@ -5754,7 +6022,10 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
+// Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
+// a large schema earns more as it is read and its values are found, up to the second.
+inline constexpr std::size_t request_work_limit = 100000;
+inline constexpr std::size_t large_work_limit = 1000000;
 
 /// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
 /// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.
@@ -5835,18 +6106,17 @@ enum TypeBit : unsigned {
 const Json* keyword(const Json& schema, std::string_view name);
 /// The size that a keyword states, or what holds without it.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The types that a schema allows by its own `type`.
-unsigned types_of(const Json& schema);
-/// The types that its other keywords are about.
-unsigned hinted_types(const Json& schema);
 /// What a schema says about an array's item; null when nothing.
 const Json* item_of(const Json& schema, std::size_t index);
 
 /// What is known of a subschema.
 struct Node {
   std::string path;
-  const Json* reference = nullptr;  // what its $ref leads to
-  std::size_t active = 0;           // how many values that it applies to are being made
+  const Json* reference = nullptr;                                   // what its $ref leads to
+  unsigned types = all_bits;                                         // that its own `type` allows
+  unsigned hinted_types = 0;                                         // that its other keywords are about
+  std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
+  std::size_t active = 0;  // how many values that it applies to are being made
 };
 
 /// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
@@ -6051,6 +6321,8 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
+  /// A scenario of the catalogue mounted it, and not the test.
+  bool of_catalogue = false;
   /// The newest exchange when it was mounted: none before it could have been its own.
   std::uint64_t newest_exchange = 0;
 };
@@ -6060,7 +6332,7 @@ class Script;
 /// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
 class StubState {
  public:
-  StubState(std::uint64_t id, StubPlan plan);
+  explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
@@ -6104,7 +6376,7 @@ class StubState {
 
  private:
   friend class Script;
-  std::uint64_t id_;
+  std::uint64_t id_ = 0;  // given when it is mounted
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
@@ -6123,6 +6395,16 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
+
+namespace scripts {
+
+/// A line at which stubs are mounted, and how many.
+struct Line {
+  SourceLocation where;
+  std::size_t stubs = 0;
+};
+
+}  // namespace scripts
 
 /// Throws GatewayError for what cannot be meant.
 void require_consistent(const StubPlan& plan);
@@ -6170,6 +6452,8 @@ class Script {
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
+  /// The same of several, in one step.
+  void remove(const Stubs& stubs);
   /// The matcher that is being asked, for whoever catches what it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
@@ -6220,6 +6504,8 @@ class Script {
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Choice& choice);
+  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
@@ -6274,6 +6560,8 @@ struct ChaosPlan {
   std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
   std::vector<Matcher> matchers;  // all must match
+
+  static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
 /// What a rule does: "reset the connection after 2 tokens".
@@ -6472,6 +6760,49 @@ class ForcedFailures {
 
 }}  // namespace mock_gateway
 
+// ---- script/hiding.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
+/// of its matchers is one of the later stub's, by its text. The sets of matchers are the paths of a tree, so that a
+/// stub is looked up by its own matchers, not by comparing it with every other.
+class HidingStubs {
+ public:
+  /// Adds a stub that is asked after all that were added before. Returns the number, from 0, of the first of those that
+  /// hides it; nothing when none does.
+  std::optional<std::size_t> add(const StubPlan& plan);
+
+ private:
+  /// A matcher's text, as a number.
+  using Term = std::uint32_t;
+  struct Hider {
+    std::size_t number;
+    int priority;
+  };
+  struct Node {
+    /// The first stub in this part of the tree.
+    std::size_t first;
+    bool has_children = false;
+    /// The stubs whose matchers are the path to here: only those with a higher priority than the ones before them.
+    std::vector<Hider> hiders = {};
+  };
+
+  std::vector<Term> terms_of(const StubPlan& plan);
+  /// Looks for stubs whose matchers are the path to a node and some of the terms from `next` on.
+  void look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority, std::size_t& found) const;
+  void put(const std::vector<Term>& terms, int priority);
+
+  std::unordered_map<std::string, Term> terms_;
+  std::unordered_map<std::uint64_t, std::size_t> children_;  // by node and term
+  std::vector<Node> nodes_;
+  std::size_t added_ = 0;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- script/excerpts.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -6667,6 +6998,8 @@ class Outlet {
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
+  /// Whether the client, not only its kernel, has read what was written; nothing where the system cannot tell.
+  virtual std::optional<bool> was_read() const { return std::nullopt; }
   /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
   /// sends or does not wait for is its answer to a whole reply.
   virtual void last_bytes_follow() {}
@@ -7098,6 +7431,9 @@ class Delivery {
   std::size_t published_ = 0;  // of the marks
   std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
+  /// What the client took to read between writes, in real time; when that is too much it gets no more.
+  Duration time_to_read_{0};
+  bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
   bool nothing_follows_ = false;  // the whole of a plain reply has been sent
@@ -7129,11 +7465,14 @@ class Noted {
   DeliveryProgress& progress_;
 };
 
-/// Where in the reply a trigger was met: "after token 2".
+/// Where in the reply a trigger was met, as waits and verify() say: "after token 2".
 inline std::string place_of(const Trigger& trigger) {
-  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
-  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
-  return trigger.to_string();
+  switch (trigger.kind()) {
+    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
+    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
+    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
+    default: return trigger.to_string();
+  }
 }
 
 /// A wait that ends with the first of two.
@@ -7172,22 +7511,31 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
-/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
+/// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
+/// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
+/// acknowledgement, which a client that has just sent a request delays by 40 ms.
 class BetweenWrites final : public Pending {
  public:
+  /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
+  /// leaves byte by byte would take minutes.
+  static constexpr Duration most_in_all = std::chrono::seconds{5};
+
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
   bool over() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    // With a client that does not read, the next write waits longer than this.
-    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
+    if (is_vain()) return true;
+    const std::optional<bool> read = outlet_.was_read();
+    return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> look_again_in() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    return passed < moment_ ? moment_ - passed : moment_;
+    // Nothing wakes when a client reads. Most do at once.
+    constexpr Duration shortest = std::chrono::microseconds{20};
+    return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
   bool needs_wake() const override { return false; }
+  /// The client does not read, and what is written next will be read with what was.
+  bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
+  Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
  private:
   static constexpr Duration moment_ = std::chrono::milliseconds{1};
@@ -7378,7 +7726,7 @@ struct ExchangeRecord {
   bool forgotten = false;             // with its test: it leaves the journal when it ends
   bool forsaken = false;              // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
+  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
@@ -7406,7 +7754,7 @@ struct ExchangeRecord {
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
   /// What became of the reply's script, when its delivery is over.
-  void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
+  void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
   /// How many rules of chaos struck, without those that came to nothing.
   std::size_t chaos_strikes() const;
@@ -7480,6 +7828,8 @@ class JournalState {
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
   /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
   std::size_t open(const RequestScope& scope) const;
+  /// Those of them that are recorded.
+  std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // Such conditions call these, with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
@@ -7546,9 +7896,9 @@ void require_finding_code(const std::string& code);
 /// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
-/// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then judges what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off);
+                   const std::vector<std::string>& switched_off, Duration patience);
 
 }  // namespace detail
 
@@ -7607,8 +7957,12 @@ std::string headline(const RecordedProblem& problem);
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
 
-/// What was wrong with a request that the gateway itself answered with 400, 413 or 415, on one line: `temperature:
-/// expected a number, got a string ("hot")`; empty for every other answer.
+/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
+/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
+/// that was the gateway's: 401, 403, 429.
+bool is_refusal(const ExchangeRecord& record);
+/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
+/// 401, and for what is no refusal.
 std::string refusal(const ExchangeRecord& record);
 /// Whether it was the default reply that refused a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);
@@ -7635,6 +7989,25 @@ class RecordedCall {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- evidence/notes.hpp ---------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+class JournalState;
+
+/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
+/// was unusual in them, and which got a failure; of many exchanges the first ten.
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since);
+/// The connections that a scripted fault struck, a line each; of many the first ten.
+std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// What is under way: what each exchange waits for as scripted, and how many others there are.
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7656,21 +8029,58 @@ void redact(std::string& text, const KeyStore::Presented& presented, const KeySt
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- evidence/retries.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// An exchange under review, with what of its record may still change as it is now.
+struct Seen {
+  using RealTime = ExchangeRecord::RealTime;
+
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed = false;
+  std::optional<RealTime> client_left;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The client could send the request from this moment on.
+  RealTime possible{};
+  RealTime over{};
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  std::optional<std::int64_t> number;
+  /// Its Idempotency-Key.
+  std::optional<std::string> call;
+  /// A fault of chaos struck its answer, or Content-Length was not its own.
+  bool broken = false;
+};
+
+/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
+/// of ids.
+void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/verifier.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Which problems somebody has looked at, so that a gateway's destructor tells only the others.
+/// Which problems somebody has looked at, and which notes were printed, so that a gateway's end tells only the others.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
+  void add_notes(const std::vector<std::string>& notes);
+  /// Those that were not added before; from now on they have been.
+  std::vector<std::string> new_notes(std::vector<std::string> notes);
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> problems_;
+  std::set<std::string> notes_;
 };
 
 /// Judges script and journal as they are now.
@@ -7682,8 +8092,20 @@ class Verifier {
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// The message about what nobody has looked at yet; empty when there is nothing.
-  std::string unreported() const;
+  /// What nobody has looked at yet.
+  struct Unreported {
+    /// The message about problems and notes; empty when there is no such problem.
+    std::string problems;
+    /// The notes, when there is none: what to print when the test has failed.
+    std::string notes;
+  };
+  /// Without problems: notes alone.
+  Unreported unreported(bool with_problems) const;
+  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
+  /// call.
+  std::string new_notes(std::uint64_t since) const;
+  /// The connections that a fault struck until now are not new any more.
+  void pass_over_connections() const;
   void reset();
 
  private:
@@ -7695,6 +8117,7 @@ class Verifier {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  std::vector<std::string> notes_of_requests(const RequestScope& scope, std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -7751,15 +8174,23 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+/// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
+/// May return before that.
+void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout);
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
 /// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
 bool was_closed(int socket);
+/// Bytes received that nobody has taken; 0 where the system cannot tell.
+std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
 /// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
+/// How many received bytes the program at the other end has not read; nothing where the system cannot tell. Linux can
+/// of a peer on the same machine and in the same network namespace.
+std::optional<std::size_t> unread_by_peer(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
@@ -7837,6 +8268,14 @@ namespace detail {
 
 /// Transport limits: always real time.
 struct ConnectionLimits {
+  /// What a connection may take that nobody has trusted yet.
+  struct Trial {
+    /// Since it was accepted, for all that is read, answered and waited for.
+    Duration time;
+    /// How many bytes it may send.
+    std::size_t bytes;
+  };
+
   Duration read_timeout;
   Duration write_timeout;
   Duration idle_timeout;
@@ -7848,14 +8287,16 @@ struct ConnectionLimits {
   bool body_grows = true;
   /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
   bool uses_kept_descriptors = false;
+  /// Empty: each connection is trusted from its beginning.
+  std::optional<Trial> trial = std::nullopt;
 };
 
 /// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
 /// it never does.
 class DescriptorWake final : public Wake {
  public:
-  ~DescriptorWake() override;
-  void wake() noexcept override;
+  MOCK_GATEWAY_INLINE ~DescriptorWake() override;
+  MOCK_GATEWAY_INLINE void wake() noexcept override;
   /// The descriptor to poll. Only for the connection's own thread.
   int prepare();
   void clear();
@@ -7873,7 +8314,11 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// The same, for work that cannot wait on the descriptor.
+  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
+  bool waits_for_client();
+  /// Notes that it waits from now on, or no more.
+  void set_waiting(bool waiting) { waiting_ = waiting; }
+  /// is_stopped() for work that cannot wait on the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// The descriptor is about to be closed, and may soon be somebody else's.
   void cut();
@@ -7882,22 +8327,27 @@ class StopLine {
   std::mutex mutex_;
   int socket_;  // -1 once cut
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> waiting_{false};
 };
 
 /// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
 /// busy_with() by any.
 class Connection final : public Outlet {
  public:
-  enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken };
+  /// `spent`: the connection is on trial, and has sent as much as it may.
+  enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
 
   /// Takes the descriptor over.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
-  ~Connection() override;
+  MOCK_GATEWAY_INLINE ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
+  int descriptor() const { return socket_; }
+  /// Ends its trial.
+  void trust() { trial_.reset(); }
 
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
@@ -7916,8 +8366,12 @@ class Connection final : public Outlet {
   /// client that closes its side ends that.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
+  /// Takes what is there already, 128 KiB at most, and leaves it unread. `timed_out` when more may come.
+  Arrival receive_at_once();
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
+  std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
+  void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side, and sent nothing else that is to be answered.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
   /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
@@ -7930,18 +8384,19 @@ class Connection final : public Outlet {
   // Writing: the exchange under way hears of what happens.
   void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
-  std::optional<std::size_t> write_some(std::string_view bytes) override;
-  bool wait_until_writable() override;
-  bool drain() override;
-  void last_bytes_follow() override;
-  bool took_last_bytes() override;
+  MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
+  MOCK_GATEWAY_INLINE bool wait_until_writable() override;
+  MOCK_GATEWAY_INLINE bool drain() override;
+  MOCK_GATEWAY_INLINE void last_bytes_follow() override;
+  MOCK_GATEWAY_INLINE bool took_last_bytes() override;
   bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
-  bool wait(Pending& pending, OnClientClosed on_client_closed) override;
+  MOCK_GATEWAY_INLINE std::optional<bool> was_read() const override;
+  MOCK_GATEWAY_INLINE bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  void guard_expired() override;
+  MOCK_GATEWAY_INLINE void guard_expired() override;
 
   Ending ending() const { return ending_; }
   /// Why write, drain or wait gave up.
@@ -7952,7 +8407,8 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. The descriptor stays open, for the stop line to reach, until the destructor.
+  /// Says goodbye as ending() wants it; nothing happens the second time. The descriptor stays open, for the stop line
+  /// to reach, until the destructor.
   void finish();
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
@@ -7978,7 +8434,17 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
+  /// A trial that has begun.
+  struct Trial {
+    std::chrono::steady_clock::time_point end;
+    std::size_t bytes;  // that may still come
+  };
+
   Arrival fill(Duration timeout);
+  /// Waits until the socket is as asked, or the time is up.
+  sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
+  /// This moment, or the end of the trial where that comes before it.
+  std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   /// More bytes that may be taken, now or after the gap of slow reading.
   Arrival more();
   void wait_for_turn();
@@ -8005,6 +8471,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
+  std::optional<Trial> trial_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;
@@ -8047,6 +8514,15 @@ struct IncomingRequest {
   std::optional<Failure> turned_away;
   /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
   std::optional<Failure> body_too_large;
+  /// The head alone decides that the request is refused. The body was not read.
+  std::optional<Failure> refused;
+  /// Whether there is more of the body than was read.
+  bool is_body_unread = false;
+  /// Whether the client waits for 100 Continue before it sends the body.
+  bool awaits_continue = false;
+  /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
+  /// empty for another form. It counts in place of Host (RFC 9112, 3.2.2).
+  std::string authority;
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
@@ -8060,9 +8536,19 @@ struct IncomingRequest {
 /// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
 using HeadCheck = std::function<int(std::string_view head)>;
 
+/// Asked once the head is complete, and before a byte of the body is read: why the request is refused for its head
+/// alone, if it is. Then the body is not read, and a client that waits for 100 Continue gets its answer in place of it.
+/// It may be empty: it refuses none.
+using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
+
 /// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock);
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
+                                            const RefuseHead& refuse_head);
+
+/// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
+/// told before anything is judged.
+bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -8077,15 +8563,21 @@ class ConnectionHandler {
  public:
   /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
   using Serve = std::function<void(Connection& connection, const HeadCheck& check_head)>;
-  /// Hands the connection to a thread, which calls `serve`. False: the system gives no thread. Throws std::bad_alloc.
-  using Start = std::function<bool(Serve serve)>;
+  /// Hands the connection to a thread, which calls `serve`, and destroys it when the connection is closed. Returns why
+  /// not, when the system gives no thread. Throws std::bad_alloc.
+  using Start = std::function<std::optional<std::string>(Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts that. Returns whether there is a thread for it. Called on
-  /// the accepting thread, in the order in which connections are accepted. Throws std::bad_alloc.
-  virtual bool accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait.
+  /// Decides how an accepted connection is served, and starts that. Returns why it cannot be served; nothing when it
+  /// is. Called on the accepting thread, in the order in which connections are accepted: it waits for no client. Throws
+  /// std::bad_alloc.
+  virtual std::optional<std::string> accept(const Start& start) = 0;
+  /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait:
+  /// the connection's limits are such that nothing waits for its client.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
+  /// Called on the accepting thread when the process has no descriptor for the next connection. Returns whether one is
+  /// free now, because a connection was closed that is not in use.
+  virtual bool free_a_descriptor() { return false; }
 };
 
 }  // namespace detail
@@ -8132,6 +8624,62 @@ class Server {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- http/turned_away.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
+/// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
+/// them between two acceptances.
+class TurnedAway {
+ public:
+  /// Reads what has come of a request, without waiting for more, and answers it. Throws nothing.
+  using Answer = std::function<void(Connection& connection, const std::string& why)>;
+
+  explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
+
+  /// Takes one over. Where eight are here already, the first of them is answered and closed at once. Throws
+  /// std::bad_alloc.
+  void add(std::unique_ptr<Connection> connection, std::string why);
+  bool empty() const { return guests_.empty(); }
+  /// Answers those whose request is whole or late. Closes those that have had their answer, when they have closed their
+  /// side or time is up.
+  void attend();
+  /// Closes one that has its answer. False when there is none.
+  bool close_answered();
+  /// Closes all; those that have no answer get one before.
+  void close_all();
+
+  /// The descriptors that tell whether there is something to attend to.
+  void watch(std::vector<int>& descriptors) const;
+  /// In what time the next one is late.
+  Duration due() const;
+
+ private:
+  struct Guest {
+    std::unique_ptr<Connection> connection;
+    std::string why;
+    std::chrono::steady_clock::time_point since;  // it came, or was answered
+    bool answered = false;
+  };
+
+  static constexpr Duration longest_patience = std::chrono::milliseconds{25};
+
+  void answer(Guest& guest);
+  Duration patience(const Guest& guest) const { return guest.answered ? longest_patience : patience_; }
+
+  const Answer answer_;
+  std::deque<Guest> guests_;
+  std::chrono::steady_clock::time_point last_came_{};
+  // For a request. Each client that says nothing halves it, so that many of them take no time from others; one that
+  // speaks makes it longer again.
+  Duration patience_ = longest_patience;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- http/acceptor.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -8141,13 +8689,19 @@ namespace detail {
 /// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
 class Acceptor {
  public:
-  /// Takes a connection over. `last_descriptor`: it has the reserve, so that no other can be told anything until it is
-  /// closed; it must be before the function returns. Throws nothing.
-  using Serve = std::function<void(int socket, bool last_descriptor)>;
+  /// What it does with connections: called on its thread. Throws nothing.
+  struct Calls {
+    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
+    std::function<void(int socket, bool last_descriptor)> serve;
+    /// Whether a descriptor was made free for the next connection.
+    std::function<bool()> free_a_descriptor;
+    /// Is told why when no connection can be accepted any more.
+    std::function<void(const std::string& why)> deaf;
+  };
 
-  /// Takes the listener over. `deaf` is told why when no connection can be accepted any more. Throws GatewayError,
-  /// saying why, when it cannot begin.
-  Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf);
+  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
+  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
+  Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -8157,15 +8711,19 @@ class Acceptor {
 
  private:
   void run();
-  void accept_on_the_reserve();
+  /// Waits for a connection, or until there is something to do for one that is turned away.
+  void wait();
+  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
+  bool find_a_descriptor();
+  bool accept_on_the_reserve();
   /// Called with the newest descriptor.
   void make_room(int descriptor);
 
   int listener_;
-  Serve serve_;
-  std::function<void(const std::string& why)> deaf_;
+  Calls calls_;
+  TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;
+  int reserve_ = -1;        // none as long as one that is turned away has it
   std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
@@ -8192,6 +8750,24 @@ void require_one_httplib();
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+/// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
+/// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
+class StackedThread {
+ public:
+  static constexpr std::size_t least_stack = std::size_t{2} << 20;
+
+  StackedThread() = default;
+  StackedThread(const StackedThread&) = delete;
+  StackedThread& operator=(const StackedThread&) = delete;
+
+  /// Throws std::system_error when the system gives no thread. join() must follow.
+  void start(std::function<void()> job);
+  void join();
+
+ private:
+  ::pthread_t thread_{};
+};
+
 /// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
 class Workers {
  public:
@@ -8200,7 +8776,8 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread: then the job will not run. It never waits for another to end.
+  /// False when the system gives no thread: then the job will not run. It never waits for another to end. What the job
+  /// holds is destroyed when it is done.
   bool run(std::function<void()> job);
   /// Whether the caller is one of these threads.
   bool is_current() const { return current() == this; }
@@ -8211,7 +8788,7 @@ class Workers {
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
-  using Threads = std::list<std::thread>;
+  using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
   /// Whose thread this is.
   static const Workers*& current();
@@ -8306,12 +8883,12 @@ class AskedWait final : public Pending {
   /// `request` must outlive this.
   AskedWait(AskedRequests& board, std::uint64_t exchange, std::shared_ptr<StubState> stub,
             const ReceivedRequest& request, TimePoint since, std::shared_ptr<Wake> wake);
-  ~AskedWait() override;
+  MOCK_GATEWAY_INLINE ~AskedWait() override;
   AskedWait(const AskedWait&) = delete;
   AskedWait& operator=(const AskedWait&) = delete;
 
-  bool over() override;
-  std::optional<Duration> look_again_in() override;
+  MOCK_GATEWAY_INLINE bool over() override;
+  MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   bool guard_expired() const override { return guard_expired_; }
   /// What the test replied; nothing when it did not. For the waiting thread, once the wait is over.
   const std::optional<ReplyStep>& reply() const { return reply_; }
@@ -8365,6 +8942,9 @@ class Operations {
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
+  /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
+  /// address ends with /v1 already". Empty when nothing is near.
+  std::string near_path(const std::string& path) const;
 
  private:
   struct Mounted {
@@ -8373,6 +8953,8 @@ class Operations {
     std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
     std::shared_ptr<const OperationHandler> handler;
   };
+
+  bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   bool model_by_id_;
   mutable std::mutex mutex_;
@@ -8407,6 +8989,16 @@ struct ServeSettings {
   std::function<void(const ConnectionHit&)> on_connection_hit;
 };
 
+/// What a reset forgets: unless said otherwise, all.
+struct ResetParts {
+  bool stubs = true;
+  bool states = true;  // of state machines
+  bool failures = true;
+  bool chaos = true;
+  bool connections = true;  // the faults that wait for them
+  bool journal = true;      // with the problems, and how often each request came
+};
+
 /// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
 /// thread-safe, each by itself.
 struct GatewayState {
@@ -8414,8 +9006,7 @@ struct GatewayState {
                std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
                std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
 
-  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
-  void reset();
+  void reset(const ResetParts& parts = ResetParts());
   /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
   /// retry.
   std::uint64_t changes() const;
@@ -8467,8 +9058,8 @@ struct DeliveryPlan {
   std::optional<Completion> completion;
   /// The content deltas of a plain completion, which the pace counts.
   std::size_t token_count = 0;
-  /// The finish reasons other than stop and tool_calls, "length, content_filter".
-  std::string unusual_finish;
+  /// What a completion has that the simplest has not, once it was sent whole: "finish_reason length was sent".
+  std::string unusual;
 };
 
 /// The answer to one request. There is one for each request: the judge makes it and changes it in place, the runner
@@ -8597,8 +9188,8 @@ class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
 
-  bool accept(const Start& start) override;
-  void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
+  MOCK_GATEWAY_INLINE std::optional<std::string> accept(const Start& start) override;
+  MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
   void serve(Connection& connection, const HeadCheck& check_head) noexcept;
@@ -8638,6 +9229,10 @@ namespace detail {
 
 /// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
+/// The same before the body was read: false when no body can make it true.
+bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
+/// The 415 of one that does not.
+Failure unsupported_content_type(const ReceivedRequest& request);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -8726,6 +9321,23 @@ Tokenizer guarded_tokenizer(Tokenizer tokenizer);
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- serve/judge.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
+/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
+/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+void judge(Judgement& judgement);
+
+/// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
+/// body. Counts nothing, and runs nothing of the test's.
+std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- serve/delivery_report.hpp --------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -8773,19 +9385,6 @@ Explanation explain(const GatewayState& gateway, const ReceivedRequest& request,
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/judge.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
-/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
-/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
-void judge(Judgement& judgement);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- serve/profile_headers.hpp --------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -8816,6 +9415,8 @@ struct OptionValues {
   std::vector<wire::Model> models;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
+  /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
+  std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
@@ -8840,6 +9441,9 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+
+  /// As newly made.
+  static const OptionValues& moved_from();
 };
 
 /// Throws GatewayError for a value that no gateway can have.
@@ -8867,6 +9471,15 @@ struct ScenarioRow {
   constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
   constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
+  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
+  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
+  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
+  /// tool_calls where there are calls.
+  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
+    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
+  }
+  /// The stream has usage; a plain answer has it always.
+  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
   /// The text, said so often.
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
   constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
@@ -8890,6 +9503,10 @@ struct ScenarioRow {
   }
   /// What the first of each two requests gets, streamed or not.
   constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  /// What the first of each two stream requests gets, where it is another, and its text.
+  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
+    return first_stream = make, first_text = its_text, *this;
+  }
   constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
 
   Reply stream_reply() const;
@@ -8901,6 +9518,10 @@ struct ScenarioRow {
   const char* good_client = "";
   Scenario::Expected expected = Scenario::Expected::answer;
   const char* text = usual_scenario_text;
+  const char* sent = "";
+  const char* finish_reason = nullptr;
+  const char* plain_finish_reason = nullptr;
+  bool has_streamed_usage = false;
   std::size_t repeated = 1;
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
@@ -8911,6 +9532,8 @@ struct ScenarioRow {
   void (*change_dialect)(SseDialect&) = nullptr;
   Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
   Reply (*first)() = nullptr;
+  Reply (*first_stream)() = nullptr;
+  const char* first_text = "";
   void (*faults)(Gateway&) = nullptr;
 };
 
@@ -8926,6 +9549,7 @@ struct ScenarioData {
   std::string good_client;
   std::string text;
   std::vector<wire::ToolCall> tool_calls;
+  std::string finish_reason;
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
@@ -8974,7 +9598,10 @@ std::string event_of(const std::string& json);
 /// All events of the usual answer.
 std::string usual_events();
 
+/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+/// The same, where the row's answer has it.
+std::optional<TokenUsage> usage_of(const ScenarioRow& row);
 
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
@@ -9034,6 +9661,9 @@ struct SweepPlan {
   bool body_only = false;
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
+
+  /// As newly made.
+  static const SweepPlan& moved_from();
 };
 
 /// Throws GatewayError for what cannot be swept.
@@ -9048,6 +9678,8 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+
+struct ScriptPlan;
 
 /// What a document has mounted.
 struct LoadedDocument {
@@ -9065,6 +9697,7 @@ struct LoadedDocument {
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
   std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
 
   /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
   /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
@@ -9104,6 +9737,14 @@ struct ScriptMistake {
   std::string message;
   /// Whether the key is wrong, not its value.
   bool key = false;
+};
+
+/// A name in a document of something that another place has: another section, another file, or the gateway.
+struct ScriptReference {
+  enum class Kind { model, key, key_of_failure };
+  Kind kind;
+  std::string name;
+  std::string pointer;
 };
 
 struct ScriptTable;
@@ -9156,11 +9797,32 @@ struct ScriptSource {
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
   /// Gives a problem its line and column, and what stands around them, without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. Asking for one place after the other takes one walk through the text.
+  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
   text::Position position(std::size_t offset) const;
 
-  mutable std::size_t last_offset = 0;            // that was asked for
-  mutable text::Position last_position = {1, 1};  // its
+  /// A place in the text, and how far it is.
+  struct Mark {
+    std::size_t offset;
+    text::Position position;
+  };
+  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+};
+
+/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
+/// and "enum". Types with keys or a pattern of their own are left to their readers.
+struct ScriptLimits {
+  explicit ScriptLimits(const ScriptRow& row);
+
+  /// Throws ScriptMistake for a value that is not within them.
+  void require(const ScriptNode& node) const;
+
+ private:
+  enum class Kind { any, object, integer, number, text };
+  Kind kind_ = Kind::any;
+  std::optional<Json> least_ = {};
+  std::optional<Json> most_ = {};
+  bool not_empty_ = false;
+  std::vector<std::string> words_ = {};
 };
 
 /// What is known while a document is read.
@@ -9172,7 +9834,10 @@ class ScriptReader {
   void note(const ScriptMistake& mistake);
   /// How many mistakes there are.
   std::size_t noted() const { return noted_; }
-  void warn(const std::string& pointer, const std::string& message);
+  /// Keeps a name until it is known what there is.
+  void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
+  std::vector<ScriptReference> take_references() { return std::move(references_); }
+  const ScriptSource& source() const { return source_; }
   /// The gate of that name, one for all documents that are read together.
   Gate gate(const std::string& name);
   /// The line of a value, for reports.
@@ -9196,6 +9861,9 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
+  std::size_t told_ = 0;                             // of the noted ones, those with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::vector<ScriptReference> references_;
 };
 
 namespace script_reading {
@@ -9211,9 +9879,6 @@ std::string kind_of(const Json& value);
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
 /// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake for a number, a text or an object that the JSON Schema of its row refuses: its kind, "minimum",
-/// "maximum", "minLength" and "enum". Types with keys or a pattern of their own are left to their readers.
-void require_limits(const ScriptNode& node, const ScriptRow& row);
 /// Throws ScriptMistake when both keys are there.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
 /// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
@@ -9223,6 +9888,8 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
 /// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
 /// many characters as before, so that columns stay.
 void hide_keys(std::string& text);
+/// A text that lives as long as the program: reports name a file after its document is gone.
+const char* lasting(const std::string& text);
 /// The message without the library's name in front, and with names in place of calls: a key is not called.
 std::string plain_message(const std::exception& exception);
 
@@ -9249,6 +9916,43 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_references.hpp ---------------------------------------------------------------------------------
+
+// What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
+// models and keys that the gateway must have.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct GatewayState;
+struct ScriptPlan;
+
+/// A name that no document of those that are read together declares: only a gateway can tell whether there is such a
+/// thing.
+struct OpenReference {
+  ScriptReference::Kind kind;
+  std::string name;
+  /// The first place that names it, without a message.
+  ScriptProblem place;
+  /// How many others name it.
+  std::size_t others = 0;
+};
+
+namespace script_references {
+
+/// Looks at documents of which all are read and none has a mistake: warns of stubs that never answer, hidden by others
+/// or in a state that nothing leads to, and keeps the names that no document declares. The sources of the plan's parts
+/// must still be there; it forgets them.
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems);
+/// Warnings of models and keys that the gateway does not have.
+std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
+/// Errors: keys for which a document forces failures, and which the gateway would not have with it mounted as `owner`.
+std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
+
+}  // namespace script_references
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -9285,6 +9989,14 @@ struct ScriptedOperation {
   HttpReply reply;
 };
 
+/// One of several documents that are read together.
+struct ScriptPart {
+  const ScriptSource* source;
+  std::size_t first_stub;  // of the plan's
+  std::vector<ScriptReference> references;
+  std::vector<MachineState> states;  // its section of that name
+};
+
 /// All that documents say.
 struct ScriptPlan {
   std::vector<std::string> files;
@@ -9301,6 +10013,9 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
+  /// While documents are read: those read so far.
+  std::vector<ScriptPart> parts;
+  std::vector<OpenReference> open_references;
 };
 
 namespace script_types {
@@ -9343,7 +10058,7 @@ std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const Scrip
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan.
+/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {
@@ -9372,6 +10087,8 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
+/// A text that is a name: see script_values::name_of.
+ScriptType name_text();
 ScriptType count();
 ScriptType positive();
 ScriptType whole();
@@ -9444,7 +10161,13 @@ namespace script_values {
 
 /// The element of a list whose length was checked.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret.
+/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+inline constexpr std::size_t most_bytes_of_name = 256;
+/// Why a name is refused; empty for one that is not too long.
+std::string too_long_a_name(const std::string& name);
+/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+const std::string& name_of(const ScriptNode& node);
+/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
 const std::string& key_name(const ScriptNode& node);
 /// A limit that lets something pass.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
@@ -9616,6 +10339,7 @@ class ClockState {
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
   virtual ExpiredSleeps expired_sleeps() const { return {}; }
+  virtual void note_date(TimePoint) {}
 };
 
 class RealClockState : public ClockState {
@@ -9750,6 +10474,24 @@ class ManualClockState final : public ClockState {
     return expired_sleeps_;
   }
 
+  void note_date(TimePoint date) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    date_ = date;
+  }
+
+  /// Why a client that was told to wait until a date may not sleep on this clock. Empty when none was, when it has
+  /// come, or when the clock shows the machine's time.
+  std::string about_date() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    const Duration apart = machine - now_;
+    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", is of the gateway's clock" +
+           (*date_ < machine ? ", and has passed" : ", and is far ahead") +
+           " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+           "machine's time";
+  }
+
   template <class Condition>
   bool wait(Duration timeout, const Condition& condition) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -9859,6 +10601,7 @@ class ManualClockState final : public ClockState {
   Running running_;            // exchanges woken by the clock that have not come to rest, and their threads
   std::size_t advancing_ = 0;  // of these, those whose own thread is inside run_until
   ExpiredSleeps expired_sleeps_;
+  std::optional<TimePoint> date_;  // in the last Retry-After that had one
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -9902,6 +10645,8 @@ MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const {
   if (clock_->wakes()) return now();
   return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
 }
+
+MOCK_GATEWAY_INLINE void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
 
@@ -10117,7 +10862,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Durat
   auto& clock = detail::manual(*this);
   const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
   const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
-                              " callers are inside ManualClock::sleep_for";
+                              " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
@@ -10127,6 +10872,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
   std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
+  if (!reached) message += clock.about_date();
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
@@ -10621,10 +11367,71 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
   return reporter;
 }
 
+struct NoteBook {
+  std::mutex mutex;
+  bool wanted = false;
+  std::vector<TestNotes> kept;
+  std::vector<NoteSource*> sources;
+};
+
+/// It is never destroyed: gateways may end after everything that is static.
+MOCK_GATEWAY_INLINE NoteBook& notes() {
+  static NoteBook& notes = *new NoteBook;
+  return notes;
+}
+
 }  // namespace reporters
 
 MOCK_GATEWAY_INLINE void set_reporter(Reporter reporter) { reporters::current() = reporter; }
 MOCK_GATEWAY_INLINE Reporter reporter() { return reporters::current(); }
+
+MOCK_GATEWAY_INLINE void NoteSource::begin_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.sources.push_back(this);
+}
+
+MOCK_GATEWAY_INLINE NoteSource::~NoteSource() = default;
+
+MOCK_GATEWAY_INLINE void NoteSource::end_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.sources.erase(std::remove(book.sources.begin(), book.sources.end(), this), book.sources.end());
+}
+
+MOCK_GATEWAY_INLINE void keep_notes(TestNotes notes) {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
+}
+
+MOCK_GATEWAY_INLINE void want_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.wanted = true;
+}
+
+MOCK_GATEWAY_INLINE bool are_notes_wanted() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  return book.wanted;
+}
+
+MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  std::vector<TestNotes> taken = std::exchange(book.kept, {});
+  for (NoteSource* const source : book.sources)
+    if (TestNotes notes = source->take_notes(); !notes.text.empty()) taken.push_back(std::move(notes));
+  return taken;
+}
+
+MOCK_GATEWAY_INLINE void pass_over_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.kept.clear();
+  for (NoteSource* const source : book.sources) source->pass_over_notes();
+}
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -11019,45 +11826,58 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE Acceptance Acceptance::with(bool Acceptance::*extension, bool accepted) const {
+namespace detail {
+
+inline constexpr std::array<AcceptanceSwitch Acceptance::*, 19> StrictAcceptance::all = {
+    &Acceptance::bearer_in_any_case_,
+    &Acceptance::unknown_fields_,
+    &Acceptance::tool_role_,
+    &Acceptance::developer_role_,
+    &Acceptance::null_content_with_tool_calls_,
+    &Acceptance::text_parts_,
+    &Acceptance::other_parts_,
+    &Acceptance::tool_calls_in_messages_,
+    &Acceptance::stop_as_string_,
+    &Acceptance::tool_choice_required_,
+    &Acceptance::custom_tools_,
+    &Acceptance::max_completion_tokens_,
+    &Acceptance::logprobs_,
+    &Acceptance::null_as_absent_,
+    &Acceptance::stream_options_without_stream_,
+    &Acceptance::model_by_id_,
+    &Acceptance::content_type_parameters_,
+    &Acceptance::json_as_form_,
+    &Acceptance::anything_with_model_and_messages_,
+};
+
+MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
+  Acceptance taken = acceptance;
+  for (AcceptanceSwitch Acceptance::*const extension : all) {
+    if (taken.*extension == AcceptanceSwitch::as_documented && documented.*extension == AcceptanceSwitch::on)
+      taken.*extension = AcceptanceSwitch::on;
+  }
+  return taken;
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::with(Switch Acceptance::*extension, bool accepted) const {
   Acceptance copy = *this;
-  copy.*extension = accepted;
+  copy.*extension = accepted ? Switch::on : Switch::off;
   return copy;
 }
 
-MOCK_GATEWAY_INLINE Acceptance Acceptance::with_every(bool accepted) {
-  Acceptance all;
-  for (bool Acceptance::*extension : {
-           &Acceptance::bearer_in_any_case_,
-           &Acceptance::unknown_fields_,
-           &Acceptance::tool_role_,
-           &Acceptance::developer_role_,
-           &Acceptance::null_content_with_tool_calls_,
-           &Acceptance::text_parts_,
-           &Acceptance::other_parts_,
-           &Acceptance::tool_calls_in_messages_,
-           &Acceptance::stop_as_string_,
-           &Acceptance::tool_choice_required_,
-           &Acceptance::custom_tools_,
-           &Acceptance::max_completion_tokens_,
-           &Acceptance::logprobs_,
-           &Acceptance::null_as_absent_,
-           &Acceptance::stream_options_without_stream_,
-           &Acceptance::model_by_id_,
-           &Acceptance::content_type_parameters_,
-           &Acceptance::json_as_form_,
-           &Acceptance::anything_with_model_and_messages_,
-       }) {
-    all.*extension = accepted;
-  }
-  return all;
+MOCK_GATEWAY_INLINE Acceptance Acceptance::with_every(Switch state) {
+  Acceptance acceptance;
+  for (Switch Acceptance::*const extension : detail::StrictAcceptance::all) acceptance.*extension = state;
+  return acceptance;
 }
 
 MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
   return Acceptance().developer_role(true).other_parts(true).custom_tools(true).max_completion_tokens(true);
 }
-MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() { return with_every(false); }
-MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(true); }
+MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() { return with_every(Switch::as_documented); }
+MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(Switch::on); }
 
 }}  // namespace mock_gateway
 
@@ -11221,6 +12041,11 @@ MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
                                   acceptance_.developer_role() ? "developer" : ""});
 }
 
+MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
+  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
+  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
+}
+
 MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
   wire::Message& message = request_.messages.emplace_back();
@@ -11234,6 +12059,9 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   const bool tool = acceptance_.tool_role() && message.role == "tool";
   const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
                      (acceptance_.developer_role() && message.role == "developer");
+  if (!known && message.role == "tool") {
+    fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
+  }
   if (!known) fail_value(role_path, expected_role(), *role);
 
   if (assistant) {
@@ -11242,8 +12070,10 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
       if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
     } else if (member(object, "tool_calls") != nullptr) {
       const std::string place = calls_path.to_string();
-      throw RequestError{
-          failure(400, "unknown_parameter", place + ": not a documented field; leave it out").param(place)};
+      throw RequestError{failure(400, "unknown_parameter",
+                                 place + (profile_.profile == Profile::openai ? ": " : ": not a documented field; ") +
+                                     switched_off("tool_calls_in_messages"))
+                             .param(place)};
     }
   }
   read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
@@ -11293,6 +12123,11 @@ MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& pat
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
+    if (!message.tool_calls.empty()) {
+      const std::string got = value == nullptr ? "nothing" : "null";
+      fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
+           got + "; " + switched_off("null_content_with_tool_calls"));
+    }
     if (value == nullptr) fail_missing(path, expected);
     fail_type(path, expected, *value);
   }
@@ -11441,7 +12276,12 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
 
 MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
   const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && acceptance_.null_as_absent() ? nullptr : value;
+  return value != nullptr && value->is_null() && is_absent_as_null(name) ? nullptr : value;
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_absent_as_null(std::string_view name) const {
+  return acceptance_.null_as_absent() ||
+         (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
 MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
@@ -11464,21 +12304,28 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
     if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens() && field == max_completion_tokens)) {
+        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
       if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !acceptance_.null_as_absent() || field == model || field == messages) {
+    } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
 MOCK_GATEWAY_INLINE bool Reader::is_documented_by_service(std::string_view name) const {
-  return acceptance_.unknown_fields() && profile_.further_fields.has(name);
+  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
+         profile_.further_fields.has(name);
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_own_field(std::string_view name) const {
+  return StrictAcceptance::takes_documented_fields(acceptance_) && profile_.own_fields.has(name);
 }
 
 MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
   const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
                              : name == "max_completion_tokens" ? "use max_tokens instead"
+                             : name == "repetition_penalty"    ? "use frequency_penalty instead"
+                             : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
@@ -11869,6 +12716,11 @@ MOCK_GATEWAY_INLINE std::size_t counted_from_one(std::size_t number, const char*
   return number;
 }
 
+MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
+  throw GatewayError(std::string("this ") + type +
+                     " was moved from, so that nothing is left in it; copy it where it is used a second time");
+}
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -11981,9 +12833,7 @@ MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* set
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE Failure::Failure(const Failure&) = default;
-MOCK_GATEWAY_INLINE Failure::Failure(Failure&&) noexcept = default;
 MOCK_GATEWAY_INLINE Failure& Failure::operator=(const Failure&) = default;
-MOCK_GATEWAY_INLINE Failure& Failure::operator=(Failure&&) noexcept = default;
 MOCK_GATEWAY_INLINE Failure::~Failure() = default;
 
 MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string message)
@@ -12206,9 +13056,7 @@ MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, const Failure& failure) : kind_(ki
 MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
 
 MOCK_GATEWAY_INLINE Effect::Effect(const Effect&) = default;
-MOCK_GATEWAY_INLINE Effect::Effect(Effect&&) noexcept = default;
 MOCK_GATEWAY_INLINE Effect& Effect::operator=(const Effect&) = default;
-MOCK_GATEWAY_INLINE Effect& Effect::operator=(Effect&&) noexcept = default;
 MOCK_GATEWAY_INLINE Effect::~Effect() = default;
 
 MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
@@ -12227,8 +13075,7 @@ MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
     case Kind::stall:
       if (gate_) return "stall until a gate opens";
       if (!duration_) return "stall";
-      return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +
-             " ms";
+      return "stall for " + detail::text::decimal(duration_->count(), 1000000) + " ms";
   }
   return "unknown effect";
 }
@@ -12328,9 +13175,7 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(const HttpReply&) = default;
-MOCK_GATEWAY_INLINE HttpReply::HttpReply(HttpReply&&) noexcept = default;
 MOCK_GATEWAY_INLINE HttpReply& HttpReply::operator=(const HttpReply&) = default;
-MOCK_GATEWAY_INLINE HttpReply& HttpReply::operator=(HttpReply&&) noexcept = default;
 MOCK_GATEWAY_INLINE HttpReply::~HttpReply() = default;
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
@@ -12590,6 +13435,25 @@ namespace profiles {
 
 MOCK_GATEWAY_INLINE Acceptance usual_acceptance() { return {}; }
 
+MOCK_GATEWAY_INLINE Acceptance nothing_besides() { return Acceptance::strict(); }
+
+/// API reference of OpenAI, "Create chat completion" and "Retrieve model".
+MOCK_GATEWAY_INLINE Acceptance documented_by_openai() {
+  return Acceptance::strict()
+      .tool_role(true)
+      .developer_role(true)
+      .null_content_with_tool_calls(true)
+      .text_parts(true)
+      .other_parts(true)
+      .tool_calls_in_messages(true)
+      .stop_as_string(true)
+      .tool_choice_required(true)
+      .custom_tools(true)
+      .max_completion_tokens(true)
+      .logprobs(true)
+      .model_by_id(true);
+}
+
 /// API reference of OpenAI, "Create chat completion".
 inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "frequency_penalty",
@@ -12612,19 +13476,49 @@ inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "web_search_options",
                                                                    "stream_options.include_obfuscation"};
 
+inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
+
+/// API reference of OpenAI: whose type there is one "or null".
+inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
+                                                                            "frequency_penalty",
+                                                                            "logit_bias",
+                                                                            "logprobs",
+                                                                            "max_completion_tokens",
+                                                                            "max_tokens",
+                                                                            "metadata",
+                                                                            "modalities",
+                                                                            "n",
+                                                                            "prediction",
+                                                                            "presence_penalty",
+                                                                            "reasoning_effort",
+                                                                            "seed",
+                                                                            "service_tier",
+                                                                            "stop",
+                                                                            "store",
+                                                                            "stream",
+                                                                            "stream_options",
+                                                                            "strict",
+                                                                            "temperature",
+                                                                            "top_logprobs",
+                                                                            "top_p"};
+
 /// A row that differs from the documented profile in its name alone.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
   row.name = name;
   row.acceptance = usual_acceptance;
+  row.documented = nothing_besides;
   return row;
 }
 
 constexpr ProfileTraits openai() {
   ProfileTraits row = named(Profile::openai, "openai");
   row.acceptance = Acceptance::openai;
+  row.documented = documented_by_openai;
   row.further_fields = {openai_fields.data(), openai_fields.size()};
+  row.own_fields = {own_fields.data(), own_fields.size()};
+  row.nullable_fields = {openai_nullable_fields.data(), openai_nullable_fields.size()};
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;
@@ -12835,9 +13729,7 @@ MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::stri
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
-MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(TokenLogprob&&) noexcept = default;
 MOCK_GATEWAY_INLINE TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
-MOCK_GATEWAY_INLINE TokenLogprob& TokenLogprob::operator=(TokenLogprob&&) noexcept = default;
 MOCK_GATEWAY_INLINE TokenLogprob::~TokenLogprob() = default;
 
 MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
@@ -12929,241 +13821,303 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::at(Duration time) const {
   return copy;
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::make_shared<detail::ReplyData>(std::move(data))) {}
+MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
 
-MOCK_GATEWAY_INLINE detail::ReplyData& Reply::edit() { return detail::own(data_); }
+MOCK_GATEWAY_INLINE detail::ReplyData& Reply::edit() { return data_.own(); }
 
-MOCK_GATEWAY_INLINE Reply::Reply(const char* text) {
+MOCK_GATEWAY_INLINE Reply::Reply(const char* text) : data_(detail::ReplyData{}) {
   if (text == nullptr) throw GatewayError("a reply's text is a null pointer");
   edit().choices.emplace_back().text = detail::require_utf8(text, "text of a reply");
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(std::string text) {
+MOCK_GATEWAY_INLINE Reply::Reply(std::string text) : data_(detail::ReplyData{}) {
   edit().choices.emplace_back().text = detail::require_utf8(std::move(text), "text of a reply");
 }
 
-MOCK_GATEWAY_INLINE Reply::Reply(const Failure& failure) { edit().failure = failure; }
+MOCK_GATEWAY_INLINE Reply::Reply(const Failure& failure) : data_(detail::ReplyData{}) { edit().failure = failure; }
 
-MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "thinking").thinking +=
+MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) const& { return Reply(*this).thinking(std::move(text)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) && {
+  detail::reply_check::last_choice(edit(), "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
-  return changed;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const {
-  Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "text");
+MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const& { return Reply(*this).text(std::move(text)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) && {
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
-  choice.text = choice.text ? *choice.text + addition : std::move(addition);
-  return changed;
+  if (!choice.text) {
+    choice.text = std::move(addition);
+  } else {
+    *choice.text += addition;
+  }
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
+MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const& {
+  return Reply(*this).tool_call(std::move(name), arguments, std::move(id));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) && {
   std::string json = detail::reply_check::arguments_text(name, arguments);
-  return malformed_tool_call(std::move(name), std::move(json), std::move(id));
+  return std::move(*this).malformed_tool_call(std::move(name), std::move(json), std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
-  Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "tool call");
+MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const& {
+  return Reply(*this).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) && {
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
                                detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
                                detail::require_utf8(std::move(id), "id of a tool call")});
-  return changed;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
-  Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
+MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const& {
+  return Reply(*this).custom_tool_call(std::move(name), std::move(input), std::move(id));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) && {
+  Reply changed = std::move(*this).malformed_tool_call(std::move(name), std::move(input), std::move(id));
   changed.edit().choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
+MOCK_GATEWAY_INLINE Reply Reply::interleaved() const& { return Reply(*this).interleaved(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::interleaved() && {
   detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  Reply changed = *this;
-  changed.edit().interleaved = true;
-  return changed;
+  edit().interleaved = true;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "logprobs").logprobs = std::move(tokens);
-  return changed;
+MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const& { return Reply(*this).logprobs(std::move(tokens)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) && {
+  detail::reply_check::last_choice(edit(), "logprobs").logprobs = std::move(tokens);
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "finish_reason");
+MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const& { return Reply(*this).finish_reason(std::move(reason)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) && {
+  detail::reply_check::last_choice(edit(), "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
-  for (detail::ScriptedChoice& choice : changed.edit().choices) choice.finish_reason = checked;
-  return changed;
+  for (detail::ScriptedChoice& choice : edit().choices) choice.finish_reason = checked;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
+MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const& { return Reply(*this).finish_in_last_chunk(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() && {
   detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  Reply changed = *this;
-  changed.edit().finish_in_last_chunk = true;
-  return changed;
+  edit().finish_in_last_chunk = true;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
-  return usage(TokenUsage(prompt_tokens, completion_tokens));
+MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const& {
+  return Reply(*this).usage(prompt_tokens, completion_tokens);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
+MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) && {
+  return std::move(*this).usage(TokenUsage(prompt_tokens, completion_tokens));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const& { return Reply(*this).usage(usage); }
+
+MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) && {
   detail::reply_check::require_completion(*data_, "usage");
-  Reply changed = *this;
-  changed.edit().usage = usage;
-  changed.edit().usage_json.reset();
-  return changed;
+  edit().usage = usage;
+  edit().usage_json.reset();
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
+MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) && {
   detail::reply_check::require_completion(*data_, "usage");
-  Reply changed = *this;
-  changed.edit().usage.reset();
-  changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
-  return changed;
+  edit().usage.reset();
+  edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
+MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const& { return Reply(*this).extra(patch); }
+
+MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
-  Reply changed = *this;
-  changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
-  return changed;
+  edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
+MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const& { return Reply(*this).extra_message(patch); }
+
+MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
-  Reply changed = *this;
-  changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
-  return changed;
+  edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const& {
+  return Reply(*this).extra_chunk(number, patch);
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
-  Reply changed = *this;
-  changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
-  return changed;
+  edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
+MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const& { return Reply(*this).chunk(std::move(chunk)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) && {
   if (!data_->chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
-  Reply changed = *this;
-  changed.edit().chunks->push_back(std::move(chunk));
-  return changed;
+  edit().chunks->push_back(std::move(chunk));
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
+MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const& { return Reply(*this).model(std::move(id)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) && {
   detail::reply_check::require_completion(*data_, "model");
-  Reply changed = *this;
-  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return changed;
+  edit().model = detail::require_utf8(std::move(id), "model of a reply");
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
+MOCK_GATEWAY_INLINE Reply Reply::verbatim() const& { return Reply(*this).verbatim(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::verbatim() && {
   detail::reply_check::require_completion(*data_, "verbatim text");
-  Reply changed = *this;
-  changed.edit().verbatim = true;
-  return changed;
+  edit().verbatim = true;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const {
+MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const& {
+  return Reply(*this).header(std::move(name), std::move(value));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) && {
   detail::require_header_field(name, value);
-  Reply changed = *this;
-  if (changed.edit().failure) {
-    changed.edit().failure = changed.edit().failure->header(std::move(name), std::move(value));
+  if (edit().failure) {
+    edit().failure = edit().failure->header(std::move(name), std::move(value));
   } else {
-    changed.edit().headers.set(std::move(name), std::move(value));
+    edit().headers.set(std::move(name), std::move(value));
   }
-  return changed;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const {
+MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const& {
+  return Reply(*this).add_header(std::move(name), std::move(value));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) && {
   detail::require_header_field(name, value);
-  Reply changed = *this;
-  if (changed.edit().failure) {
-    changed.edit().failure = changed.edit().failure->add_header(std::move(name), std::move(value));
+  if (edit().failure) {
+    edit().failure = edit().failure->add_header(std::move(name), std::move(value));
   } else {
-    changed.edit().headers.add(std::move(name), std::move(value));
+    edit().headers.add(std::move(name), std::move(value));
   }
-  return changed;
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const {
-  Reply changed = *this;
-  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return changed;
+MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const& { return Reply(*this).early_hints(fields); }
+
+MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) && {
+  edit().early_hints = mock_gateway::early_hints(fields).bytes();
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
+MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const& { return Reply(*this).every(std::move(gap)); }
 
-MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const { return pace(Pace().first_token_after(std::move(delay))); }
+MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) && { return std::move(*this).pace(Pace().every(std::move(gap))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_second(std::move(rate))); }
+MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const& { return Reply(*this).first_token_after(std::move(delay)); }
 
-MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
+MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) && {
+  return std::move(*this).pace(Pace().first_token_after(std::move(delay)));
+}
 
-MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
+MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const& { return Reply(*this).tokens_per_second(std::move(rate)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) && {
+  return std::move(*this).pace(Pace().tokens_per_second(std::move(rate)));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const& { return Reply(*this).chunked(std::move(chunking)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) && { return std::move(*this).pace(Pace().chunked(std::move(chunking))); }
+
+MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const& { return Reply(*this).pace(pace); }
+
+MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) && {
   detail::reply_check::require_paceable(*data_, pace);
-  Reply changed = *this;
-  changed.edit().pace = pace.or_else(data_->pace);
-  return changed;
+  edit().pace = pace.or_else(data_->pace);
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
+MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const& {
+  return Reply(*this).fault(std::move(trigger), std::move(effect));
+}
+
+MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) && {
   detail::reply_check::require_possible(*data_, trigger, effect);
-  Reply changed = *this;
-  changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
-  return changed;
+  edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
+MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
+
+MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) && {
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
-  Reply changed = *this;
-  changed.edit().holds.push_back(Hold{std::move(gate), place});
-  return changed;
+  edit().holds.push_back(Hold{std::move(gate), place});
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const& { return Reply(*this).sse(std::move(dialect)); }
+
+MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) && {
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  Reply changed = *this;
-  changed.edit().sse = std::move(dialect);
-  return changed;
+  edit().sse = std::move(dialect);
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::each_event, 0};
-  return changed;
+MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const& { return Reply(*this).write_each_event(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::write_each_event() && {
+  edit().writes = {Writes::Kind::each_event, 0};
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
+MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const& { return Reply(*this).slice_writes(bytes); }
+
+MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) && {
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::sliced, bytes};
-  return changed;
+  edit().writes = {Writes::Kind::sliced, bytes};
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::together, 0};
-  return changed;
+MOCK_GATEWAY_INLINE Reply Reply::one_write() const& { return Reply(*this).one_write(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::one_write() && {
+  edit().writes = {Writes::Kind::together, 0};
+  return std::move(*this);
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
+MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const& { return Reply(*this).split_write(byte); }
+
+MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) && {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::split, byte};
-  return changed;
+  edit().writes = {Writes::Kind::split, byte};
+  return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
@@ -13424,9 +14378,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE SseDialect::SseDialect() = default;
 MOCK_GATEWAY_INLINE SseDialect::SseDialect(const SseDialect&) = default;
-MOCK_GATEWAY_INLINE SseDialect::SseDialect(SseDialect&&) noexcept = default;
 MOCK_GATEWAY_INLINE SseDialect& SseDialect::operator=(const SseDialect&) = default;
-MOCK_GATEWAY_INLINE SseDialect& SseDialect::operator=(SseDialect&&) noexcept = default;
 MOCK_GATEWAY_INLINE SseDialect::~SseDialect() = default;
 
 MOCK_GATEWAY_INLINE SseDialect SseDialect::line_end(std::string end) const {
@@ -13539,6 +14491,31 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
         "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
         "final_blank_line true");
   }
+}
+
+MOCK_GATEWAY_INLINE std::string unusual_in(const SseDialect& dialect, bool whole) {
+  std::string list;
+  const auto note = [&list](bool is_so, const char* what) {
+    if (is_so) list += (list.empty() ? "" : ", ") + std::string(what);
+  };
+  const SseDialect usual;
+  note(dialect.line_end() == "\r", "lines ended with CR");
+  note(dialect.line_end() == "\r\n", "lines ended with CRLF");
+  note(!dialect.space_after_colon(), "no space followed the colon of a field");
+  note(dialect.content_type() != usual.content_type(), "the Content-Type was another");
+  note(dialect.byte_order_mark(), "a byte order mark came first");
+  note(!dialect.event().empty(), "events had a name");
+  note(dialect.ids(), "events had an id");
+  note(dialect.retry().has_value(), "the first event had a retry field");
+  note(dialect.multi_line_data(), "an event had several lines of data");
+  note(!dialect.comment().empty(), "a comment came before each event");
+  note(dialect.gzip(), "the stream was compressed");
+  if (!whole) return list;
+  note(!dialect.done(), "[DONE] was left out");
+  note(!dialect.after_done().empty(), "an event followed [DONE]");
+  note(!dialect.final_blank_line(), "the final blank line was left out");
+  note(dialect.open_after_done(), "the stream stayed open after its end");
+  return list;
 }
 
 }  // namespace detail
@@ -13864,6 +14841,19 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
   }
 }
 
+MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
+  std::set<std::string_view> names;
+  for (const ScriptedKey& one : wanted) names.insert(one.name);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<ApiKey> keys;
+  for (const auto& known : entries_) {
+    const bool is_owned = script != 0 && known->script == script;
+    if (known->key.state == KeyState::deleted || (is_owned && names.count(known->key.description) == 0)) continue;
+    keys.push_back(known->key);
+  }
+  return keys;
+}
+
 MOCK_GATEWAY_INLINE bool KeyStore::knows(const std::string& secret) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return by_secret_.count(secret) > 0;
@@ -13893,6 +14883,15 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& 
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
+  return judge(headers, bearer_in_any_case, received);
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::look_at(const wire::Headers& headers, bool bearer_in_any_case) {
+  return judge(headers, bearer_in_any_case, std::nullopt);
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in_any_case,
+                                    std::optional<TimePoint> received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -13925,8 +14924,10 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& h
     return presented;
   }
   ApiKey& key = known->second->key;
-  ++key.requests;
-  key.last_used = std::max(key.last_used.value_or(received), received);
+  if (received) {
+    ++key.requests;
+    key.last_used = std::max(key.last_used.value_or(*received), *received);
+  }
   presented.key = key;
   // Its script has given it another one since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
@@ -15016,17 +16017,19 @@ namespace default_replies {
 /// The instances of a request's schemas, which share a bounded amount of work.
 class SchemaTexts {
  public:
-  explicit SchemaTexts(const std::atomic<bool>* stopped) : budget_(schema::request_work_limit, stopped) {}
+  explicit SchemaTexts(const std::atomic<bool>* stopped)
+      : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
   /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
-    // Where the work left might not do for a further one, one that was made before.
-    if (!made.empty() && budget_.left() < 2 * dearest_) return made[random.below(made.size())];
-    const std::size_t before = budget_.left();
+    // Where a further one might be too much work, one that was made before.
+    if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
+      return made[random.below(made.size())];
+    const std::size_t before = budget_.spent();
     try {
       made.push_back(schema::instance_of(schema, random, budget_));
-      dearest_ = std::max(dearest_, before - budget_.left());
+      dearest_ = std::max(dearest_, budget_.spent() - before);
       return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
@@ -15115,17 +16118,28 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std:
 
 /// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
 /// their number.
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
-  const char kind = static_cast<char>(value.type());
-  std::uint64_t hash = fingerprint({&kind, 1}, basis);
-  if (value.is_string()) return fingerprint_of(value.get_ref<const std::string&>(), hash);
-  if (!value.is_structured()) return fingerprint(value.dump(), hash);
-  hash = fingerprint(std::to_string(value.size()) + ':', hash);
-  if (value.is_array()) {
-    for (const Json& element : value) hash = fingerprint_of(element, hash);
-    return hash;
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& whole, std::uint64_t basis) {
+  std::uint64_t hash = basis;
+  // Not by recursion: a client decides how deep the value is.
+  std::vector<std::pair<const std::string*, const Json*>> pending{{nullptr, &whole}};  // the next one last
+  while (!pending.empty()) {
+    const auto [name, value] = pending.back();
+    pending.pop_back();
+    if (name != nullptr) hash = fingerprint_of(*name, hash);
+    const char kind = static_cast<char>(value->type());
+    hash = fingerprint({&kind, 1}, hash);
+    if (value->is_string()) {
+      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+    } else if (!value->is_structured()) {
+      hash = fingerprint(value->dump(), hash);
+    } else {
+      hash = fingerprint(std::to_string(value->size()) + ':', hash);
+      const auto first = static_cast<std::ptrdiff_t>(pending.size());
+      for (auto part = value->begin(); part != value->end(); ++part)
+        pending.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
+      std::reverse(pending.begin() + first, pending.end());
+    }
   }
-  for (const auto& member : value.items()) hash = fingerprint_of(member.value(), fingerprint_of(member.key(), hash));
   return hash;
 }
 
@@ -15204,6 +16218,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
 
+inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
+
 namespace checkers {
 
 /// Whether a value is a number without a fraction, however it is written.
@@ -15247,6 +16263,7 @@ inline constexpr Format formats[] = {
 
 /// JSON Schema's equality.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
+  if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
   if (alike && (is_lossy(left) || is_lossy(right))) return Validity::unsure;
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
@@ -15354,12 +16371,39 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   }
 }
 
+/// The types that a keyword is about.
+MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
+  unsigned hinted = 0;
+  for (const Type& type : types) {
+    if (lists(type.hints, name)) hinted |= type.bits;
+  }
+  return hinted;
+}
+
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
 /// The bits of a type's name; 0 when there is no such type.
 MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
+}
+
+/// The types that a schema allows by its own `type`.
+MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
+  const Json* const type = keyword(schema, "type");
+  if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
+  if (!type->is_array()) return bits_of(*type);
+  return std::accumulate(type->begin(), type->end(), 0u,
+                         [](unsigned bits, const Json& name) { return bits | bits_of(name); });
+}
+
+/// The names of an object's members, sorted.
+MOCK_GATEWAY_INLINE std::vector<std::string_view> sorted_names(const Json& object) {
+  std::vector<std::string_view> names;
+  names.reserve(object.size());
+  for (auto item = object.begin(); item != object.end(); ++item) names.emplace_back(item.key());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 MOCK_GATEWAY_INLINE unsigned type_of(const Json& value) {
@@ -15413,24 +16457,6 @@ MOCK_GATEWAY_INLINE std::size_t size_of(const Json& schema, std::string_view nam
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
 
-MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
-  const Json* const type = keyword(schema, "type");
-  if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
-  if (!type->is_array()) return checkers::bits_of(*type);
-  return std::accumulate(type->begin(), type->end(), 0u,
-                         [](unsigned bits, const Json& name) { return bits | checkers::bits_of(name); });
-}
-
-MOCK_GATEWAY_INLINE unsigned hinted_types(const Json& schema) {
-  unsigned hinted = 0;
-  for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
-    for (const checkers::Type& type : checkers::types) {
-      if (checkers::lists(type.hints, item.key())) hinted |= type.bits;
-    }
-  }
-  return hinted;
-}
-
 MOCK_GATEWAY_INLINE const Json* item_of(const Json& schema, std::size_t index) {
   const Json* const prefix = keyword(schema, "prefixItems");
   return prefix != nullptr && index < prefix->size() ? &(*prefix)[index] : keyword(schema, "items");
@@ -15459,14 +16485,17 @@ MOCK_GATEWAY_INLINE void Checker::intern(const Json& schema, const std::string& 
   if (!schema.is_object() && !schema.is_boolean()) {
     throw Unsupported{path, "A schema must be an object or a boolean, not " + checkers::quoted(schema) + "."};
   }
+  budget_.earn(subschema_worth);
   known->second.path = path;
+  known->second.types = checkers::types_of(schema);
   found_.push_back(&schema);
 }
 
 MOCK_GATEWAY_INLINE void Checker::read(const Json& schema, const std::string& name, const Json& value) {
   using checkers::Shape;
   budget_.spend(5);
-  const std::string path = node(schema).path + json_pointer::token(name);
+  Node& known = node(schema);
+  const std::string path = known.path + json_pointer::token(name);
   const auto refuse = [&path](const std::string& reason) { throw Unsupported{path, reason}; };
   if (name == "$id" && value.is_string() && &schema != &root_) refuse("An \"$id\" below the root is not supported.");
   for (const Json& type : name != "type" ? Json::array() : value.is_array() ? value : Json::array({value})) {
@@ -15476,12 +16505,13 @@ MOCK_GATEWAY_INLINE void Checker::read(const Json& schema, const std::string& na
   const auto row = std::find_if(std::begin(checkers::keywords), std::end(checkers::keywords),
                                 [&](const checkers::Keywords& some) { return checkers::lists(some.names, name); });
   if (row == std::end(checkers::keywords)) return;
+  known.hinted_types |= checkers::types_hinted_by(name);
   if (row->shape == Shape::refused) refuse("The keyword \"" + name + "\" is not supported.");
   if (!checkers::fits(row->shape, value)) {
     refuse("\"" + name + "\" must be " + row->expected + ", not " + checkers::quoted(value) + ".");
   }
   if (name == "multipleOf" && value.get<double>() <= 0) refuse("\"multipleOf\" must be greater than 0.");
-  if (name == "$ref") node(schema).reference = &resolve(value.get<std::string>(), path);
+  if (name == "$ref") known.reference = &resolve(value.get<std::string>(), path);
   if (name == "pattern") pattern(value.get<std::string>(), path);
   if (name == "format") {
     const bool is_annotation =
@@ -15496,7 +16526,9 @@ MOCK_GATEWAY_INLINE void Checker::read(const Json& schema, const std::string& na
     const std::string place = path + json_pointer::token(item.key());
     if (name == "patternProperties") pattern(item.key(), place);
     intern(*item, place);
+    if (name == "properties") known.properties.emplace_back(item.key(), &*item);
   }
+  if (name == "properties") std::sort(known.properties.begin(), known.properties.end());
   for (std::size_t index = 0; row->shape == Shape::schemas && index < value.size(); ++index) {
     intern(value[index], path + "/" + std::to_string(index));
   }
@@ -15539,7 +16571,7 @@ MOCK_GATEWAY_INLINE Parts Checker::all_of(const Json& schema) {
 MOCK_GATEWAY_INLINE Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);
   budget_.spend(5 + schema.size() / 8);
-  if ((checkers::type_of(value) & types_of(schema)) == 0) return Validity::no;
+  if ((checkers::type_of(value) & node(schema).types) == 0) return Validity::no;
   if (!schema.is_object() || schema.empty()) return Validity::yes;
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -15609,8 +16641,11 @@ MOCK_GATEWAY_INLINE Validity Checker::array_validity(const Json& schema, const J
 MOCK_GATEWAY_INLINE Validity Checker::object_validity(const Json& schema, const Json& value) {
   if (!checkers::is_size_within(value.size(), schema, "minProperties", "maxProperties")) return Validity::no;
   if (const Json* const required = keyword(schema, "required")) {
-    budget_.spend(required->size() * (1 + value.size() / 8));
-    const auto is_there = [&](const Json& name) { return value.contains(name.get_ref<const std::string&>()); };
+    budget_.spend(required->size() + value.size());
+    const std::vector<std::string_view> names = checkers::sorted_names(value);
+    const auto is_there = [&](const Json& name) {
+      return std::binary_search(names.begin(), names.end(), std::string_view(name.get_ref<const std::string&>()));
+    };
     if (!std::all_of(required->begin(), required->end(), is_there)) return Validity::no;
   }
   const Json* const names = keyword(schema, "propertyNames");
@@ -15626,9 +16661,12 @@ MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::str
   Parts found;
   for (const Json* schema : schemas) {
     const std::size_t before = found.size();
-    if (const Json* const properties = keyword(*schema, "properties")) {
-      budget_.spend(1 + properties->size() / 8);
-      if (const Json* const declared = keyword(*properties, name)) found.push_back(declared);
+    if (const auto& properties = node(*schema).properties; !properties.empty()) {
+      budget_.spend(2);
+      const auto declared =
+          std::lower_bound(properties.begin(), properties.end(), std::string_view(name),
+                           [](const auto& property, std::string_view wanted) { return property.first < wanted; });
+      if (declared != properties.end() && declared->first == name) found.push_back(declared->second);
     }
     if (const Json* const patterns = keyword(*schema, "patternProperties")) {
       for (auto item = patterns->begin(); item != patterns->end(); ++item) {
@@ -15652,7 +16690,8 @@ namespace detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
-inline constexpr std::size_t patience = 60;  // proposals of which one must fit
+inline constexpr std::size_t value_worth = 1000;  // steps that a value earns which becomes part of the instance
+inline constexpr std::size_t patience = 60;       // proposals of which one must fit
 inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
@@ -15715,7 +16754,7 @@ class Maker {
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
     if (std::find(demand.parts.begin(), demand.parts.end(), &schema) != demand.parts.end()) return;
     demand.parts.push_back(&schema);
-    demand.types &= types_of(schema);
+    demand.types &= checker_.node(schema).types;
     for (const Json* part : checker_.all_of(schema)) expand(demand, *part);
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
@@ -15777,7 +16816,7 @@ class Maker {
     for (const bool late : {false, true}) {
       for (std::size_t index = 0; index < alternatives.size(); ++index) {
         const Json& one = alternatives[(first + index) % alternatives.size()];
-        const bool is_late = (brief && is_recursive(one)) || (avoids_null && types_of(one) == null_bit);
+        const bool is_late = (brief && is_recursive(one)) || (avoids_null && checker_.node(one).types == null_bit);
         if (is_late == late) sorted.push_back(&one);
       }
     }
@@ -15797,14 +16836,15 @@ class Maker {
     for (std::size_t index = 0; index < count; ++index) {
       const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      if (fits(demand, value)) return value;
+      // Not `return value`: where JSON converts to std::optional by itself, that is ambiguous.
+      if (fits(demand, value)) return std::optional<Json>(std::in_place, value);
     }
     return fail(demand, "None of the listed values certainly satisfies all that applies.");
   }
 
   std::optional<Json> typed(const Demand& demand) {
     unsigned usual = demand.all("type").empty() ? 0 : demand.types;
-    for (const Json* part : demand.parts) usual |= hinted_types(*part) & demand.types;
+    for (const Json* part : demand.parts) usual |= checker_.node(*part).hinted_types & demand.types;
     if (usual == 0) usual = string_bit;
     if (is_brief(demand.depth) && (usual & ~nested_bits) != 0) usual &= ~nested_bits;
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
@@ -15827,10 +16867,10 @@ class Maker {
 
   /// Proposes a value of a kind.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
-    if (kind == null_bit) return Json(nullptr);
-    if (kind == boolean_bit) return Json(below(2) != 0);
-    if (kind == string_bit) return string(demand, attempt);
-    if (kind != array_bit && kind != object_bit) return number(demand, attempt);
+    if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
+    if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
+    if (kind == string_bit) return std::optional<Json>(std::in_place, string(demand, attempt));
+    if (kind != array_bit && kind != object_bit) return std::optional<Json>(std::in_place, number(demand, attempt));
     for (const Json* part : demand.parts) ++checker_.node(*part).active;
     std::optional<Json> value = kind == array_bit ? array(demand) : object(demand);
     for (const Json* part : demand.parts) --checker_.node(*part).active;
@@ -15935,17 +16975,30 @@ class Maker {
       std::optional<Json> item = make(parts, demand.depth + 1);
       if (!item && made.size() < least) return std::nullopt;
       if (!item) break;
-      if (!unique || taken.insert(canonical(*item)).second) made.push_back(std::move(*item));
+      if (unique && !taken.insert(canonical(*item)).second) continue;
+      made.push_back(std::move(*item));
+      budget_.earn(value_worth);
     }
-    return made;
+    return std::optional<Json>(std::in_place, std::move(made));
   }
 
-  /// Adds a property, if a value is found.
-  bool add(const Demand& demand, Json& object, const std::string& name) {
-    budget_.spend(1 + object.size() / 8);
+  /// The properties of an object that is being made. Json would look for each new one among all others.
+  struct Members {
+    Json::object_t all;
+    std::set<std::string> names;
+
+    std::size_t size() const { return all.size(); }
+  };
+
+  /// Adds a property that is not there, if a value is found.
+  bool add(const Demand& demand, Members& object, const std::string& name) {
+    budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
-    if (value) object[name] = std::move(*value);
-    return value.has_value();
+    if (!value) return false;
+    object.names.insert(name);
+    object.all.emplace_back(name, std::move(*value));
+    budget_.earn(value_worth);
+    return true;
   }
 
   std::optional<Json> object(const Demand& demand) {
@@ -15954,10 +17007,10 @@ class Maker {
     const bool generous = output_ <= generous_values;
     std::set<std::string> required;
     for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
-    Json made = Json::object();
+    Members made;
     for (const Json* properties : demand.all("properties")) {
       for (auto item = properties->begin(); item != properties->end(); ++item) {
-        if (made.contains(item.key())) continue;
+        if (made.names.count(item.key()) != 0) continue;
         const bool needed = required.erase(item.key()) != 0;
         const bool fits = made.size() + required.size() < (generous ? most : least);
         const bool wanted = needed || (fits && !are_recursive(checker_.property(demand.parts, item.key())));
@@ -15969,14 +17022,14 @@ class Maker {
     }
     std::size_t goal = least;
     for (const Json* others : demand.all("additionalProperties")) {
-      const bool is_map = made.empty() && others->is_object() && !is_recursive(*others);
+      const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
     for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
-      if (name && !made.contains(*name)) add(demand, made, *name);
+      if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }
-    return made;
+    return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
   /// A name for patternProperties and for additionalProperties by turns.
@@ -16781,22 +17834,22 @@ MOCK_GATEWAY_INLINE DrawnTrigger at_any_token(std::size_t most) { return {Trigge
 
 MOCK_GATEWAY_INLINE DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) {
+MOCK_GATEWAY_INLINE Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
   // A completion, streamed or not, can break in every way in which any reply can.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
+MOCK_GATEWAY_INLINE Chaos::Chaos(DrawnTrigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
   static_cast<void>(Reply("").fault(detail::Access::make<Trigger>(trigger.kind(), trigger.most(), 0u), effect));
   edit().drawn = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const Failure& failure) { edit().failure = failure; }
+MOCK_GATEWAY_INLINE Chaos::Chaos(const Failure& failure) : data_(detail::ChaosPlan{}) { edit().failure = failure; }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) {
+MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) : data_(detail::ChaosPlan{}) {
   if (!pace.sets_anything())
     throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
@@ -16804,7 +17857,7 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const Pace& pace) {
   edit().pace = pace;
 }
 
-MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
+MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) : data_(detail::ChaosPlan{}) {
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
       fault.kind() != ConnectionFault::Kind::early_hints) {
     throw GatewayError("\"" + fault.to_string() +
@@ -16815,7 +17868,7 @@ MOCK_GATEWAY_INLINE Chaos::Chaos(const ConnectionFault& fault) {
   edit().interim = fault;
 }
 
-MOCK_GATEWAY_INLINE detail::ChaosPlan& Chaos::edit() { return detail::own(data_); }
+MOCK_GATEWAY_INLINE detail::ChaosPlan& Chaos::edit() { return data_.own(); }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::with(std::initializer_list<Matcher> matchers) const {
   Chaos changed = *this;
@@ -16864,6 +17917,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
+  static_cast<void>(Access::data(chaos));  // refuses one that was moved from
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = std::make_shared<Rules>(*rules_);
   rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
@@ -17566,6 +18620,63 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
   std::vector<Queued> queued;
   for (const Entry& entry : entries_) queued.push_back(entry.queued);
   return queued;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- script/hiding.cpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace hiding {
+
+MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
+
+}  // namespace hiding
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
+  const std::vector<Term> terms = terms_of(plan);
+  std::size_t found = added_;
+  if (!nodes_.empty()) look(0, terms, 0, plan.priority, found);
+  if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
+  return found < added_++ ? std::make_optional(found) : std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
+  std::vector<Term> terms;
+  for (const Matcher& matcher : plan.matchers)
+    terms.push_back(terms_.try_emplace(matcher.to_string(), static_cast<Term>(terms_.size())).first->second);
+  std::sort(terms.begin(), terms.end());
+  terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
+  return terms;
+}
+
+MOCK_GATEWAY_INLINE void HidingStubs::look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+                       std::size_t& found) const {
+  const Node& here = nodes_[node];
+  if (here.first >= found) return;
+  const auto hider = std::lower_bound(here.hiders.begin(), here.hiders.end(), priority,
+                                      [](const Hider& one, int wanted) { return one.priority < wanted; });
+  if (hider != here.hiders.end()) found = std::min(found, hider->number);
+  if (!here.has_children) return;
+  for (std::size_t term = next; term < terms.size(); ++term) {
+    const auto child = children_.find(hiding::edge(node, terms[term]));
+    if (child != children_.end()) look(child->second, terms, term + 1, priority, found);
+  }
+}
+
+MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int priority) {
+  if (nodes_.empty()) nodes_.push_back({added_});
+  std::size_t node = 0;
+  for (const Term term : terms) {
+    const auto [child, is_new] = children_.try_emplace(hiding::edge(node, term), nodes_.size());
+    nodes_[node].has_children = true;
+    node = child->second;
+    if (is_new) nodes_.push_back({added_});
+  }
+  std::vector<Hider>& hiders = nodes_[node].hiders;
+  if (hiders.empty() || hiders.back().priority < priority) hiders.push_back({added_, priority});
 }
 
 }  // namespace detail
@@ -18322,6 +19433,36 @@ MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocatio
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
+MOCK_GATEWAY_INLINE bool comes_before(const Line& a, const Line& b) {
+  if (a.where.line != b.where.line) return a.where.line < b.where.line;
+  return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
+}
+
+/// Sorts them, each line once.
+MOCK_GATEWAY_INLINE void make_unique(std::vector<Line>& lines) {
+  std::sort(lines.begin(), lines.end(), &comes_before);
+  const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
+  lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
+}
+
+/// Null when it is none of them.
+MOCK_GATEWAY_INLINE Line* find(std::vector<Line>& lines, const SourceLocation& where) {
+  const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
+  return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
+}
+
+/// Sorted.
+MOCK_GATEWAY_INLINE std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
+  std::vector<const StubState*> addresses;
+  for (const auto& stub : stubs) addresses.push_back(stub.get());
+  std::sort(addresses.begin(), addresses.end());
+  return addresses;
+}
+
+MOCK_GATEWAY_INLINE bool is_in(const std::vector<const StubState*>& addresses, const std::shared_ptr<StubState>& stub) {
+  return std::binary_search(addresses.begin(), addresses.end(), stub.get());
+}
+
 MOCK_GATEWAY_INLINE std::size_t limit_of(const StubPlan& plan) {
   std::size_t limit = plan.at_most.value_or(std::numeric_limits<std::size_t>::max());
   if (plan.nothing_more) limit = std::min(limit, plan.replies.size());
@@ -18357,9 +19498,8 @@ MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
   return text;
 }
 
-MOCK_GATEWAY_INLINE StubState::StubState(std::uint64_t id, StubPlan plan)
-    : id_(id),
-      plan_(std::move(plan)),
+MOCK_GATEWAY_INLINE StubState::StubState(StubPlan plan)
+    : plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
       limit_(scripts::limit_of(plan_)),
       where_(plan_.where) {
@@ -18430,48 +19570,56 @@ MOCK_GATEWAY_INLINE std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
+  // Requests wait for the lock: what takes time for each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
+  const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
+  Stubs stubs;
+  std::vector<scripts::Line> lines;
+  for (BlockStub& one : block) {
+    lines.push_back({one.plan.where});
+    stubs.push_back(one.kept ? std::move(one.kept) : std::make_shared<StubState>(std::move(one.plan)));
+  }
+  const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
+  std::vector<SourceLocation> places;
+  for (const scripts::Line& line : lines) places.push_back(line.where);
+  scripts::make_unique(lines);
+
   std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
-  Stubs stubs;
-  for (BlockStub& one : block) {
+  for (std::size_t index = 0; index < stubs.size(); ++index) {
+    auto& stub = stubs[index];
     // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
-    const bool stays = one.kept && !one.kept->removed_;
-    const SourceLocation where = one.plan.where;
-    auto stub = stays ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    if (stub->removed_) stub = std::make_shared<StubState>(std::move(block[index].plan));
+    if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
-    if (!scripts::same_place(stub->where_, where)) {
+    if (!scripts::same_place(stub->where_, places[index])) {
       const std::lock_guard<std::mutex> reading(stub->where_mutex_);
-      stub->where_ = where;
+      stub->where_ = places[index];
     }
-    stubs.push_back(std::move(stub));
   }
-  const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
-    return std::find(some.begin(), some.end(), stub) != some.end();
-  };
-  Stubs all = stubs;
+  Stubs others;
   for (const auto& mounted : mounted_->stubs) {
-    if (is_in(stubs, mounted)) continue;
-    if (is_in(replaced, mounted))
+    if (scripts::is_in(entering, mounted)) continue;
+    if (scripts::is_in(leaving, mounted))
       mounted->removed_ = true;
     else
-      all.push_back(mounted);
+      others.push_back(mounted);
   }
-  // A helper function of the tester's mounts all its stubs on one line.
-  for (const auto& stub : stubs) {
-    bool shares = false;
-    for (const auto& other : all) {
-      if (other == stub || !scripts::same_place(other->where_, stub->where_)) continue;
-      other->shares_line_ = true;
-      shares = true;
-    }
-    stub->shares_line_ = shares;
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
-    if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
-    return left->place_ > right->place_;
-  });
+  Stubs all = stubs;
+  const auto by_priority = [](const auto& left, const auto& right) {
+    return left->plan().priority > right->plan().priority;
+  };
+  if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
+  // Both are in the order in which they are asked.
+  all.insert(all.end(), others.begin(), others.end());
+  std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
+                     [](const auto& left, const auto& right) {
+                       if (left->plan().priority != right->plan().priority)
+                         return left->plan().priority > right->plan().priority;
+                       return left->place_ > right->place_;
+                     });
+  note_shared_lines(all, lines);
   auto changed = std::make_shared<Snapshot>();
   changed->stubs.reserve(all.size());
   changed->entries.reserve(all.size());
@@ -18481,18 +19629,37 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   return stubs;
 }
 
-MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) {
+MOCK_GATEWAY_INLINE void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
+  // A helper function of the tester's mounts all its stubs on one line.
+  std::vector<scripts::Line*> line_of;
+  for (const auto& stub : all) {
+    line_of.push_back(scripts::find(lines, stub->where_));
+    if (line_of.back()) ++line_of.back()->stubs;
+  }
+  for (std::size_t index = 0; index < all.size(); ++index)
+    if (line_of[index]) all[index]->shares_line_ = line_of[index]->stubs > 1;
+}
+
+MOCK_GATEWAY_INLINE void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
+
+MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
+  const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
+  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stub->removed_) return;
-  stub->removed_ = true;
-  ++changes_;
   auto changed = std::make_shared<Snapshot>();
-  for (const auto& mounted : mounted_->stubs)
-    if (mounted != stub) changed->add(mounted);
-  mounted_ = std::move(changed);
-  // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
-  const std::optional<Range>& expected = stub->plan().expected_calls;
-  if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+  for (const auto& stub : mounted_->stubs) {
+    if (!scripts::is_in(leaving, stub)) {
+      changed->add(stub);
+      continue;
+    }
+    stub->removed_ = true;
+    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+  }
+  if (changed->stubs.size() == mounted_->stubs.size()) return;
+  out = std::exchange(mounted_, std::move(changed));
+  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -19107,13 +20274,17 @@ MOCK_GATEWAY_INLINE void Delivery::flush() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
+  if (reads_too_slowly_) return;
   delivery::BetweenWrites pause(outlet_);
   wait(pause, Outlet::OnClientClosed::go_on);
+  time_to_read_ += pause.passed();
+  reads_too_slowly_ = pause.is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
   const std::size_t most = plan_.writes.kind == Writes::Kind::sliced ? plan_.writes.size : bytes.size();
   while (!bytes.empty()) {
+    if (plan_.writes.kind == Writes::Kind::sliced && written_ > 0) pause_between_writes();
     std::optional<std::size_t> count;
     {
       const std::lock_guard<std::mutex> lock(progress_.handover);
@@ -19330,9 +20501,9 @@ MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
 
 MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  waited_in_vain_ =
-      wait ? wait->in_vain(*stall_guard_)
-           : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
+  waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
+                         : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
+                               " s; the client still waited";
   outlet_.guard_expired();
   keep_end(KeptAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
@@ -19775,8 +20946,8 @@ MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::in_vain(Duration lasted) const {
   const progress::Verb verb = progress::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
-         verb.client;
+  return std::string(verb.past) + " as scripted " + place + " for " + text::decimal(lasted.count(), 1000000000) +
+         " s; the client " + verb.client;
 }
 
 MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {
@@ -19960,9 +21131,22 @@ MOCK_GATEWAY_INLINE std::string headline(const RecordedProblem& problem) {
   return line + "  exchange " + std::to_string(problem.exchange);
 }
 
+MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
+  switch (record.status) {
+    case 400:
+    case 405:
+    case 413:
+    case 415: return true;
+    case 401: return record.request.key_id.empty();
+    case 404: return record.advice.code == "unknown_path";
+    default: return false;
+  }
+}
+
 MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
   constexpr std::size_t most = 400;
-  if (record.status != 400 && record.status != 413 && record.status != 415) return {};
+  if (!is_refusal(record) || record.status == 401) return {};
   std::string reason = excerpts::plain(record.refusal, most);
   if (!reason.empty() && reason.back() == '.') reason.pop_back();
   return reason;
@@ -20302,6 +21486,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
   Json object;
   evidence::put_text(object, "code", finding.code);
   evidence::put(object, "severity", to_string(finding.severity));
+  evidence::put(object, "fails_review", finding.fails_review);
   evidence::put_text(object, "message", finding.message);
   evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
   return object;
@@ -20316,7 +21501,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   Json object = evidence::roomy_object();
-  evidence::put(object, "ok", findings.empty());
+  evidence::put(object, "ok", static_cast<bool>(review));
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());
   evidence::put(object, "evicted", review.evicted());
@@ -20870,6 +22055,127 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace notes {
+
+/// How many exchanges, and how many connections, the notes tell of.
+inline constexpr std::size_t most = 10;
+
+/// "broke off after token 2 as scripted".
+MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
+  const Effect& effect = fault.effect;
+  const auto at_its_place = [&fault](const std::string& what) {
+    return what + " " + delivery::place_of(fault.trigger) + " as scripted";
+  };
+  switch (effect.kind()) {
+    case Effect::Kind::close_connection: return at_its_place("broke off");
+    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
+    case Effect::Kind::half_close: return at_its_place("was half-closed");
+    case Effect::Kind::truncate: return at_its_place("was truncated");
+    case Effect::Kind::garbage:
+      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
+    case Effect::Kind::stall: return at_its_place("stalled");
+    case Effect::Kind::error_event: return at_its_place("sent an error event");
+    case Effect::Kind::skip_event: return at_its_place("skipped an event");
+    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
+    case Effect::Kind::wrong_content_length:
+      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
+             std::to_string(effect.difference()) + " as scripted";
+  }
+  return at_its_place(effect.to_string());
+}
+
+/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
+  const Effect& effect = fault.effect;
+  if (record.outcome != Outcome::Kind::guard_expired) return false;
+  if (effect.kind() == Effect::Kind::half_close) return true;
+  if (effect.kind() != Effect::Kind::stall || effect.gate()) return false;
+  return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
+}
+
+/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
+/// problems, findings or the line about chaos tell.
+MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
+  if (record.status < 400 || !refusal(record).empty()) return {};
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  const std::string& code = record.advice.code;
+  const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
+  if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
+  if (record.decision == Decision::Kind::forced_failure) return "was answered with " + what + ", a forced failure";
+  if (record.decision != Decision::Kind::rejected) return {};
+  const std::string& description = record.request.key_description;
+  const std::string& key = description.empty() ? record.request.key_id : description;
+  return "was refused with " + what + ", " +
+         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
+}
+
+/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
+  std::string list;
+  const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
+  if (const std::string what = failure(record); !what.empty()) add(what);
+  for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(deed(scripted.fault));
+  if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
+  return list;
+}
+
+}  // namespace notes
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since) {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
+  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+  for (const auto& record : records) {
+    if (record->id <= since || !scope.covers(record->request)) continue;
+    const std::string line = notes::line(*record);
+    if (line.empty()) continue;
+    if (lines.size() < notes::most)
+      lines.push_back("exchange " + std::to_string(record->id) + line);
+    else
+      ++more;
+  }
+  if (more > 0) lines.push_back("and " + text::counted(more, "more exchange") + " with faults, failures or the like");
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalState& journal) {
+  std::vector<std::string> lines;
+  const std::vector<ConnectionHit> hits = journal.hits();
+  for (std::size_t i = 0; i < std::min(hits.size(), notes::most); ++i) {
+    lines.push_back("connection " + std::to_string(hits[i].connection_id) +
+                    " was struck as scripted: " + hits[i].fault.to_string());
+  }
+  if (hits.size() > notes::most)
+    lines.push_back("and " + text::counted(hits.size() - notes::most, "more connection") + " struck as scripted");
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope) {
+  const std::size_t open = journal.open(scope);
+  if (open == 0) return {};
+  std::vector<std::string> lines;
+  for (const auto& record : journal.open_records(scope)) {
+    if (lines.size() == notes::most) break;
+    if (const std::optional<ScriptedWait> wait = record->progress.scripted_wait())
+      lines.push_back("exchange " + std::to_string(record->id) + " " + wait->under_way());
+  }
+  if (open <= lines.size()) return lines;
+  const std::size_t others = open - lines.size();
+  lines.push_back(text::counted(others, lines.empty() ? "exchange" : "more exchange") + (others == 1 ? " is" : " are") +
+                  " still under way");
+  return lines;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -20890,6 +22196,11 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration time
 MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
   const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
+}
+
+/// Under the journal's mutex.
+MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
+  return record.outcome == Outcome::Kind::pending && !record.forsaken && scope.covers(record.request);
 }
 
 MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
@@ -20999,10 +22310,10 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
   chaos[strike].missed = true;
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason) {
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual) {
   const auto locked = lock();
   faults = std::move(scripted);
-  unusual_finish = std::move(finish_reason);
+  unusual = std::move(what_was_unusual);
 }
 
 MOCK_GATEWAY_INLINE std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
@@ -21286,11 +22597,18 @@ MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) co
   return open_while_locked(scope);
 }
 
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::open_records(const RequestScope& scope) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> open;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_)
+    if (journal::is_open(*record, scope)) open.push_back(record);
+  return open;
+}
+
 MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
   if (scope.whole()) return signal_->under_way;
-  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
-    return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      records_.begin(), records_.end(), [&scope](const auto& record) { return journal::is_open(*record, scope); }));
 }
 
 MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
@@ -21420,72 +22738,405 @@ MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& pr
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace retries {
+
+using RealTime = Seen::RealTime;
+using Group = std::vector<const Seen*>;
+using text::seconds;
+
+/// How much earlier than told a client may come back.
+inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
+/// Requests that follow each other faster may come from calls made in parallel.
+inline constexpr Duration burst = std::chrono::milliseconds{100};
+/// How long after a final error a new call that asks the same looks like another try.
+inline constexpr Duration soon = std::chrono::seconds{1};
+/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+
+// --- Which requests ask the same -------------------------------------------------------------------------------------
+
+/// A fingerprint of several texts.
+class Identity {
+ public:
+  explicit Identity(std::uint64_t basis) : value_(basis) {}
+
+  /// With its length, so that what stands in one text cannot pass for the end of another.
+  void add(std::string_view part) {
+    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_;
+};
+
+MOCK_GATEWAY_INLINE std::string_view without_blanks(std::string_view json) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
+  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
+}
+
+/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
+/// counts brackets and takes no stack for them: bodies may be nested to any depth.
+MOCK_GATEWAY_INLINE std::size_t end_of_member(std::string_view json, std::size_t at) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (; at < json.size(); ++at) {
+    const char c = json[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+      return at;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return json.size();
+}
+
+/// Whether it is `"user": "somebody"` or the like.
+MOCK_GATEWAY_INLINE bool is_label(std::string_view member) {
+  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
+    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
+    const std::string_view rest = member.substr(name.size() + 1);
+    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
+  });
+}
+
+/// The members of an object as they are written, without labels; nothing for what is no object.
+MOCK_GATEWAY_INLINE std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
+  const std::string_view json = without_blanks(body);
+  if (json.size() < 2 || json.front() != '{') return std::nullopt;
+  std::vector<std::string_view> members;
+  for (std::size_t at = 1;;) {
+    const std::size_t end = end_of_member(json, at);
+    if (end == json.size()) return std::nullopt;
+    const std::string_view member = without_blanks(json.substr(at, end - at));
+    if (!is_label(member)) members.push_back(member);
+    at = end + 1;
+    if (json[end] == ',') continue;
+    if (json[end] != '}' || at != json.size()) return std::nullopt;
+    return members;
+  }
+}
+
+/// The same for a request and its retries.
+MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+  const ReceivedRequest& request = record.request;
+  Identity all(record.leaks.credential);
+  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
+  if (const auto members = members_of(request.body)) {
+    all.add("an object");
+    for (const std::string_view member : *members) all.add(member);
+  } else {
+    all.add("bytes");
+    all.add(request.body);
+  }
+  return all.value();
+}
+
+// --- Which came when -------------------------------------------------------------------------------------------------
+
+/// Whether the first was answered, and the second came afterwards.
+MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
+  if (first.answered) return second.possible > *first.answered;
+  return first.outcome != Outcome::Kind::pending;
+}
+
+/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
+/// answered.
+MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
+  const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
+  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  const TimePoint began = first.first_byte.value_or(first.record->received);
+  return std::max(in_real_time, second.record->received - began);
+}
+
+/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
+/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
+/// manual clock gives the same message each time.
+MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
+  return judged - by_gateway > asked / 100 ? judged : by_gateway;
+}
+
+/// Whether the client seems to ask the very same in several calls at once.
+MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
+  for (std::size_t i = 1; i < same.size(); ++i) {
+    const Seen& first = *same[i - 1];
+    const Seen& second = *same[i];
+    if (!comes_after(first, second)) return true;
+    // A call that succeeded is over: the next one has come from beside it.
+    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
+  }
+  return false;
+}
+
+/// Until when another request would have been under way together with this one.
+MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
+  const bool is_pending = seen.outcome == Outcome::Kind::pending;
+  if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
+  if (is_pending) return RealTime::max();
+  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
+}
+
+/// Says for each request whether another one was under way together with it, or with one of its burst.
+MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
+  const std::size_t count = same.size();
+  std::vector<bool> company(count, false);
+  RealTime until = RealTime::min();
+  for (std::size_t i = 0; i < count; ++i) {
+    company[i] = same[i]->possible <= until;
+    until = std::max(until, under_way_until(*same[i]));
+  }
+  RealTime next = RealTime::max();
+  for (std::size_t i = count; i-- > 0;) {
+    if (under_way_until(*same[i]) >= next) company[i] = true;
+    next = std::min(next, same[i]->possible);
+  }
+  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
+    bool any = false;
+    do any = any || company[end];
+    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
+    using Offset = std::vector<bool>::difference_type;
+    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
+  }
+  return company;
+}
+
+// --- What was wrong --------------------------------------------------------------------------------------------------
+
+MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
+  if (record.advice.should_retry.value_or(false)) return false;
+  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
+  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
+}
+
+/// Whether it failed, and its client has read that.
+MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
+  // What was not whole the client may not have read.
+  return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
+         !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether nothing was changed between the two, and the second came when the first was over.
+MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
+  return first.record->changes == second.record->changes && comes_after(first, second);
+}
+
+/// Whether the second may be the client's next try after the first, as far as header fields say.
+MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
+  if (second.number) return first.number && *first.number + 1 == *second.number;
+  return !first.number && first.call == second.call;
+}
+
+/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
+  if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
+  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
+}
+
+/// How the second came before the time that the first's answer asked for.
+struct TooEarly {
+  std::string when;   // "after 0.5 s"
+  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string clocks;
+};
+
+/// Nothing when it came in time.
+MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
+  const ExchangeRecord& retry = *second.record;
+  const RetryAdvice& advice = first.record->advice;
+  const Duration shown = retry.received - *first.first_byte;
+  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
+    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
+    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
+                    ""};
+  }
+  if (!advice.not_before) return std::nullopt;
+  const Duration ahead = *advice.not_before - *first.first_byte;
+  // The machine's clock is the client's.
+  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  if (pause + timer_tolerance >= ahead) return std::nullopt;
+  const Duration apart = retry.received - retry.machine_time;
+  const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
+  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
+                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
+                                "reads a date."
+                              : ""};
+}
+
+/// `401 "unauthorized"`.
+MOCK_GATEWAY_INLINE std::string error_of(const ExchangeRecord& record) {
+  const std::string& code = record.advice.code;
+  return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
+}
+
+MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& second, std::string message) {
+  return kind.make(std::move(message), {first.record->id, second.record->id});
+}
+
+MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
+  return finding(finding_kinds::retried_final_error, first, second,
+                 "retried after " + error_of(*first.record) +
+                     ", which another try does not change. Report the error to the caller instead.");
+}
+
+MOCK_GATEWAY_INLINE Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
+  return finding(finding_kinds::retry_after_ignored, first, second,
+                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
+                     ". Wait for the header's time before retrying." + early.clocks);
+}
+
+/// What was wrong about this retry.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
+  if (is_final(*first.record)) return retried_final_error(first, second);
+  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
+  return std::nullopt;
+}
+
+/// What was wrong about a request that no number makes a retry, and that came alone.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
+  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+  const auto early = too_early(first, second);
+  if (!is_final_error && !early) return std::nullopt;
+  const std::string sign = sign_of_new_call(first, second);
+  if (sign.empty()) {
+    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
+  }
+  std::string message = "asked the same again ";
+  if (is_final_error) {
+    const Duration shown = second.record->received - *first.first_byte;
+    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
+               ", as a new call (" + sign + "). Let what retries around the client report the error.";
+  } else {
+    message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
+               ". Let what retries around the client wait for the header's time.";
+  }
+  return finding(finding_kinds::asked_again_early, first, second,
+                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
+}
+
+MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const Seen& second) {
+  return finding(finding_kinds::idempotency_key_changed, first, second,
+                 "a retry (x-stainless-retry-count: " + std::to_string(*second.number) +
+                     ") with another Idempotency-Key than the try before it, so that a server cannot know it for the "
+                     "same call. Keep the key for all tries of a call.");
+}
+
+// --- Requests that ask the same --------------------------------------------------------------------------------------
+
+/// Judges a group of requests that ask the same.
+class SameQuestion {
+ public:
+  SameQuestion(const Group& same, std::vector<Finding>& findings)
+      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
+    Group unnumbered;
+    for (const Seen* seen : same)
+      if (!seen->number) unnumbered.push_back(seen);
+    parallel_ = asked_in_parallel(unnumbered);
+  }
+
+  void judge() {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      judge_retry_at(i);
+      // A numbered try that broke is continued by the next, although it forbids nothing.
+      const Seen& seen = *same_[i];
+      if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
+    }
+    const std::vector<bool> company = in_company(same_);
+    for (std::size_t i = 1; i < same_.size(); ++i)
+      if (!company[i]) judge_lone_at(i);
+  }
+
+ private:
+  bool may_continue(const Seen& first, const Seen& second) const {
+    if (!numbers_fit(first, second) || !follows(first, second)) return false;
+    return second.number ? first.record->decision != Decision::Kind::malformed
+                         : was_refused(first) && !(parallel_ && pause_between(first, second) < burst);
+  }
+
+  void judge_retry_at(std::size_t at) {
+    const Seen& second = *same_[at];
+    if (second.number && *second.number == 0) return;
+    const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
+                               return same_[i]->call == second.call && may_continue(*same_[i], second);
+                             });
+    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    std::optional<std::size_t> continued;
+    std::optional<Finding> wrong;
+    for (const std::size_t i : open_) {
+      const Seen& first = *same_[i];
+      if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
+      continued = i;
+      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      if (!wrong) break;
+    }
+    if (!continued) return;
+    if (wrong) findings_.push_back(std::move(*wrong));
+    const Seen& first = *same_[*continued];
+    if (second.number && second.call && second.call != first.call)
+      findings_.push_back(idempotency_key_changed(first, second));
+    is_retry_[at] = true;
+    is_continued_[*continued] = true;
+    open_.erase(std::find(open_.begin(), open_.end(), *continued));
+  }
+
+  void judge_lone_at(std::size_t at) {
+    const Seen& first = *same_[at - 1];
+    const Seen& second = *same_[at];
+    // What a retry continues later was still under way, and what it has continued before is over.
+    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (!was_refused(first) || !follows(first, second)) return;
+    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+  }
+
+  const Group& same_;
+  std::vector<Finding>& findings_;
+  bool parallel_ = false;
+  std::vector<std::size_t> open_;   // that failed, and no retry has continued
+  std::vector<bool> is_retry_;      // of one that failed
+  std::vector<bool> is_continued_;  // by a retry
+};
+
+}  // namespace retries
+
+MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  std::map<std::uint64_t, retries::Group> groups;
+  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
+  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- evidence/review.cpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace review {
 
-using RealTime = ExchangeRecord::RealTime;
+using RealTime = Seen::RealTime;
 
-/// How long a review waits for exchanges to end.
-inline constexpr Duration patience = std::chrono::seconds{1};
-/// How much earlier than told a client may come back.
-inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
-inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// What a client has to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-/// What of a record may still change, as it is now.
-struct Seen {
-  std::shared_ptr<ExchangeRecord> record;
-  Outcome::Kind outcome;
-  bool client_closed;
-  std::optional<RealTime> client_left;
-  std::optional<TimePoint> first_byte;
-  std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
-  RealTime possible;
-  RealTime over;
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
-  std::optional<std::int64_t> number;
-  /// A fault of chaos struck its answer, or Content-Length was not its own.
-  bool broken = false;
-};
-using Group = std::vector<const Seen*>;
-
-using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// Whether a field tells tries or traces apart, so that a retry may have another.
-bool differs_by_try(std::string_view name);
-/// The same for a request and its retries.
-std::uint64_t identity(const ExchangeRecord& record);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
-/// Whether the first was answered, and the second came afterwards.
-bool comes_after(const Seen& first, const Seen& second);
-bool is_final(const ExchangeRecord& record);
-/// Whether the second may be the client's next try after the first, which failed.
-bool may_be_retry(const Seen& first, const Seen& second);
-/// From the first's answer to the second in real time; from the first request where nothing was answered.
-Duration real_pause_between(const Seen& first, const Seen& second);
-/// From the first's answer to the second, on the clock on which it was longer.
-Duration pause_between(const Seen& first, const Seen& second);
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
-Duration told(Duration judged, Duration by_gateway, Duration asked);
-/// What was wrong about this retry.
-std::optional<Finding> judge_retry(const Seen& first, const Seen& second);
-/// Whether the client seems to ask the very same in several calls at once.
-bool asked_in_parallel(const Group& same);
-void judge_same(const Group& same, std::vector<Finding>& findings);
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
@@ -21519,17 +23170,12 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
-    const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record),
-              {},
-              {},
-              {},
-              {},
-              {},
-              {},
-              {},
-              count ? text::whole_number(text::trim(*count)) : std::nullopt,
-              false};
+    Seen seen;
+    seen.record = std::move(record);
+    const wire::Headers& headers = seen.record->request.headers;
+    if (const auto count = headers.find("x-stainless-retry-count"))
+      seen.number = text::whole_number(text::trim(*count));
+    seen.call = headers.find("Idempotency-Key");
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -21547,40 +23193,6 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
           return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
         });
     all.push_back(std::move(seen));
-  }
-  return all;
-}
-
-MOCK_GATEWAY_INLINE bool differs_by_try(std::string_view name) {
-  constexpr std::array<std::string_view, 13> names = {"x-stainless-retry-count",
-                                                      "x-request-id",
-                                                      "x-client-request-id",
-                                                      "x-correlation-id",
-                                                      "traceparent",
-                                                      "tracestate",
-                                                      "baggage",
-                                                      "b3",
-                                                      "x-b3-traceid",
-                                                      "x-b3-spanid",
-                                                      "x-b3-parentspanid",
-                                                      "sentry-trace",
-                                                      "date"};
-  return std::any_of(names.begin(), names.end(),
-                     [name](std::string_view known) { return text::equals_ignoring_case(name, known); });
-}
-
-MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
-  const ReceivedRequest& request = record.request;
-  std::uint64_t all = record.leaks.credential;
-  // With its length, so that what stands in one part cannot pass for the end of another.
-  const auto add = [&all](std::string_view part) {
-    all = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", all));
-  };
-  for (const std::string* part : {&request.key_id, &request.method, &request.target, &request.body}) add(*part);
-  for (const wire::Header& header : request.headers) {
-    if (differs_by_try(header.name)) continue;
-    add(text::lower_ascii(header.name));
-    add(header.value);
   }
   return all;
 }
@@ -21606,120 +23218,6 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
   return names;
 }
 
-MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
-  if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
-}
-
-MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
-  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
-  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
-}
-
-MOCK_GATEWAY_INLINE bool may_be_retry(const Seen& first, const Seen& second) {
-  const ExchangeRecord& answer = *first.record;
-  // What was not whole the client may not have read.
-  if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
-      first.broken) {
-    return false;
-  }
-  const bool numbers_fit =
-      first.number.has_value() == second.number.has_value() && (!first.number || *first.number + 1 == *second.number);
-  return numbers_fit && answer.changes == second.record->changes && answer.decision != Decision::Kind::malformed &&
-         comes_after(first, second);
-}
-
-MOCK_GATEWAY_INLINE Duration real_pause_between(const Seen& first, const Seen& second) {
-  return second.record->recorded - first.answered.value_or(first.record->recorded);
-}
-
-MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
-  const TimePoint began = first.first_byte.value_or(first.record->received);
-  return std::max(real_pause_between(first, second), second.record->received - began);
-}
-
-MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
-  return judged - by_gateway > asked / 100 ? judged : by_gateway;
-}
-
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  const ExchangeRecord& answer = *first.record;
-  const ExchangeRecord& retry = *second.record;
-  const RetryAdvice& advice = answer.advice;
-  const auto finding = [&](const finding_kinds::Kind& kind, std::string message) {
-    return kind.make(std::move(message), {answer.id, retry.id});
-  };
-  if (is_final(answer)) {
-    const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
-    return finding(finding_kinds::retried_final_error,
-                   "retried after " + std::to_string(answer.status) + code +
-                       ", which another try does not change. Report the error to the caller instead.");
-  }
-  const std::string advised = " Wait for the header's time before retrying.";
-  const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding(finding_kinds::retry_after_ignored, "returned after " + seconds(told(pause, shown, *advice.after)) +
-                                                           ", " + header + " was " + seconds(*advice.after) + "." +
-                                                           advised);
-  }
-  if (advice.not_before) {
-    const Duration ahead = *advice.not_before - *first.first_byte;
-    // The machine's clock is the client's.
-    const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
-    if (pause + timer_tolerance < ahead) {
-      const Duration apart = retry.received - retry.machine_time;
-      const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-      return finding(finding_kinds::retry_after_ignored,
-                     "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
-                         advised +
-                         (other_clock ? " The gateway's clock is not the machine's, by which a client "
-                                        "without the Date header reads a date."
-                                      : ""));
-    }
-  }
-  return std::nullopt;
-}
-
-MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
-  for (std::size_t i = 1; i < same.size(); ++i) {
-    const Seen& first = *same[i - 1];
-    const Seen& second = *same[i];
-    if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
-    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
-  }
-  return false;
-}
-
-MOCK_GATEWAY_INLINE void judge_same(const Group& same, std::vector<Finding>& findings) {
-  const bool numbered = same.front()->number.has_value();
-  const bool parallel = !numbered && asked_in_parallel(same);
-  Group failed;  // and not yet retried
-  for (const Seen* seen : same) {
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
-    std::optional<std::size_t> continued;
-    std::optional<Finding> finding;
-    for (std::size_t i = 0; i < failed.size(); ++i) {
-      if (!may_be_retry(*failed[i], *seen) || (parallel && pause_between(*failed[i], *seen) < burst)) continue;
-      continued = i;
-      finding = judge_retry(*failed[i], *seen);
-      if (!finding) break;
-    }
-    if (finding) findings.push_back(std::move(*finding));
-    if (continued) failed.erase(failed.begin() + static_cast<std::ptrdiff_t>(*continued));
-    if (seen->record->status >= 400) failed.push_back(seen);
-  }
-}
-
-MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
-  std::map<std::pair<std::uint64_t, bool>, Group> groups;
-  for (const Seen& seen : all) groups[{identity(*seen.record), seen.number.has_value()}].push_back(&seen);
-  for (const auto& group : groups) judge_same(group.second, findings);
-}
-
 MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
   const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
@@ -21727,9 +23225,11 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    const char* const advice = has_no_default_reply(record)
-                                   ? ". The default reply cannot be made for it. Script a reply."
-                                   : ". No stub was asked. Send what the documentation asks for.";
+    const char* const advice =
+        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
+        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
+        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
+                                     : ". No stub was asked. Send what the documentation asks for.";
     add(finding_kinds::request_refused,
         "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
@@ -21852,16 +23352,16 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
 }
 
 MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off) {
-  journal.wait_until_idle(scope, review::patience);
-  const std::vector<review::Seen> all = review::look(journal, scope);
+                   const std::vector<std::string>& switched_off, Duration patience) {
+  journal.wait_until_idle(scope, patience);
+  const std::vector<Seen> all = review::look(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
-  for (const review::Seen& seen : all) {
+  for (const Seen& seen : all) {
     review::judge_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  review::judge_retries(all, findings);
+  judge_retries(all, findings);
   review::judge_sharing(all, findings);
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -21889,6 +23389,10 @@ MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string sc
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)) {}
+
+MOCK_GATEWAY_INLINE Review::operator bool() const {
+  return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
+}
 
 MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return std::move(findings_); }
 MOCK_GATEWAY_INLINE std::string Review::chaos() const { return chaos_; }
@@ -22178,8 +23682,9 @@ MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& call
   std::size_t count = 0;
   for (const RecordedCall& recorded : calls) {
     const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat =
-        record.decision == Decision::Kind::malformed || record.request.path() == chat_completions().path;
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
+                                    record.request.path() == chat_completions().path ||
+                                    (record.status == 404 && record.request.method == "POST");
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
@@ -22217,67 +23722,6 @@ MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, 
   return found;
 }
 
-/// How many exchanges the notes tell of what their scripts did.
-inline constexpr std::size_t most_deeds = 10;
-
-/// "after token 2".
-MOCK_GATEWAY_INLINE std::string place(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
-    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
-    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
-    default: return trigger.to_string();
-  }
-}
-
-/// "broke off after token 2 as scripted".
-MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
-  const Effect& effect = fault.effect;
-  const auto at_its_place = [&fault](const std::string& what) {
-    return what + " " + place(fault.trigger) + " as scripted";
-  };
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection: return at_its_place("broke off");
-    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
-    case Effect::Kind::half_close: return at_its_place("was half-closed");
-    case Effect::Kind::truncate: return at_its_place("was truncated");
-    case Effect::Kind::garbage:
-      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
-    case Effect::Kind::stall: return at_its_place("stalled");
-    case Effect::Kind::error_event: return at_its_place("sent an error event");
-    case Effect::Kind::skip_event: return at_its_place("skipped an event");
-    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
-    case Effect::Kind::wrong_content_length:
-      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
-             std::to_string(effect.difference()) + " as scripted";
-  }
-  return at_its_place(effect.to_string());
-}
-
-/// A line for each of the first exchanges that did not end as clients expect, because the script said so.
-MOCK_GATEWAY_INLINE std::vector<std::string> deeds(const JournalState& journal, const RequestScope& scope) {
-  std::vector<std::string> lines;
-  std::size_t more = 0;
-  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
-  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
-  for (const auto& record : records) {
-    if ((record->faults.empty() && record->unusual_finish.empty()) || !scope.covers(record->request)) continue;
-    std::string list;
-    for (const ExchangeRecord::ScriptedFault& scripted : record->faults)
-      if (scripted.reached) list += (list.empty() ? " " : ", ") + deed(scripted.fault);
-    if (!record->unusual_finish.empty())
-      list += (list.empty() ? ": finish_reason " : ", finish_reason ") + record->unusual_finish + " was sent";
-    if (list.empty()) continue;
-    if (lines.size() < most_deeds)
-      lines.push_back("exchange " + std::to_string(record->id) + list);
-    else
-      ++more;
-  }
-  if (more > 0)
-    lines.push_back("and " + text::counted(more, "exchange") + " more with faults or finish reasons as scripted");
-  return lines;
-}
-
 /// "and 3 more problems of exchanges, not kept (unmatched)".
 MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
   const auto more = [&dropped](std::size_t count) {
@@ -22292,14 +23736,20 @@ MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& droppe
   return line;
 }
 
+MOCK_GATEWAY_INLINE std::string lines(const std::vector<std::string>& notes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += (i == 0 ? "" : "\n") + notes[i];
+  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
+  return text;
+}
+
 MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
   for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
     text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
-  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
+  if (!notes.empty()) text += '\n' + lines(notes);
   return text;
 }
 
@@ -22335,9 +23785,23 @@ MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) co
   return problems_.count(found) != 0;
 }
 
+MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  notes_.insert(notes.begin(), notes.end());
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  notes.erase(
+      std::remove_if(notes.begin(), notes.end(), [this](const auto& note) { return !notes_.insert(note).second; }),
+      notes.end());
+  return notes;
+}
+
 MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   problems_.clear();
+  notes_.clear();
 }
 
 }  // namespace detail
@@ -22371,6 +23835,7 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verification::stubs() && { return 
 
 MOCK_GATEWAY_INLINE std::string Verification::message() const {
   std::string text = detail::verifications::message(problems(), notes_);
+  if (reported_) reported_->add_notes(notes_);
   return problems_.empty() ? "nothing is wrong" + text : text;
 }
 
@@ -22485,13 +23950,25 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verifier::verified(const RequestSc
   return verified;
 }
 
-MOCK_GATEWAY_INLINE std::string Verifier::unreported() const {
+MOCK_GATEWAY_INLINE Verifier::Unreported Verifier::unreported(bool with_problems) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<Problem> untold;
   for (auto& [found, identity] : problems({}, considered, recorded))
-    if (!reported_->contains(identity)) untold.push_back(std::move(found));
-  return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
+    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
+  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::string text = verifications::message(untold, untold_notes);
+  return untold.empty() ? Unreported{{}, verifications::lines(untold_notes)} : Unreported{std::move(text), {}};
+}
+
+MOCK_GATEWAY_INLINE std::string Verifier::new_notes(std::uint64_t since) const {
+  std::vector<std::string> notes = notes_of_requests({}, since);
+  for (std::string& line : notes_of_open(*journal_, {})) notes.push_back(std::move(line));
+  return verifications::lines(reported_->new_notes(std::move(notes)));
+}
+
+MOCK_GATEWAY_INLINE void Verifier::pass_over_connections() const {
+  static_cast<void>(reported_->new_notes(notes_of_connections(*journal_)));
 }
 
 MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
@@ -22552,7 +24029,7 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const 
   const ExpiredSleeps expired = expired_sleeps(clock_);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
-  const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
+  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
   problems.emplace_back(Problem{Problem::Kind::guard_expired,
                                 "a wait ran into its real-time guard  " +
                                     (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
@@ -22562,21 +24039,28 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const 
 
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
-  std::vector<std::string> notes;
-  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
-  for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
+  std::vector<std::string> notes = notes_of_requests(scope, 0);
+  std::vector<std::string> open = notes_of_open(*journal_, scope);
   for (const auto& stub : stubs) {
-    // What an expectation says is a problem already.
-    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
+    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
     notes.push_back(
         masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
                     : "never called: " + stub->title()));
   }
-  if (const std::size_t open = journal_->open(scope); open > 0) {
-    notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
-  }
+  std::move(open.begin(), open.end(), std::back_inserter(notes));
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes_of_requests(const RequestScope& scope, std::uint64_t since) const {
+  std::vector<std::string> notes;
+  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
+  for (std::string& line : notes_of_exchanges(*journal_, scope, since)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole())
+    for (std::string& line : notes_of_connections(*journal_)) notes.push_back(std::move(line));
   return notes;
 }
 
@@ -22611,8 +24095,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf)
-    : listener_(listener), serve_(std::move(serve)), deaf_(std::move(deaf)), wake_(sockets::open_wake()) {
+MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
+    : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
     sockets::stop_listening(listener_);
@@ -22643,30 +24127,54 @@ MOCK_GATEWAY_INLINE void Acceptor::run() {
   // After what may pass by itself: the system's own tables are full, say.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
+    turned_away_.attend();
+    if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
     int socket = -1;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
         make_room(socket);
-        serve_(socket, false);
+        calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits:
-        sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
-        break;
+      case sockets::Acceptance::nobody_waits: wait(); break;
       case sockets::Acceptance::no_descriptor:
-        // The system says so also when nobody waits.
-        if (!sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt).ready) break;
-        accept_on_the_reserve();
-        if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
-        if (reserve_ >= 0) break;
+        if (find_a_descriptor()) break;
         [[fallthrough]];
       case sockets::Acceptance::exhausted:
         sockets::poll(wake_.reading, sockets::Interest::readable, false, -1, pause);
         break;
       case sockets::Acceptance::failed:
-        if (!stopping_) deaf_(sockets::last_error());
+        if (!stopping_) calls_.deaf(sockets::last_error());
+        turned_away_.close_all();
         return;
     }
   }
+  turned_away_.close_all();
+}
+
+MOCK_GATEWAY_INLINE void Acceptor::wait() {
+  if (turned_away_.empty()) {
+    sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
+    return;
+  }
+  std::vector<int> descriptors = {listener_, wake_.reading};
+  turned_away_.watch(descriptors);
+  sockets::poll_any(descriptors, turned_away_.due());
+}
+
+MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
+  // The system says that it has none also when nobody waits.
+  if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
+    wait();
+    return true;
+  }
+  if (calls_.free_a_descriptor()) return true;
+  if (turned_away_.empty()) return accept_on_the_reserve();
+  if (!turned_away_.close_answered()) {
+    std::vector<int> descriptors = {wake_.reading};
+    turned_away_.watch(descriptors);
+    sockets::poll_any(descriptors, turned_away_.due());
+  }
+  return true;
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
@@ -22680,11 +24188,12 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Acceptor::accept_on_the_reserve() {
-  if (reserve_ < 0) return;
+MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
+  if (reserve_ < 0) return false;
   sockets::close(std::exchange(reserve_, -1));
   int socket = -1;
-  if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) serve_(socket, true);
+  if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) calls_.serve(socket, true);
+  return true;
 }
 
 }  // namespace detail
@@ -22820,6 +24329,8 @@ MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point de
 inline constexpr std::size_t slowest_body = 10240;
 /// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
 inline constexpr std::size_t most_taken = 16384;
+/// How much is taken of a client that nobody is reading from yet.
+inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
@@ -22867,6 +24378,12 @@ MOCK_GATEWAY_INLINE void StopLine::stop() {
   if (socket_ >= 0) sockets::shut_down(socket_);
 }
 
+MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // In this order: a thread that has taken what came has ended its wait before.
+  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
+}
+
 MOCK_GATEWAY_INLINE void StopLine::cut() {
   const std::lock_guard<std::mutex> lock(mutex_);
   socket_ = -1;
@@ -22877,6 +24394,7 @@ MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const C
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
+  if (limits_.trial) trial_ = Trial{opened_ + limits_.trial->time, limits_.trial->bytes};
   sockets::adopt(socket_);
 }
 
@@ -22891,19 +24409,25 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
   }
 }
 
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::steady_clock::time_point moment) const {
+  return trial_ ? std::min(moment, trial_->end) : moment;
+}
+
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
   // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
   }
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  if (trial_ && trial_->bytes == 0) return Arrival::spent;
+  const auto deadline = within_trial(std::chrono::steady_clock::now() + timeout);
   for (;;) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     Duration age{0};
-    const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
+    std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
+    if (trial_) wanted = std::min(wanted, trial_->bytes);
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -22911,6 +24435,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
             std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
         body_received_ += count;
+        if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
@@ -22919,8 +24444,23 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
     if (left <= Duration{0}) return Arrival::timed_out;
     if (slow_) slow_->timeline->settle();
-    sockets::poll(socket_, sockets::Interest::readable, false, -1, left);
+    wait_for_client(sockets::Interest::readable, left);
   }
+}
+
+MOCK_GATEWAY_INLINE sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
+  stop_line_->set_waiting(true);
+  const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
+  stop_line_->set_waiting(false);
+  return readiness;
+}
+
+MOCK_GATEWAY_INLINE Connection::Arrival Connection::receive_at_once() {
+  while (buffer_.size() - position_ < connection::most_unread) {
+    const Arrival arrival = fill(Duration{0});
+    if (arrival != Arrival::arrived) return arrival;
+  }
+  return Arrival::timed_out;
 }
 
 MOCK_GATEWAY_INLINE void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
@@ -23099,13 +24639,13 @@ MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   Standstill standstill(socket_);
   for (;;) {
-    const Duration left = limits_.write_timeout - standstill.length();
+    Duration left = limits_.write_timeout - standstill.length();
+    if (trial_) left = std::min(left, connection::left_until(trial_->end));
     if (left <= Duration{0}) {
       stalled_ = true;
       return false;
     }
-    const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
+    const sockets::Readiness readiness = wait_for_client(sockets::Interest::writable, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;
   }
 }
@@ -23131,6 +24671,12 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
   return !stop_line_->is_stopped();
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> Connection::was_read() const {
+  const std::optional<std::size_t> unread = sockets::unread_by_peer(socket_);
+  if (!unread) return std::nullopt;
+  return *unread == 0 && sockets::unacknowledged(socket_) == 0;
 }
 
 MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
@@ -23237,12 +24783,14 @@ MOCK_GATEWAY_INLINE void Connection::send_ending() {
 MOCK_GATEWAY_INLINE void Connection::finish() {
   if (ending_ == Ending::keep_alive) ending_ = Ending::close;
   send_ending();
-  if (ending_ == Ending::close && linger_ && !stalled_) take_off_what_still_comes();
+  if (ending_ == Ending::close && std::exchange(linger_, false) && !stalled_) take_off_what_still_comes();
 }
 
 MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.read_timeout;
+  const auto deadline = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
   slow_.reset();
+  // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+  if (trial_) trial_->bytes = limits_.max_body;
   while (std::chrono::steady_clock::now() < deadline) {
     buffer_.clear();
     position_ = 0;
@@ -23313,6 +24861,31 @@ MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   return false;
 }
 
+/// Whether a line is "Name: value", without a control character.
+MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
+         std::all_of(line.begin() + static_cast<std::ptrdiff_t>(colon), line.end(), [](char byte) {
+           const auto code = static_cast<unsigned char>(byte);
+           return byte == '\t' || (code >= 0x20 && code != 0x7f);
+         });
+}
+
+/// Takes a target in the absolute form apart (RFC 9112, 3.2.2): of "http://host/path" it leaves "/path". Other schemes
+/// are not ours.
+MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
+  constexpr std::string_view scheme = "http://";
+  std::string& target = incoming.request.target;
+  if (!text::equals_ignoring_case(std::string_view(target).substr(0, scheme.size()), scheme)) return std::nullopt;
+  const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
+  incoming.authority = target.substr(scheme.size(), end - scheme.size());
+  if (incoming.authority.empty() || incoming.authority.front() == ':' || !is_host(incoming.authority))
+    return malformed("the host of the request target is not \"host:port\"");
+  target.erase(0, end);
+  if (target.empty() || target.front() == '?') target.insert(0, "/");
+  return std::nullopt;
+}
+
 /// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
@@ -23338,6 +24911,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
     return failure(414, "uri_too_long",
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
+  if (const auto broken = split_absolute_form(incoming)) return broken;
   // Some versions know only some methods, and some do not take every query.
   checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
 
@@ -23457,6 +25031,10 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_trailer(Connection& connection, Inc
       return Connection::Arrival::arrived;
     }
     if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
+    if (!is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin))) {
+      incoming.malformed = malformed("a line of the chunked body's trailer is not \"Name: value\"");
+      return Connection::Arrival::arrived;
+    }
   }
 }
 
@@ -23498,18 +25076,20 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, Inc
   return read_trailer(connection, incoming, max_raw);
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
+MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming, const RefuseHead& refuse_head) {
   Framing framing;
   incoming.malformed = framing_of(incoming, framing);
   if (incoming.malformed) return Connection::Arrival::arrived;
-  if (framing.length > connection.limits().max_body) {
-    incoming.body_too_large = body_too_large(connection.limits().max_body);
-    return Connection::Arrival::arrived;
-  }
-  if (!framing.chunked && framing.length == 0) return Connection::Arrival::arrived;
+  const bool has_body = framing.chunked || framing.length > 0;
   // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
-  if (incoming.http_1_1 && incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread() &&
-      !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
+  incoming.awaits_continue = has_body && incoming.http_1_1 &&
+                             incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread();
+  if (refuse_head) incoming.refused = refuse_head(incoming);
+  if (!incoming.refused && framing.length > connection.limits().max_body)
+    incoming.body_too_large = body_too_large(connection.limits().max_body);
+  incoming.is_body_unread = has_body && (incoming.refused || incoming.body_too_large);
+  if (!has_body || incoming.is_body_unread) return Connection::Arrival::arrived;
+  if (incoming.awaits_continue && !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
     return Connection::Arrival::broken;
   connection.begin_body();
   if (!framing.chunked) return read_bounded(connection, framing.length, framing.length, incoming.request.body);
@@ -23517,13 +25097,21 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
   // What they hold beyond their size would be held for as long as the journal has the request.
   incoming.raw_body.shrink_to_fit();
   incoming.request.body.shrink_to_fit();
+  incoming.is_body_unread = incoming.body_too_large.has_value();
   return arrival;
+}
+
+/// What a client is told that sends more than it may before anybody trusts it.
+MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
+  const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
+  return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
 }
 
 }  // namespace request_reader
 
 MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock) {
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
+                                            const RefuseHead& refuse_head) {
   IncomingRequest incoming;
   incoming.fault = fault;
   bool timed_out = false;
@@ -23542,6 +25130,8 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
   } else if (head == Connection::Arrival::malformed) {
     incoming.malformed = request_reader::malformed(
         "request line or headers contain a control character, or a line that does not end in CR LF");
+  } else if (head == Connection::Arrival::spent) {
+    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection.limits()));
   } else if (!arrived(head, "head")) {
     return std::nullopt;
   }
@@ -23559,16 +25149,37 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
       incoming.timeline = std::make_unique<Timeline>(Access::state(clock), connection.waker());
       connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
     }
-    const bool over = arrived(request_reader::read_body(connection, incoming), "body");
+    const Connection::Arrival body = request_reader::read_body(connection, incoming, refuse_head);
     connection.read_at_once();
-    if (!over) return std::nullopt;
+    if (body == Connection::Arrival::spent) {
+      incoming.body_too_large = failure(413, "body_too_large", request_reader::spent(connection.limits()));
+      incoming.is_body_unread = true;
+    } else if (!arrived(body, "body")) {
+      return std::nullopt;
+    }
   }
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const wire::Headers& headers = incoming.request.headers;
-  incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
+  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
   return incoming;
+}
+
+MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLimits& limits) {
+  constexpr std::string_view head_end = "\r\n\r\n";
+  const std::size_t end = received.find(head_end);
+  if (end == std::string_view::npos) return received.size() > limits.max_head;
+  IncomingRequest incoming;
+  std::string checked;
+  request_reader::Framing framing;
+  incoming.raw_head = received.substr(0, end + head_end.size());
+  if (request_reader::split_head(incoming, checked) || request_reader::framing_of(incoming, framing)) return true;
+  const std::string_view body = received.substr(end + head_end.size());
+  if (incoming.request.headers.has("Expect") || body.size() > limits.max_body) return true;
+  if (!framing.chunked) return framing.length > limits.max_body || body.size() >= framing.length;
+  constexpr std::string_view body_end = "0\r\n\r\n";
+  return body.size() >= body_end.size() && body.substr(body.size() - body_end.size()) == body_end;
 }
 
 }  // namespace detail
@@ -23812,11 +25423,11 @@ class Server::Impl final : public httplib::Server {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
-    acceptor_ = std::make_unique<Acceptor>(
-        listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
-        [](const std::string& why) {
-          warn({"no connection can be accepted any more: ", why});
-        });
+    Acceptor::Calls calls;
+    calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
+    calls.free_a_descriptor = [this] { return handler_.free_a_descriptor(); };
+    calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
+    acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
 
   void say_if_few_fit() const {
@@ -23834,54 +25445,74 @@ class Server::Impl final : public httplib::Server {
 
   /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
-    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
-      const std::optional<std::size_t> limit = sockets::descriptor_limit();
-      turn_away(socket, "this process has no descriptor left for another connection: its limit is " +
-                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
-      return;
-    }
-    const auto start = [this, socket](ConnectionHandler::Serve serve) {
-      return workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); });
-    };
     try {
-      if (handler_.accept(start)) return;
+      if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
+        turn_away(socket, *why_not);
     } catch (const std::bad_alloc&) {
+      turn_away(socket, "this process has no memory for another connection");
     }
-    turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Has a connection that cannot be served answered, and closes it: on the accepting thread, where others wait for it.
-  /// So a client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
+  /// Returns why the connection cannot be served; nothing when it is.
+  std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
+    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
+      const std::optional<std::size_t> limit = sockets::descriptor_limit();
+      return among_the_open("this process has no descriptor left for another connection: its limit is " +
+                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
+    }
+    return handler_.accept([this, socket](ConnectionHandler::Serve serve) -> std::optional<std::string> {
+      if (workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); }))
+        return std::nullopt;
+      return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
+    });
+  }
+
+  std::string among_the_open(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
+  }
+
+  /// Has a connection that cannot be served answered, and closes it: later, but on this thread, where others wait for
+  /// it.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout, &limits.head_timeout,
-                            &limits.body_timeout})
-      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{25});
+    // What has come is read. Of an answer, the system takes all at once, and says so.
+    for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
+      *limit = Duration{0};
+    limits.write_timeout = std::chrono::milliseconds{1};
     limits.body_grows = false;
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
+    std::unique_ptr<Connection> connection;
+    try {
+      connection = std::make_unique<Connection>(socket, ++last_connection_, limits);
+    } catch (const std::bad_alloc&) {
+      sockets::close(socket);
+      return;
+    }
+    try {
+      turned_away_.add(std::move(connection), why);
+    } catch (const std::bad_alloc&) {  // it is closed without an answer
+    }
+  }
+
+  void answer_turned_away(Connection& connection, const std::string& why) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return;
+    }
     turning_away_ = std::this_thread::get_id();
-    with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
-      handler_.turn_away(connection, head_check_, why + ", and " + std::to_string(open) + " are open at this gateway");
-    });
+    handler_.turn_away(connection, head_check_, why);
     turning_away_ = std::thread::id();
   }
 
   void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
-    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, head_check_); });
-  }
-
-  /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
-  template <class Use>
-  void with_connection(int socket, const ConnectionLimits& limits, const Use& use) {
-    Connection connection(socket, ++last_connection_, limits);
-    std::size_t others = 0;
+    Connection connection(socket, ++last_connection_, limits_);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) return;
-      others = connections_.size();
       connections_.insert(&connection);
     }
-    use(connection, others);
+    serve(connection, head_check_);
     connection.finish();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -23933,6 +25564,8 @@ class Server::Impl final : public httplib::Server {
   int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
+  TurnedAway turned_away_{
+      [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
   std::unique_ptr<Acceptor> acceptor_;
 };
@@ -23970,6 +25603,11 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 #ifdef __linux__
 #include <linux/sockios.h>
 #include <sys/eventfd.h>
+#if __has_include(<linux/inet_diag.h>) && __has_include(<linux/sock_diag.h>)
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#endif
 #endif
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -24052,12 +25690,8 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
-  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
-  if (interest == Interest::readable) watched[0].events = POLLIN;
-  if (interest == Interest::writable) watched[0].events = POLLOUT;
-  if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
-  const nfds_t count = wake < 0 ? 1 : 2;
+/// poll(2) with a time as exact as the system has.
+MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
@@ -24069,15 +25703,24 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
     limit.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
     limit.tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000);
   }
-  const int ready = ::ppoll(watched, count, timeout ? &limit : nullptr, nullptr);
+  return ::ppoll(watched, count, timeout ? &limit : nullptr, nullptr);
 #else
   int limit = -1;
   if (timeout) {
     const auto milliseconds = (std::max(Duration{0}, *timeout).count() + 999'999) / 1'000'000;
     limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
   }
-  const int ready = ::poll(watched, count, limit);
+  return ::poll(watched, count, limit);
 #endif
+}
+
+MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
+  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
+  if (interest == Interest::readable) watched[0].events = POLLIN;
+  if (interest == Interest::writable) watched[0].events = POLLOUT;
+  if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
+  const nfds_t count = wake < 0 ? 1 : 2;
+  const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
   if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
   const short events = watched[0].revents;
@@ -24086,6 +25729,13 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   readiness.ready = (events & (POLLIN | POLLOUT)) != 0;
   readiness.woken = count == 2 && watched[1].revents != 0;
   return readiness;
+}
+
+MOCK_GATEWAY_INLINE void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout) {
+  std::vector<pollfd> watched;
+  watched.reserve(descriptors.size());
+  for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
+  poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout);
 }
 
 MOCK_GATEWAY_INLINE bool was_reset(int socket) {
@@ -24098,6 +25748,11 @@ MOCK_GATEWAY_INLINE bool was_closed(int socket) {
   char byte = 0;
   const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+MOCK_GATEWAY_INLINE std::size_t received(int socket) {
+  int bytes = 0;
+  return ::ioctl(socket, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 MOCK_GATEWAY_INLINE std::size_t unacknowledged(int socket) {
@@ -24119,6 +25774,66 @@ MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
 #endif
   return 0;
 }
+
+#ifdef INET_DIAG_NOCOOKIE
+/// The two ends of a connection as the peer's socket has them; false for what is no connection of the internet.
+MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
+  sockaddr_storage own{};
+  sockaddr_storage peer{};
+  socklen_t own_size = sizeof own;
+  socklen_t peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+    return false;
+  const auto put = [](const sockaddr_storage& end, auto& port, auto& address) {
+    if (end.ss_family == AF_INET) {
+      const auto& internet = reinterpret_cast<const sockaddr_in&>(end);
+      port = internet.sin_port;
+      std::memcpy(&address, &internet.sin_addr, sizeof internet.sin_addr);
+    } else {
+      const auto& internet = reinterpret_cast<const sockaddr_in6&>(end);
+      port = internet.sin6_port;
+      std::memcpy(&address, &internet.sin6_addr, sizeof internet.sin6_addr);
+    }
+  };
+  if (own.ss_family != peer.ss_family || (own.ss_family != AF_INET && own.ss_family != AF_INET6)) return false;
+  asked.sdiag_family = static_cast<std::uint8_t>(own.ss_family);
+  put(peer, asked.id.idiag_sport, asked.id.idiag_src);
+  put(own, asked.id.idiag_dport, asked.id.idiag_dst);
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int socket) {
+  struct {
+    nlmsghdr head;
+    inet_diag_req_v2 asked;
+  } request{};
+  if (!ends_of_peer(socket, request.asked)) return std::nullopt;
+  request.head.nlmsg_len = sizeof request;
+  request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.head.nlmsg_flags = NLM_F_REQUEST;
+  request.asked.sdiag_protocol = IPPROTO_TCP;
+  request.asked.idiag_states = ~0U;
+  request.asked.id.idiag_cookie[0] = request.asked.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  if (system < 0) return std::nullopt;
+  alignas(nlmsghdr) char answer[1024];
+  ssize_t size = -1;
+  // The kernel answers before send returns.
+  if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
+    size = ::recv(system, answer, sizeof answer, MSG_DONTWAIT);
+  ::close(system);
+  nlmsghdr head{};
+  inet_diag_msg found{};
+  if (size < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof found)) return std::nullopt;
+  std::memcpy(&head, answer, sizeof head);
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
+  std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
+  return found.idiag_rqueue;
+}
+#else
+MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int) { return std::nullopt; }
+#endif
 
 MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
 
@@ -24331,16 +26046,131 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+namespace turned_away {
+
+inline constexpr std::size_t most_guests = 8;
+/// After so long without another one, the patience is what it was.
+inline constexpr Duration quiet = std::chrono::seconds{1};
+
+}  // namespace turned_away
+
+MOCK_GATEWAY_INLINE void TurnedAway::add(std::unique_ptr<Connection> connection, std::string why) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - std::exchange(last_came_, now) > turned_away::quiet) patience_ = longest_patience;
+  if (guests_.size() == turned_away::most_guests && !close_answered()) {
+    answer(guests_.front());
+    guests_.pop_front();
+  }
+  guests_.push_back({std::move(connection), std::move(why), now});
+}
+
+MOCK_GATEWAY_INLINE void TurnedAway::attend() {
+  for (auto guest = guests_.begin(); guest != guests_.end();) {
+    Connection& connection = *guest->connection;
+    Connection::Arrival arrival = connection.receive_at_once();
+    const bool late = std::chrono::steady_clock::now() - guest->since >= patience(*guest);
+    if (!guest->answered) {
+      const bool whole = is_whole(connection.unread(), connection.limits());
+      if (whole) {
+        patience_ = std::min<Duration>(2 * patience_ + std::chrono::milliseconds{1}, longest_patience);
+      } else if (late) {
+        patience_ /= 2;
+      }
+      if (!whole && !late && arrival == Connection::Arrival::timed_out) {
+        ++guest;
+        continue;
+      }
+      answer(*guest);
+      arrival = connection.receive_at_once();
+    } else if (late) {
+      arrival = Connection::Arrival::peer_closed;
+    }
+    if (arrival == Connection::Arrival::timed_out) {
+      connection.forget_unread();
+      ++guest;
+    } else {
+      guest = guests_.erase(guest);
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE void TurnedAway::answer(Guest& guest) {
+  answer_(*guest.connection, guest.why);
+  guest.connection->send_ending();
+  guest.answered = true;
+  guest.since = std::chrono::steady_clock::now();
+}
+
+MOCK_GATEWAY_INLINE bool TurnedAway::close_answered() {
+  const auto first = std::find_if(guests_.begin(), guests_.end(), [](const Guest& guest) { return guest.answered; });
+  if (first == guests_.end()) return false;
+  guests_.erase(first);
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void TurnedAway::close_all() {
+  for (Guest& guest : guests_)
+    if (!guest.answered) answer(guest);
+  guests_.clear();
+}
+
+MOCK_GATEWAY_INLINE void TurnedAway::watch(std::vector<int>& descriptors) const {
+  for (const Guest& guest : guests_) descriptors.push_back(guest.connection->descriptor());
+}
+
+MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
+  Duration due = longest_patience;
+  const auto now = std::chrono::steady_clock::now();
+  for (const Guest& guest : guests_)
+    due =
+        std::min(due, std::max(Duration{0}, patience(guest) - std::chrono::duration_cast<Duration>(now - guest.since)));
+  return due;
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
 #ifdef __linux__
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+namespace workers {
+
+MOCK_GATEWAY_INLINE void* run_job(void* job) noexcept {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(job));
+  (*owned)();
+  return nullptr;
+}
+
+}  // namespace workers
+
+MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
+  const auto require = [](int error) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), "a thread of the gateway");
+  };
+  auto owned = std::make_unique<std::function<void()>>(std::move(job));
+  ::pthread_attr_t attributes;
+  require(::pthread_attr_init(&attributes));
+  std::size_t usual = 0;
+  ::pthread_attr_getstacksize(&attributes, &usual);
+  if (usual < least_stack) ::pthread_attr_setstacksize(&attributes, least_stack);
+  const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
+  ::pthread_attr_destroy(&attributes);
+  require(error);
+  static_cast<void>(owned.release());  // the thread has it
+}
+
+MOCK_GATEWAY_INLINE void StackedThread::join() { ::pthread_join(thread_, nullptr); }
 
 MOCK_GATEWAY_INLINE Workers::~Workers() {
   shut_down(std::chrono::hours{1}, [] {});
@@ -24358,7 +26188,7 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
       Threads started;
       try {
         const auto self = started.emplace(started.end());
-        *self = std::thread([this, self] { work(self); });
+        self->start([this, self] { work(self); });
         threads_.splice(threads_.end(), started);
       } catch (const std::exception&) {  // no thread, or no memory
         jobs_.pop_back();
@@ -24367,7 +26197,7 @@ MOCK_GATEWAY_INLINE bool Workers::run(std::function<void()> job) {
     }
     finished.swap(retired_);
   }
-  for (std::thread& thread : finished) thread.join();
+  for (StackedThread& thread : finished) thread.join();
   return has_thread;
 }
 
@@ -24386,10 +26216,11 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
       --idle_;
     }
     if (jobs_.empty()) break;
-    const std::function<void()> job = std::move(jobs_.front());
+    std::function<void()> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
     job();
+    job = nullptr;  // what it holds is given back before the thread waits, and without the lock
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
@@ -24416,7 +26247,7 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
     }
     finished.swap(retired_);
   }
-  for (std::thread& thread : finished) thread.join();
+  for (StackedThread& thread : finished) thread.join();
 }
 
 MOCK_GATEWAY_INLINE void release_unused_stack() {
@@ -24551,12 +26382,7 @@ using Hits = std::vector<ChaosRules::Hit>;
 MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
   const ServeSettings& settings = judgement.gateway.settings;
   const ReceivedRequest& request = judgement.request;
-  if (!allows_json(request, settings.acceptance)) {
-    const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
-    return judgement.reject(
-        failure(415, "unsupported_content_type",
-                "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\""));
-  }
+  if (!allows_json(request, settings.acceptance)) return judgement.reject(unsupported_content_type(request));
   judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(judgement, judgement.chat->model)) return true;
   const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
@@ -24737,7 +26563,9 @@ MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& 
   if (step.is_default()) return take_asked_default(judgement, stub);
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
-    answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
+    Reply reply = (*step.function)(*judgement.chat);
+    static_cast<void>(Access::data(reply));  // refuses one that was moved from
+    answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
   });
   return thrown && judgement.callback_failed(function + " threw: " + *thrown);
 }
@@ -24813,18 +26641,21 @@ MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE bool ConnectionLoop::accept(const Start& start) {
+MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
+  std::optional<std::string> why_not;
   try {
-    if (start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); }))
-      return true;
+    why_not =
+        start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); });
   } catch (const std::bad_alloc&) {
+    faults.give_back(std::move(*taken));
+    throw;
   }
-  faults.give_back(std::move(*taken));  // it is for a connection that can be served
-  return false;
+  if (why_not) faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  return why_not;
 }
 
 MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept {
@@ -24835,7 +26666,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   std::optional<IncomingRequest> incoming;
   gateway_.journal->began();
   if (arrival == Connection::Arrival::arrived)
-    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock);
+    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock, nullptr);
   if (!incoming) {
     incoming.emplace();
     connection.linger();
@@ -24857,7 +26688,10 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const Hea
     gateway_.journal->began();
     std::optional<IncomingRequest> incoming;
     try {
-      incoming = read_request(connection, check_head, fault, gateway_.clock);
+      incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
+        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
+      });
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
     }
@@ -24900,15 +26734,38 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+namespace content_type {
+
+enum class Form { json, form, other };
+
+/// What the Content-Type says, so far as the acceptance takes it.
+MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::optional<std::string> sent = request.headers.find("Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return true;
+  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
   if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters();
-  return acceptance.json_as_form() && text::equals_ignoring_case(type, "application/x-www-form-urlencoded") &&
-         !read_json_if_valid(request.body).is_discarded();
+    return semicolon == std::string::npos || acceptance.content_type_parameters() ? Form::json : Form::other;
+  const bool is_form = text::equals_ignoring_case(type, "application/x-www-form-urlencoded");
+  return is_form && acceptance.json_as_form() ? Form::form : Form::other;
+}
+
+}  // namespace content_type
+
+MOCK_GATEWAY_INLINE bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+  return content_type::form_of(request, acceptance) != content_type::Form::other;
+}
+
+MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+  const content_type::Form form = content_type::form_of(request, acceptance);
+  return form == content_type::Form::json ||
+         (form == content_type::Form::form && !read_json_if_valid(request.body).is_discarded());
+}
+
+MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& request) {
+  const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
+  return failure(415, "unsupported_content_type",
+                 "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
 }
 
 }  // namespace detail
@@ -24940,7 +26797,15 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
     // It may have been the event that was skipped.
     if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
   }
-  record.mark_delivered(std::move(faults), finish_was_sent ? plan.unusual_finish : std::string());
+  std::string unusual = finish_was_sent ? plan.unusual : std::string();
+  if (plan.stream && record.progress.events > 0) {
+    const bool whole = result == Delivery::Result::completed || record.progress.done;
+    // Where the stall guard ended the wait, a problem tells of it.
+    const bool is_told = result == Delivery::Result::guard_expired;
+    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
+    unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
+  }
+  record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
 /// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
@@ -25101,11 +26966,12 @@ MOCK_GATEWAY_INLINE GatewayState::GatewayState(ServeSettings its_settings, Clock
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
-MOCK_GATEWAY_INLINE void GatewayState::reset() {
-  script->reset();
-  failures.clear();
-  connection_faults->clear();
-  chaos->reset();
+MOCK_GATEWAY_INLINE void GatewayState::reset(const ResetParts& parts) {
+  if (parts.stubs || parts.states) script->reset(parts.stubs, parts.states);
+  if (parts.failures) failures.clear();
+  if (parts.connections) connection_faults->clear();
+  if (parts.chaos) chaos->reset();
+  if (!parts.journal) return;
   journal->clear();
   journal->forget_problems();
   occurrences.reset();
@@ -25151,27 +27017,26 @@ MOCK_GATEWAY_INLINE bool failure_of_operation(Judgement& judgement) {
   return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
 }
 
-MOCK_GATEWAY_INLINE bool key(Judgement& judgement) {
+MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   using Status = KeyStore::CredentialStatus;
-  switch (judgement.presented.status) {
-    case Status::enabled: return false;
-    case Status::disabled: return judgement.reject(forbidden());
+  switch (presented.status) {
+    case Status::enabled: return std::nullopt;
+    case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
     case Status::unknown:
     case Status::deleted: break;
   }
-  return judgement.reject(unauthorized());
+  return unauthorized();
 }
 
 /// Whether the key may use the operation. Of a path that does not exist that is not asked.
-MOCK_GATEWAY_INLINE bool rights(Judgement& judgement) {
-  const Route& route = judgement.route;
-  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return false;
-  const std::vector<Operation>& operations = judgement.presented.key.operations;
+MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
+  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
+  const std::vector<Operation>& operations = key.operations;
   if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
-    return false;
-  return judgement.reject(forbidden());
+    return std::nullopt;
+  return forbidden();
 }
 
 MOCK_GATEWAY_INLINE bool failure_of_key(Judgement& judgement) {
@@ -25190,28 +27055,46 @@ MOCK_GATEWAY_INLINE bool rate_limit(Judgement& judgement) {
   return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 
-MOCK_GATEWAY_INLINE bool path(Judgement& judgement) {
-  const Route& route = judgement.route;
-  const ReceivedRequest& request = judgement.request;
+MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
+                                       const ReceivedRequest& request) {
   switch (route.kind) {
-    case Route::Kind::unknown:
-      return judgement.reject(failure(404, "unknown_path", "no operation at " + text::as_utf8(request.path())));
+    case Route::Kind::unknown: {
+      const std::string near = operations.near_path(request.path());
+      return failure(404, "unknown_path",
+                     text::as_utf8("no operation at " + request.path() + (near.empty() ? "" : "; " + near)));
+    }
     case Route::Kind::wrong_method:
-      return judgement.reject(
-          failure(405, "method_not_allowed",
-                  request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
-              .header("Allow", route.allow));
+      return failure(
+                 405, "method_not_allowed",
+                 request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
+          .header("Allow", route.allow);
     case Route::Kind::chat:
     case Route::Kind::models:
     case Route::Kind::model:
     case Route::Kind::mounted: break;
   }
-  return false;
+  return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool size_of_body(Judgement& judgement) {
-  const std::optional<Failure>& too_large = judgement.incoming.body_too_large;
-  return too_large && judgement.reject(*too_large);
+MOCK_GATEWAY_INLINE bool rejected(Judgement& judgement, const std::optional<Failure>& refusal) {
+  return refusal && judgement.reject(*refusal);
+}
+
+MOCK_GATEWAY_INLINE bool key(Judgement& judgement) { return rejected(judgement, refusal_of_key(judgement.presented)); }
+
+MOCK_GATEWAY_INLINE bool rights(Judgement& judgement) {
+  return rejected(judgement, refusal_of_rights(judgement.route, judgement.presented.key));
+}
+
+MOCK_GATEWAY_INLINE bool path(Judgement& judgement) {
+  return rejected(judgement, refusal_of_path(judgement.gateway.operations, judgement.route, judgement.request));
+}
+
+/// What was decided when there was only the head. Its other checks have just been made again, and may be of another
+/// mind: a key was enabled meanwhile.
+MOCK_GATEWAY_INLINE bool body_unread(Judgement& judgement) {
+  const IncomingRequest& incoming = judgement.incoming;
+  return rejected(judgement, incoming.refused) || rejected(judgement, incoming.body_too_large);
 }
 
 /// The order is the documented one.
@@ -25219,7 +27102,7 @@ MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
   if (connection(judgement)) return true;
   judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
   return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
-         rate_limit(judgement) || path(judgement) || size_of_body(judgement);
+         rate_limit(judgement) || path(judgement) || body_unread(judgement);
 }
 
 }  // namespace checks
@@ -25287,6 +27170,18 @@ MOCK_GATEWAY_INLINE void answer(Judgement& judgement) {
 }
 
 }  // namespace judge_operations
+
+MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head) {
+  const ReceivedRequest& request = head.request;
+  const Acceptance& acceptance = gateway.settings.acceptance;
+  const KeyStore::Presented presented = gateway.keys->look_at(request.headers, acceptance.bearer_in_any_case());
+  const Route route = gateway.operations.find(request.method, request.path());
+  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
+  if (route.kind == Route::Kind::chat && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
+  return std::nullopt;
+}
 
 MOCK_GATEWAY_INLINE void judge(Judgement& judgement) {
   if (!checks::refuse(judgement)) judge_operations::answer(judgement);
@@ -25499,6 +27394,33 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
   return route;
 }
 
+MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) const {
+  constexpr std::size_t longest = 200;  // beyond it nothing is near
+  constexpr std::string_view version = "/v1";
+  const std::size_t end = path.find_last_not_of('/') + 1;
+  if (path.size() > longest || end == 0) return {};
+  const std::string trimmed = path.substr(0, end);
+  if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
+  // A client joins what it asks for, the tail, to its base address.
+  for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
+    const std::string head = trimmed.substr(0, at);
+    const std::string tail = trimmed.substr(at);
+    if (serves(tail)) {
+      const bool twice = head == version;
+      return tail + " is near: " +
+             (twice ? "the base address ends with /v1 already" : "nothing is to stand before it, " + head + " does");
+    }
+    if (const std::string whole = std::string(version) + tail; serves(whole))
+      return whole + " is near: the base address is to end with /v1" + (head.empty() ? "" : ", not with " + head);
+  }
+  const std::string wanted = text::lower_ascii(trimmed);
+  std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
+  for (const Operation& one : mounted()) known.push_back(one.path);
+  for (const std::string& one : known)
+    if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
+  return {};
+}
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -25576,16 +27498,26 @@ MOCK_GATEWAY_INLINE PaceSchedule schedule(Judgement& judgement, const Pace& pace
   return {pace, seed, judgement.gateway.occurrences.next(seed)};
 }
 
-/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
-MOCK_GATEWAY_INLINE std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+/// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
+/// several choices, several tool calls in one. "finish_reason length was sent"; empty: nothing.
+MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
+  std::size_t most_calls = 0;
   for (const CompletionChoice& choice : choices) {
+    most_calls = std::max(most_calls, choice.tool_calls.size());
     const std::string& reason = choice.finish_reason;
     if (reason == "stop" || reason == "tool_calls") continue;
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
   }
   std::string list;
-  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
+  for (const std::string& reason : reasons)
+    list += (list.empty() ? "finish_reason " : ", ") + text::printable(reason, 40);
+  if (!list.empty()) list += " was sent";
+  const auto add = [&list](std::size_t count, const char* what) {
+    if (count > 1) list += (list.empty() ? "" : ", ") + std::to_string(count) + what;
+  };
+  add(choices.size(), " choices were sent");
+  add(most_calls, " tool calls were sent in one choice");
   return list;
 }
 
@@ -25606,7 +27538,7 @@ MOCK_GATEWAY_INLINE void complete(Judgement& judgement, const ReplyData& reply, 
   DeliveryPlan& delivery = answer.delivery;
   Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
-  delivery.unusual_finish = unusual_finish(completion.choices());
+  delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
   if (delivery.stream) {
     answer.content_type = reply.sse.content_type();
@@ -25700,6 +27632,13 @@ MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming
     if (!keep_alive) headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
   }
+}
+
+/// Lets the clock know of a date until which the client is to wait.
+MOCK_GATEWAY_INLINE void note_date(Judgement& judgement) {
+  const std::optional<std::string> field = judgement.answer.headers.find("Retry-After");
+  if (!field) return;
+  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) judgement.timeline.note_date(*date);
 }
 
 MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
@@ -25838,8 +27777,9 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, Exchange
   const IncomingRequest& incoming = judgement.incoming;
   Answer& answer = judgement.answer;
   const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
-  if (incoming.malformed || incoming.body_too_large) connection.linger();
+  if (incoming.malformed || incoming.is_body_unread) connection.linger();
   runner::add_transport_headers(judgement, framing);
+  runner::note_date(judgement);
   const ReplyData plain;
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
@@ -25921,6 +27861,48 @@ MOCK_GATEWAY_INLINE bool same_arguments(const std::string& left, const std::stri
 
 enum class Comparison { whole, less, other };
 
+/// For each place in the text, how many bytes from there on are as `whole` begins.
+MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
+  // The Z algorithm: what has been compared once is not compared again.
+  std::string joined(whole);
+  joined += '\0';
+  joined += text;
+  std::vector<std::size_t> lengths(joined.size() + 1);
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (std::size_t i = 1; i < joined.size(); ++i) {
+    if (i < right) lengths[i] = std::min(right - i, lengths[i - left]);
+    while (i + lengths[i] < joined.size() && lengths[i] < whole.size() && joined[lengths[i]] == joined[i + lengths[i]])
+      ++lengths[i];
+    if (i + lengths[i] > right) {
+      left = i;
+      right = i + lengths[i];
+    }
+  }
+  lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(whole.size() + 1));
+  return lengths;
+}
+
+/// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
+/// no more than its beginning.
+MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioData& data) {
+  if (!text::is_valid_utf8(text)) return false;
+  std::vector<std::size_t> usual = beginnings_in(text, data.text);
+  const std::vector<std::size_t> sent = beginnings_in(text, data.row.sent);
+  for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::max(usual[i], sent[i]);
+  if (usual[0] == text.size()) return true;
+  const std::vector<std::size_t> first = beginnings_in(text, data.row.first_text);
+  std::size_t reached = 0;
+  for (int number = 1; number <= tries && reached < text.size(); ++number) {
+    const bool fails_first = data.row.first && number % 2 == 1;
+    const std::vector<std::size_t>& said = fails_first ? first : usual;
+    const std::size_t before = reached;
+    for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
+    if (reached == before && !fails_first) break;  // nor will another try say it
+  }
+  return reached == text.size();
+}
+
 MOCK_GATEWAY_INLINE Comparison compare_text(const std::string& got, const std::string& whole) {
   if (got == whole) return Comparison::whole;
   return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
@@ -25942,13 +27924,46 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
+/// The calls of a scenario as so many tries make them, no more than are needed to compare these.
+MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
+  std::vector<wire::ToolCall> whole = data.tool_calls;
+  for (int number = 1; number < tries && whole.size() < got.size() && !data.tool_calls.empty(); ++number)
+    whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
+  return compare_calls(got, whole);
+}
+
+/// What is told besides the answer, where the scenario says it.
+MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
+  if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
+    const char* const plain = data.row.needs_stream ? nullptr : data.row.plain_finish_reason;
+    if (!plain || *outcome.finish_reason != plain)
+      return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
+  }
+  const std::optional<TokenUsage> usage = catalogue_parts::usage_of(data.row);
+  if (!outcome.usage || !usage) return Comparison::whole;
+  const auto numbers = [](const TokenUsage& said) {
+    return std::array{said.prompt_tokens(), said.completion_tokens(), said.total_tokens()};
+  };
+  if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
+  if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
+  // Some clients write zeros where a stream has none.
+  return data.row.needs_stream ? Comparison::less : Comparison::whole;
+}
+
 MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
   if (outcome.hung) return Verdict::Kind::hang;
-  if (outcome.error) return Verdict::Kind::error_surfaced;
+  if (outcome.error) {
+    const bool said = was_said(outcome.text, outcome.tries, data) &&
+                      compare_calls_of(outcome.tool_calls, outcome.tries, data) != Comparison::other;
+    return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
+  }
   const Comparison text = compare_text(outcome.text, data.text);
   const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
+  const Comparison rest = compare_rest(outcome, data);
+  if (rest == Comparison::other) return Verdict::Kind::wrong_answer;
+  if (rest == Comparison::less) return Verdict::Kind::silent_data_loss;
   return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
@@ -25974,6 +27989,35 @@ MOCK_GATEWAY_INLINE std::string said(const std::string& text, const std::vector<
     separator = ", ";
   }
   return said;
+}
+
+/// ", finish_reason \"stop\", usage 9 + 5 = 14", as far as they are known.
+MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
+  std::string said;
+  if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
+  if (usage)
+    said += ", usage " + std::to_string(usage->prompt_tokens()) + " + " + std::to_string(usage->completion_tokens()) +
+            " = " + std::to_string(usage->total_tokens());
+  return said;
+}
+
+/// What came, and what should have come, for an outcome that is not acceptable.
+MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioData& data) {
+  const std::string got = said(outcome.text, outcome.tool_calls);
+  const std::string whole = said(data.text, data.tool_calls);
+  std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
+  if (outcome.error) told += ", and an error";
+  std::optional<std::string> reason;
+  if (outcome.finish_reason && !data.finish_reason.empty()) reason = data.finish_reason;
+  told += "\n  the reply   " + whole +
+          said_besides(reason, outcome.usage ? catalogue_parts::usage_of(data.row) : std::nullopt);
+  // Only the beginning of a long text is shown above.
+  if (got == whole && outcome.text != data.text)
+    told += "\n  they differ " + excerpts::difference(data.text, outcome.text);
+  constexpr int more = 3;
+  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, data) && was_said(outcome.text, more, data))
+    told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
+  return told;
 }
 
 }  // namespace judging
@@ -26050,6 +28094,8 @@ MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return da
 MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
 MOCK_GATEWAY_INLINE const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::finish_reason() const { return data_->finish_reason; }
+MOCK_GATEWAY_INLINE std::optional<TokenUsage> Scenario::usage() const { return detail::catalogue_parts::usage_of(data_->row); }
 MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->row.needs_stream; }
 MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
 MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->row.calls; }
@@ -26059,25 +28105,29 @@ MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const { return base.
 MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
   if (data_->row.faults) data_->row.faults(gateway);
   const auto stub = [&](const char* which) {
-    StubBuilder builder = gateway.chat().named(data_->name + which);
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
+    detail::Access::plan(builder).of_catalogue = true;
     if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
     return builder;
   };
   stub("").reply(data_->row.plain_reply());
   stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
   if (!data_->row.first) return;
-  gateway.chat()
-      .named(data_->name + ", first")
-      .in_state(data_->name, "started")
-      .then_state(data_->name, "failed once")
-      .reply(data_->row.first());
+  const auto first = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
+    detail::Access::plan(builder).of_catalogue = true;
+    return std::move(builder).in_state(data_->name, "started").then_state(data_->name, "failed once");
+  };
+  first(", first").reply(data_->row.first());
+  if (data_->row.first_stream) first(", first, streamed").when(stream_is(true)).reply(data_->row.first_stream());
 }
 
 MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
   if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->row.first ? is(", first") : is(", streamed") || (!data_->row.needs_stream && is(""));
+  const bool its_own = data_->row.first ? is(", first") || is(", first, streamed")
+                                        : is(", streamed") || (!data_->row.needs_stream && is(""));
   // Before its end nobody knows whether it comes to its faults.
   if (!its_own || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
@@ -26090,12 +28140,7 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
   const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
-    const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
-    const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
-    message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
-    // Only the beginning of a long text is shown above.
-    if (got == whole && outcome.text != data_->text)
-      message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
+    message += ", expected " + to_string(data_->row.expected) + detail::judging::story(outcome, *data_);
     message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
@@ -26147,6 +28192,10 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
   put("expected", to_string(scenario.expected()));
   put("text", scenario.text());
   put("tool_calls", std::move(calls));
+  put("finish_reason", scenario.finish_reason().empty() ? Json() : Json(scenario.finish_reason()));
+  put("usage", scenario.usage()
+                   ? detail::catalogue_parts::parse(std::string("{") + detail::catalogue_parts::usage + "}")["usage"]
+                   : Json());
   put("needs_stream", scenario.needs_stream());
   put("needs_timeout", scenario.needs_timeout());
   put("calls", scenario.calls());
@@ -26188,11 +28237,29 @@ MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std
                                                        "\r\nConnection: close\r\n\r\n" + body));
 }
 
+/// A whole response by hand with these header fields, after which the connection closes.
+MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
+  return usual_plain().fault(before_headers(),
+                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+}
+
+/// HTTP's chunk around these bytes; around none, the end of the body.
+MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
+  char size[2 * sizeof bytes.size()];
+  return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
+}
+
 /// Where the "ü" of the usual plain body has its second byte.
 MOCK_GATEWAY_INLINE std::size_t inside_first_character() { return usual_body().find("ü") + 1; }
 
 /// After the first byte of a character.
 MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) { return streamed ? inside_character(2) : after_bytes(inside_first_character()); }
+
+/// In which the end of a stream is spoken of.
+inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
+
+/// How often "live-stream" says the usual answer.
+inline constexpr std::size_t live_answers = 10;
 
 /// More than readers by line have for one.
 inline constexpr std::size_t long_text = 100'000;
@@ -26258,7 +28325,17 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at [DONE]")
         .streams_only()
+        .sends("Zürich 21 °C, 東京 9 °C. And more.")
         .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
+    ScenarioRow("done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer")
+        .from("OpenAI: [DONE] is the whole data of an event")
+        .good("takes an event for the end when all of its data is [DONE], and no other")
+        .says(text_with_done)
+        .streamed([] {
+          return stream_of({opening(), saying("A stream ends with\n"), saying("data: [DONE]\n\n"), saying("[DONE]"),
+                            saying(" is no JSON."), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(text_with_done))); }),
     ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
         .from("openai-node, openai-python: they need no [DONE]")
         .good("takes the finish_reason and the end of the body for the end")
@@ -26316,6 +28393,19 @@ inline constexpr ScenarioRow framing_rows[] = {
         .error_too()
         .streams_only()
         .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
+    ScenarioRow("header-names-in-lower-case", "writes the names of all header fields in lower case")
+        .from("RFC 9110, section 5.1: names are case-insensitive")
+        .good("finds Content-Type, Content-Length and Transfer-Encoding in any case")
+        .streamed([] {
+          std::string chunks;
+          for (const ChunkText& chunk : usual_chunks()) chunks += http_chunk(event_of(json_of(chunk)));
+          return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
+                         chunks + http_chunk("data: [DONE]\n\n") + http_chunk(""));
+        })
+        .unstreamed([] {
+          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(usual_body().size()),
+                         usual_body());
+        }),
     ScenarioRow("id-fields", "has an id field in each event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and needs no id")
@@ -26352,7 +28442,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("RFC 9112, section 7.1: chunks mean nothing")
         .good("parses by lines, not by reads")
         .changed([](const Reply& reply, bool) { return reply.one_write(); }),
-    ScenarioRow("one-write-per-byte", "hands the reply to the kernel byte by byte")
+    ScenarioRow("one-write-per-byte", "sends the reply byte by byte, each in a read of its own")
         .from("typesense#2837, ollama-js#255")
         .good("joins reads before it decodes and parses")
         .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
@@ -26515,6 +28605,25 @@ inline constexpr ScenarioRow breaks_rows[] = {
 };
 
 inline constexpr ScenarioRow pace_rows[] = {
+    ScenarioRow("live-stream", "streams for 2 s: a piece of text every 50 ms")
+        .from("OpenAI: no pace is promised")
+        .good("shows each piece when it comes, and waits for the end as long as pieces come")
+        .streams_only()
+        .times(live_answers)
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          ChunkTexts chunks = {opening()};
+          for (std::size_t i = 0; i < live_answers; ++i)
+            chunks.insert(chunks.end(), usual.begin() + 1, usual.end() - 1);
+          chunks.push_back(closing());
+          return stream_of(chunks).first_token_after(50ms);
+        })
+        .unstreamed([] {
+          std::string text;
+          for (std::size_t i = 0; i < live_answers; ++i) text += usual_scenario_text;
+          return raw_reply(200, body_with(message_saying(text)));
+        })
+        .changed([](const Reply& reply, bool) { return reply.every(50ms); }),
     ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
         .from("OpenAI: no pace is promised")
         .good("waits")
@@ -26582,6 +28691,11 @@ inline constexpr ScenarioRow connections_rows[] = {
         .error_too()
         .on_second_call()
         .connection([](Gateway& gateway) { gateway.every_connection(close_when_reused()); }),
+    ScenarioRow("connection-close", "answers with Connection: close, and closes the connection")
+        .from("RFC 9112, section 9.6")
+        .good("opens a new connection for its next call")
+        .on_second_call()
+        .changed([](const Reply& reply, bool) { return reply.header("Connection", "close"); }),
     ScenarioRow("connection-refused", "has its port closed")
         .from("RFC 9293, section 3.5.2")
         .good("reports it, after a few tries at most")
@@ -26685,6 +28799,8 @@ MOCK_GATEWAY_INLINE ScenarioData::ScenarioData(const char* its_group, const Scen
       good_client(row.good_client) {
   for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
   if (row.tool_calls) tool_calls = row.tool_calls();
+  if (row.expected != Scenario::Expected::error)
+    finish_reason = row.finish_reason ? row.finish_reason : row.tool_calls ? "tool_calls" : "stop";
 }
 
 MOCK_GATEWAY_INLINE void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
@@ -26694,6 +28810,11 @@ MOCK_GATEWAY_INLINE void add_group(Scenarios& all, const char* group, const Scen
 namespace catalogue_parts {
 
 MOCK_GATEWAY_INLINE Json parse(const std::string& text) { return read_json(text); }
+
+MOCK_GATEWAY_INLINE std::optional<TokenUsage> usage_of(const ScenarioRow& row) {
+  if (row.expected == Scenario::Expected::error || (row.needs_stream && !row.has_streamed_usage)) return std::nullopt;
+  return TokenUsage(9, 5);
+}
 
 MOCK_GATEWAY_INLINE std::string json_string(std::string_view value) {
   std::string text;
@@ -26927,6 +29048,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .from("RFC 8259")
         .good("reports it; never leaves the chunk out")
         .only_error()
+        .sends("Zürich 21 °C, 9 °C.")
         .streamed([] {
           const ChunkTexts usual = usual_chunks();
           const std::string event = event_of(json_of(usual[3]));
@@ -26976,7 +29098,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again after a second, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(1s); }),
-    ScenarioRow("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
+    ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
         .good("tries again after that date, or reports it")
         .error_too()
@@ -27043,6 +29165,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return bad_request().should_retry(true); }),
+    ScenarioRow("stream-broken-then-answer", "closes the connection in the middle of every first try's answer")
+        .from("RFC 9112, section 8")
+        .good("shows the whole answer once when it tries again, or reports that the first is incomplete")
+        .error_too()
+        .first_reply([] { return usual_plain().fault(after_bytes(150), close_connection()); })
+        .first_streamed([] { return usual_stream().fault(after_tokens(2), close_connection()); }, "Zürich 21 °C, "),
     ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
         .from("RFC 9110, section 15.6.4")
         .good("tries again, or reports it")
@@ -27074,6 +29202,9 @@ namespace catalogue_parts {
 /// What every chunk of "unknown-fields" has besides, and its body.
 inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+
+/// What is left of the usual text at the limit of "finish-reason-length".
+inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 
 /// The stream of a call of `get_weather`: its head, two fragments of its arguments.
 struct WeatherFragments {
@@ -27133,15 +29264,30 @@ inline constexpr ScenarioRow chunks_rows[] = {
     ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
         .from("ollama#4357")
         .good("goes on reading: \"\" is no reason to finish")
+        .finishes("stop", "")
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
           return stream_of(chunks);
         })
         .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
+    ScenarioRow("finish-reason-length", "ends the text at its limit, with finish_reason length")
+        .from("OpenAI: finish_reason")
+        .good("hands the text on and tells that it was cut, or reports it")
+        .error_too()
+        .says(cut_text)
+        .finishes("length")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks[4] = saying("9");
+          chunks[5] = closing("length");
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(cut_text), R"("length")")); }),
     ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
         .from("openai-node#1292")
         .good("takes [DONE] for the end, or reports that the reason is missing")
+        .finishes("")
         .error_too()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
@@ -27235,6 +29381,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("xiaozhi-esp32-server#734")
         .good("takes missing choices for none")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           chunks.push_back(chunk_with(usage));
@@ -27245,6 +29392,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("OpenAI: stream_options.include_usage")
         .good("takes null for no usage yet")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
@@ -27255,6 +29403,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("DeepSeek")
         .good("reads usage from whichever chunk has it")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           chunks.back().in_chunk = std::string(",") + usage;
@@ -27267,6 +29416,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .from("litellm#35663")
         .good("goes by the calls that came, not by the reason")
         .only_calls(one_weather_call)
+        .finishes("stop")
         .streamed([] {
           WeatherFragments call;
           call.finish_reason = "stop";
@@ -27308,6 +29458,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .good("hands the arguments on as they are, or reports them; never calls the tool with a guess")
         .error_too()
         .only_calls(broken_weather_call)
+        .finishes("length")
         .streamed([] {
           WeatherFragments call;
           call.functions[2] = function_of("", "\"Zü");
@@ -27363,6 +29514,18 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .only_calls(one_weather_call)
         .streamed([] {
           return stream_of({silent_opening(), whole_call(weather_call()), closing("tool_calls")});
+        }),
+    ScenarioRow("tool-call-name-after-arguments", "streams a call whose name comes after its arguments")
+        .from("OpenAI: the order of a delta's fields is not promised")
+        .good("waits for the end of the call before it looks for the name, or reports that it is missing")
+        .error_too()
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          const WeatherFragments call;
+          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[1]),
+                            fragment(call.heads[1], call.functions[2]),
+                            fragment(call.heads[2], R"("name":"get_weather")"), closing("tool_calls")});
         }),
     ScenarioRow("tool-call-without-id", "streams a call that has no id")
         .from("vllm#18412")
@@ -27485,9 +29648,14 @@ MOCK_GATEWAY_INLINE StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 MOCK_GATEWAY_INLINE StubBuilder::~StubBuilder() = default;
 
+MOCK_GATEWAY_INLINE detail::StubPlan& StubBuilder::plan() {
+  if (plan_) return *plan_;
+  throw GatewayError("this builder has mounted its stub, or was moved from; gateway.chat() begins another");
+}
+
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::times(std::size_t count) && {
   if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
-  plan_->at_most = count;
+  plan().at_most = count;
   return std::move(*this);
 }
 
@@ -27497,71 +29665,73 @@ MOCK_GATEWAY_INLINE StubBuilder StubBuilder::expect(Range calls) && {
       !whole(calls.most())) {
     throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
   }
-  plan_->expected_calls = calls;
+  plan().expected_calls = calls;
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::priority(int priority) && {
-  plan_->priority = priority;
+  plan().priority = priority;
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::in_state(std::string machine, std::string state) && {
-  for (const detail::MachineState& wanted : plan_->in_states) {
+  for (const detail::MachineState& wanted : plan().in_states) {
     if (wanted.machine == machine)
       throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
   if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
-  plan_->in_states.push_back({std::move(machine), std::move(state)});
+  plan().in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
   if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
-  for (const detail::MachineState& next : plan_->then_states) {
+  for (const detail::MachineState& next : plan().then_states) {
     if (next.machine == machine)
       throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
   }
-  plan_->then_states.push_back({std::move(machine), std::move(state)});
+  plan().then_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE StubBuilder StubBuilder::named(std::string name) && {
-  plan_->name = std::move(name);
+  plan().name = std::move(name);
   return std::move(*this);
 }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::never() && {
-  if (plan_->expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
-  plan_->expected_calls = Range(0);
+  if (plan().expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
+  plan().expected_calls = Range(0);
   return live();
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::match(Matcher matcher) { plan_->matchers.push_back(std::move(matcher)); }
+MOCK_GATEWAY_INLINE void StubBuilder::match(Matcher matcher) { plan().matchers.push_back(std::move(matcher)); }
 
-MOCK_GATEWAY_INLINE void StubBuilder::validate(Matcher matcher) { plan_->validators.push_back(std::move(matcher)); }
+MOCK_GATEWAY_INLINE void StubBuilder::validate(Matcher matcher) { plan().validators.push_back(std::move(matcher)); }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
-  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  plan_->replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
+  plan().replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
-  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan_->replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
+  plan().replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
-MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan_->nothing_more = true; }
+MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan().nothing_more = true; }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::mount() {
-  if (plan_->replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
   return live();
 }
 
 MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
-  plan_->newest_exchange = journal_->newest_id();
-  return Stub(script_->mount(std::move(*plan_)), script_, journal_);
+  plan().newest_exchange = journal_->newest_id();
+  const std::unique_ptr<detail::StubPlan> mounted = std::move(plan_);
+  return Stub(script_->mount(std::move(*mounted)), script_, journal_);
 }
 
 }}  // namespace mock_gateway
@@ -27577,7 +29747,9 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
-  settings.acceptance = options.acceptance ? *options.acceptance : traits_of(options.profile).acceptance();
+  const ProfileTraits& profile = traits_of(options.profile);
+  settings.acceptance =
+      options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.profile = options.profile;
   settings.tokenizer = options.tokenizer;
@@ -27600,7 +29772,7 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
 }  // namespace facade
 }  // namespace detail
 
-class Gateway::Impl {
+class Gateway::Impl : public detail::NoteSource {
  public:
   Impl(const detail::OptionValues& options, SourceLocation made)
       : where(made),
@@ -27619,6 +29791,7 @@ class Gateway::Impl {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
+    for (const std::string& secret : options.secrets) keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -27627,9 +29800,11 @@ class Gateway::Impl {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
+    begin_notes();
   }
 
-  ~Impl() {
+  ~Impl() override {
+    end_notes();
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
@@ -27637,7 +29812,7 @@ class Gateway::Impl {
       std::abort();
     }
     server.reset();  // nothing arrives any more
-    if (verify_on_destruction) report();
+    report();
     // What the tester's functions hold may hold them in turn.
     detail::Script::Stubs answered;
     for (const auto& record : journal->snapshot())
@@ -27650,10 +29825,23 @@ class Gateway::Impl {
   /// Whether this is the process that made the gateway, and not one that was forked from it.
   bool is_here() const { return process == detail::process::id(); }
 
+  detail::TestNotes take_notes() override {
+    if (!is_here()) return {};
+    journal->wait_until_idle({}, patience);
+    return {verifier.new_notes(noted), where};
+  }
+
+  void pass_over_notes() override {
+    if (!is_here()) return;
+    noted = journal->newest_id();
+    verifier.pass_over_connections();
+  }
+
   void report() const {
-    std::string found = verifier.unreported();
-    if (found.empty()) return;
-    const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
+    if (!verify_on_destruction && !detail::are_notes_wanted()) return;
+    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
+    const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
     detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
@@ -27662,6 +29850,10 @@ class Gateway::Impl {
     if (!report.unwinding) std::abort();
   }
 
+  /// How long verify() and review() wait for requests under way: not at all in a function that one of these called.
+  Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
+
+  static constexpr Duration patience = std::chrono::seconds{1};
   SourceLocation where;
   long process = detail::process::id();
   int exceptions = std::uncaught_exceptions();
@@ -27676,6 +29868,7 @@ class Gateway::Impl {
   std::shared_ptr<detail::ChaosRules> chaos;
   detail::Verifier verifier;
   bool verify_on_destruction;
+  std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
   std::vector<std::string> without_findings;
   detail::GatewayState state;
   detail::ConnectionLoop connections{state};
@@ -27792,14 +29985,15 @@ MOCK_GATEWAY_INLINE void Gateway::on(const std::string& method, const std::strin
 MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(RequestScope()); }
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
-  return asked().verifier.verify(scope, std::chrono::seconds{1});
+  const Impl& impl = asked();
+  return impl.verifier.verify(scope, impl.patience_here());
 }
 
 MOCK_GATEWAY_INLINE Review Gateway::review() const { return review(RequestScope()); }
 
 MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
+  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings, impl.patience_here());
 }
 
 MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
@@ -27826,9 +30020,14 @@ MOCK_GATEWAY_INLINE void Gateway::stop() {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE Options::Options() : data_(std::make_shared<detail::OptionValues>()) {}
+MOCK_GATEWAY_INLINE Options::Options() : data_(detail::OptionValues{}) {}
 
-MOCK_GATEWAY_INLINE detail::OptionValues& Options::edit() { return detail::own(data_); }
+MOCK_GATEWAY_INLINE const detail::OptionValues& detail::OptionValues::moved_from() {
+  static const OptionValues fresh;
+  return fresh;
+}
+
+MOCK_GATEWAY_INLINE detail::OptionValues& Options::edit() { return data_.own(); }
 
 MOCK_GATEWAY_INLINE Options Options::host(std::string host) const {
   Options copy = *this;
@@ -28018,15 +30217,20 @@ MOCK_GATEWAY_INLINE std::vector<Effect> sweep_effects() {
           duplicate_event()};
 }
 
+MOCK_GATEWAY_INLINE const detail::SweepPlan& detail::SweepPlan::moved_from() {
+  static const SweepPlan fresh;
+  return fresh;
+}
+
 MOCK_GATEWAY_INLINE SweepOptions splits() {
   SweepOptions options;
   options.edit().splits = true;
   return options;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions::SweepOptions() : data_(std::make_shared<detail::SweepPlan>()) {}
+MOCK_GATEWAY_INLINE SweepOptions::SweepOptions() : data_(detail::SweepPlan{}) {}
 
-MOCK_GATEWAY_INLINE detail::SweepPlan& SweepOptions::edit() { return detail::own(data_); }
+MOCK_GATEWAY_INLINE detail::SweepPlan& SweepOptions::edit() { return data_.own(); }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::with(std::initializer_list<Matcher> matchers) const {
   SweepOptions changed = *this;
@@ -28517,19 +30721,14 @@ MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, S
   read_whole(reader, document, plan);
 }
 
+/// The sources must still be there.
 MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
+  if (problems.empty()) script_references::resolve(*plan, problems);
   std::vector<ScriptProblem> errors;
   for (ScriptProblem& problem : problems)
     (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));
   if (!errors.empty()) throw ScriptError(std::move(errors));
   return plan;
-}
-
-/// The key of that name that is not deleted; nothing when there is none.
-MOCK_GATEWAY_INLINE std::optional<ApiKey> key_named(const Keys& keys, const std::string& name) {
-  for (ApiKey& key : keys.list())
-    if (key.description == name) return std::move(key);
-  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
@@ -28545,13 +30744,14 @@ MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& op
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  const Keys keys(state.keys);
+  std::map<std::string, std::string> ids;  // by description, the first of several
+  for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
     FailureScope scope = forced.scope;
     if (!forced.key.empty()) {
-      const std::optional<ApiKey> key = key_named(keys, forced.key);
-      scope = for_key(key ? key->id : forced.key);
+      const auto named = ids.find(forced.key);
+      scope = for_key(named == ids.end() ? forced.key : named->second);
     }
     state.failures.add(forced.failure, forced.times, scope, owner);
   }
@@ -28574,23 +30774,33 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  for (std::size_t index = loaded.stubs.size(); index-- > 0;)
+    if (!loaded.stubs[index]->removed()) earlier[loaded.stub_json[index]].push_back(loaded.stubs[index]);
+  const std::uint64_t newest_exchange = loaded.journal->newest_id();
   std::vector<Script::BlockStub> block;
-  Script::Stubs earlier = loaded.stubs;
   for (const ScriptedStub& stub : plan.stubs) {
     Script::BlockStub& one = block.emplace_back();
-    for (std::size_t index = 0; index < earlier.size() && !one.kept; ++index) {
-      if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
-        one.kept = std::move(earlier[index]);
+    const auto same = earlier.find(stub.json);
+    if (same != earlier.end() && !same->second.empty()) {
+      one.kept = std::move(same->second.back());
+      same->second.pop_back();
     }
     one.plan = stub.plan;
-    one.plan.newest_exchange = loaded.journal->newest_id();
+    one.plan.newest_exchange = newest_exchange;
   }
   return block;
 }
 
 /// Mounts what differs from what is mounted.
-MOCK_GATEWAY_INLINE void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) {
+MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
+  const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
+  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  if (loaded.plan.lock() != its_plan) {
+    std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
+    if (!missing.empty()) throw ScriptError(std::move(missing));
+  }
   const auto changed = [&](const char* section) {
     const auto now = plan.sections.find(section);
     const auto before = loaded.sections.find(section);
@@ -28618,6 +30828,7 @@ MOCK_GATEWAY_INLINE void mount(const ScriptPlan& plan, GatewayState& state, Load
   for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
   loaded.gates.insert(plan.gates.begin(), plan.gates.end());
   loaded.sections = plan.sections;
+  loaded.plan = its_plan;
 }
 
 MOCK_GATEWAY_INLINE GatewayState& require_serving(const Gateway& gateway) {
@@ -28709,8 +30920,10 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<
   }
   std::vector<ScriptProblem> problems;
   plan->files = detail::script_files::expand(paths, problems);
+  std::deque<detail::ScriptSource> sources;
   for (const std::string& file : plan->files) {
-    detail::ScriptSource source{file, {}, {}};
+    detail::ScriptSource& source = sources.emplace_back();
+    source.file = file;
     Json document;
     if (detail::script_files::read(file, source.text, problems) &&
         detail::script_files::parse(source, document, problems))
@@ -28722,9 +30935,10 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<
 MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
+  const detail::ScriptSource source;
   ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
   if (unreadable.message.empty()) {
-    detail::script_documents::add({}, document, *plan, problems);
+    detail::script_documents::add(source, document, *plan, problems);
   } else {
     detail::script_reading::hide_keys(unreadable.pointer);
     problems.push_back(std::move(unreadable));
@@ -28732,12 +30946,47 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 
+namespace detail {
+namespace script_documents {
+
+/// Whether a document says whose model that is.
+MOCK_GATEWAY_INLINE bool names_owner(const ScriptPlan& plan, const std::string& model) {
+  for (const Json& gateway : plan.gateways) {
+    for (const Json& entry : gateway.value("models", Json::array()))
+      if (entry.is_object() && entry.value("id", "") == model && entry.contains("owner")) return true;
+  }
+  return false;
+}
+
+/// The models of both; of one that both have, the document's owner if it names one.
+MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
+                                       const ScriptPlan& plan) {
+  for (const wire::Model& model : scripted) {
+    const auto known =
+        std::find_if(models.begin(), models.end(), [&model](const wire::Model& other) { return other.id == model.id; });
+    if (known == models.end()) {
+      models.push_back(model);
+    } else if (names_owner(plan, model.id)) {
+      known->owner = model.owner;
+    }
+  }
+  return models;
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
 MOCK_GATEWAY_INLINE Options ScriptDocument::options(Options base) const {
+  std::vector<wire::Model> models;
+  detail::Access::edit(base).models.swap(models);
   std::vector<ScriptProblem> problems;
   std::map<std::string, Gate> gates;
   const detail::ScriptSource source;
   detail::ScriptReader reader(source, problems, gates);
   for (const Json& gateway : plan_->gateways) detail::read_gateway(reader, {gateway, "/gateway"}, base);
+  if (!problems.empty()) throw ScriptError(std::move(problems));
+  auto& all = detail::Access::edit(base).models;
+  all = detail::script_documents::joined_models(std::move(models), all, *plan_);
   for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
   return base;
 }
@@ -28749,18 +30998,26 @@ MOCK_GATEWAY_INLINE LoadedScript ScriptDocument::mount(Gateway& gateway) const {
   loaded->owner = ++owners;
   loaded->script = state.script;
   loaded->journal = state.journal;
-  detail::script_documents::mount(*plan_, state, *loaded);
+  detail::script_documents::mount(plan_, state, *loaded);
   return LoadedScript(loaded);
 }
 
 MOCK_GATEWAY_INLINE void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
-  detail::script_documents::mount(*plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
+  detail::script_documents::mount(plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
 }
 
 MOCK_GATEWAY_INLINE bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
 MOCK_GATEWAY_INLINE bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
 MOCK_GATEWAY_INLINE const std::vector<ScriptProblem>& ScriptDocument::warnings() const& { return plan_->warnings; }
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> ScriptDocument::warnings() && { return plan_->warnings; }
+MOCK_GATEWAY_INLINE std::vector<ScriptProblem> ScriptDocument::warnings(const Gateway& gateway) const {
+  std::vector<ScriptProblem> all = plan_->warnings;
+  for (ScriptProblem& unknown :
+       detail::script_references::unknown_names(*plan_, detail::script_documents::require_serving(gateway)))
+    all.push_back(std::move(unknown));
+  return all;
+}
+
 MOCK_GATEWAY_INLINE const std::vector<std::string>& ScriptDocument::files() const& { return plan_->files; }
 MOCK_GATEWAY_INLINE std::vector<std::string> ScriptDocument::files() && { return plan_->files; }
 
@@ -28915,7 +31172,7 @@ MOCK_GATEWAY_INLINE ScriptType inside_event_type() {
 
 inline constexpr ScriptRow effect_rows[] = {
     {"stall", &duration, "sends nothing for so long, then goes on", nullptr},
-    {"stall_at_gate", &text, "sends nothing until the gate of that name opens", nullptr},
+    {"stall_at_gate", &name_text, "sends nothing until the gate of that name opens", nullptr},
     {"garbage", &text, "this text in place of what would follow, then the connection ends", nullptr, false,
      R"("minLength":1)"},
     {"garbage_base64", &base64, "these bytes, likewise", nullptr},
@@ -29040,7 +31297,7 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
                                                         "an effect");
   const ScriptNode value = node.at(key.data());
   if (key == "stall") return stall(read_value<Duration>(reader, value));
-  if (key == "stall_at_gate") return stall(reader.gate(script_values::text_of(value)));
+  if (key == "stall_at_gate") return stall(reader.gate(script_values::name_of(value)));
   if (key == "garbage") return garbage(script_values::text_of(value));
   if (key == "garbage_base64") return garbage(script_values::decode_base64(value));
   if (key == "error_event") return error_event(value.value);
@@ -29133,9 +31390,28 @@ MOCK_GATEWAY_INLINE std::vector<std::string> expand(const std::vector<std::strin
   return files;
 }
 
+/// What there is in place of a file; empty for a file.
+MOCK_GATEWAY_INLINE std::string other_kind(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::fifo: return "a pipe";
+    case fs::file_type::socket: return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block: return "a device";
+    default: return {};
+  }
+}
+
 MOCK_GATEWAY_INLINE bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
-  std::ifstream stream(file, std::ios::binary);
   std::error_code error;
+  // Opening a pipe or reading a device may take for ever.
+  const std::string other = other_kind(fs::status(file, error).type());
+  if (!other.empty()) {
+    note(problems, file,
+         "is " + other +
+             " and no regular file; a script is read again whenever it changes, so write it to a file first");
+    return false;
+  }
+  std::ifstream stream(file, std::ios::binary);
   const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
   if (size > largest_file) {
     note(problems, file, "the file has more than 64 MiB");
@@ -29420,6 +31696,8 @@ MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, voi
 MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.models = read_value<std::vector<std::string>>(reader, node);
+  for (std::size_t index = 0; index < key.models.size(); ++index)
+    reader.refer(ScriptReference::Kind::model, key.models[index], node.element(index).pointer);
   key.options = key.options.models(key.models);
 }
 
@@ -29436,7 +31714,8 @@ MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& n
 }
 
 inline constexpr ScriptRow key_rows[] = {
-    {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
+    {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
+     R"("minLength":1)"},
     {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
@@ -29646,8 +31925,16 @@ MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode&
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
-MOCK_GATEWAY_INLINE void match_key_is(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, key_is(script_values::key_name(node)));
+MOCK_GATEWAY_INLINE void match_model_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::string& model = script_values::text_of(node);
+  reader.refer(ScriptReference::Kind::model, model, node.pointer);
+  add(target, model_is(model));
+}
+
+MOCK_GATEWAY_INLINE void match_key_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::string& key = script_values::key_name(node);
+  reader.refer(ScriptReference::Kind::key, key, node.pointer);
+  add(target, key_is(key));
 }
 
 MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -29667,7 +31954,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
     {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
     {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
-    {"model_is", &text, "`model`", &match<std::string, &model_is>},
+    {"model_is", &text, "`model`", &match_model_is},
     {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
     {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
      &match<bool, &include_usage_is>},
@@ -29696,7 +31983,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
+    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
      R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},
@@ -30087,9 +32374,7 @@ MOCK_GATEWAY_INLINE void require_not_both(const ScriptNode& node, const char* on
 }
 
 /// "a whole number from 0 to 65535".
-MOCK_GATEWAY_INLINE std::string range_text(const Json& schema, const std::string& kind) {
-  const Json* const least = json_pointer::child(schema, "minimum");
-  const Json* const most = json_pointer::child(schema, "maximum");
+MOCK_GATEWAY_INLINE std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
@@ -30098,27 +32383,6 @@ MOCK_GATEWAY_INLINE std::string range_text(const Json& schema, const std::string
 /// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
 MOCK_GATEWAY_INLINE bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
-}
-
-MOCK_GATEWAY_INLINE void require_limits(const ScriptNode& node, const ScriptRow& row) {
-  const ScriptType type = row.type();
-  if (!type.schema || type.table) return;
-  Json schema = read_json(type.schema);
-  if (!schema.is_object()) return;
-  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
-  const Json* const kind = json_pointer::child(schema, "type");
-  if (!kind) return;
-  if (*kind == "object" && schema.size() == 1 && !node.value.is_object()) fail_expected(node, "an object");
-  if (*kind == "integer" || *kind == "number") {
-    const bool fits = *kind == "integer" ? is_whole(node.value) : node.value.is_number();
-    const std::string expected = range_text(schema, *kind == "integer" ? "a whole number" : "a number");
-    if (!fits || (schema.contains("minimum") && node.value < schema["minimum"]) ||
-        (schema.contains("maximum") && node.value > schema["maximum"]))
-      fail_expected(node, expected);
-  }
-  if (*kind != "string" || !node.value.is_string()) return;
-  if (schema.contains("minLength") && node.value == "") fail(node, "expected a text that is not empty");
-  if (schema.contains("enum")) script_values::one_of(node, schema["enum"].get<std::vector<std::string>>());
 }
 
 MOCK_GATEWAY_INLINE bool is_remark(const std::string& key) { return key == "comment" || key == "$schema" || key.substr(0, 2) == "x-"; }
@@ -30148,7 +32412,6 @@ MOCK_GATEWAY_INLINE void hide_keys(std::string& text) {
   }
 }
 
-/// A text that lives as long as the program: reports name the file after its document is gone.
 MOCK_GATEWAY_INLINE const char* lasting(const std::string& text) {
   static std::mutex mutex;
   static std::set<std::string> texts;
@@ -30228,6 +32491,37 @@ MOCK_GATEWAY_INLINE std::pair<std::size_t, std::size_t> line_around(std::string_
 
 }  // namespace script_reading
 
+MOCK_GATEWAY_INLINE ScriptLimits::ScriptLimits(const ScriptRow& row) {
+  const ScriptType type = row.type();
+  if (!type.schema || type.table) return;
+  Json schema = read_json(type.schema);
+  if (!schema.is_object()) return;
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
+  const Json* const kind = json_pointer::child(schema, "type");
+  if (!kind) return;
+  if (*kind == "object" && schema.size() == 1) kind_ = Kind::object;
+  if (*kind == "integer") kind_ = Kind::integer;
+  if (*kind == "number") kind_ = Kind::number;
+  if (*kind == "string") kind_ = Kind::text;
+  if (const Json* const least = json_pointer::child(schema, "minimum")) least_.emplace(*least);
+  if (const Json* const most = json_pointer::child(schema, "maximum")) most_.emplace(*most);
+  not_empty_ = schema.contains("minLength");
+  if (kind_ == Kind::text && schema.contains("enum")) words_ = schema["enum"].get<std::vector<std::string>>();
+}
+
+MOCK_GATEWAY_INLINE void ScriptLimits::require(const ScriptNode& node) const {
+  if (kind_ == Kind::object && !node.value.is_object()) script_reading::fail_expected(node, "an object");
+  if (kind_ == Kind::integer || kind_ == Kind::number) {
+    const bool fits = kind_ == Kind::integer ? script_reading::is_whole(node.value) : node.value.is_number();
+    if (!fits || (least_ && node.value < *least_) || (most_ && node.value > *most_))
+      script_reading::fail_expected(
+          node, script_reading::range_text(least_, most_, kind_ == Kind::integer ? "a whole number" : "a number"));
+  }
+  if (kind_ != Kind::text || !node.value.is_string()) return;
+  if (not_empty_ && node.value == "") script_reading::fail(node, "expected a text that is not empty");
+  if (!words_.empty()) script_values::one_of(node, words_);
+}
+
 MOCK_GATEWAY_INLINE ScriptNode ScriptNode::member(const std::string& key, const Json& its_value) const {
   return {its_value, pointer + json_pointer::token(key)};
 }
@@ -30268,31 +32562,32 @@ MOCK_GATEWAY_INLINE void ScriptSource::show(ScriptProblem& problem, std::size_t 
 }
 
 MOCK_GATEWAY_INLINE text::Position ScriptSource::position(std::size_t offset) const {
-  if (offset < last_offset) {
-    last_offset = 0;
-    last_position = {1, 1};
+  constexpr std::size_t step = 4096;
+  const auto after = [this](const Mark& mark, std::size_t end) {
+    const text::Position moved = text::position_in(std::string_view(text).substr(mark.offset), end - mark.offset);
+    if (moved.line == 1) return text::Position{mark.position.line, mark.position.column + moved.column - 1};
+    return text::Position{mark.position.line + moved.line - 1, moved.column};
+  };
+  if (marks.empty()) marks.push_back({0, {1, 1}});
+  while (marks.back().offset + step <= offset) {
+    std::size_t next = marks.back().offset + step;
+    while (next < offset && script_reading::continues_character(text[next])) ++next;
+    marks.push_back({next, after(marks.back(), next)});
   }
-  const text::Position step = text::position_in(std::string_view(text).substr(last_offset), offset - last_offset);
-  last_offset = offset;
-  if (step.line == 1)
-    last_position.column += step.column - 1;
-  else
-    last_position = {last_position.line + step.line - 1, step.column};
-  return last_position;
+  const auto behind = std::upper_bound(marks.begin(), marks.end(), offset,
+                                       [](std::size_t wanted, const Mark& mark) { return wanted < mark.offset; });
+  return after(*std::prev(behind), offset);
 }
 
 MOCK_GATEWAY_INLINE void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more. Warnings of other documents may stand among them.
-  const auto errors = std::count_if(problems_.begin(), problems_.end(),
-                                    [](const ScriptProblem& one) { return one.severity == Severity::error; });
-  if (static_cast<std::size_t>(errors) <= script_reading::most_problems)
-    problems_.push_back(source_.problem(Severity::error, mistake));
+  // One more than is shown tells that there are more.
+  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
-MOCK_GATEWAY_INLINE void ScriptReader::warn(const std::string& pointer, const std::string& message) {
-  problems_.push_back(source_.problem(Severity::warning, {pointer, message}));
+MOCK_GATEWAY_INLINE void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {
+  references_.push_back({kind, name, pointer});
 }
 
 MOCK_GATEWAY_INLINE const ScriptRow* ScriptTable::find(const std::string& key) const {
@@ -30347,7 +32642,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_object(const ScriptNode& node, const
 
 MOCK_GATEWAY_INLINE void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {
   try {
-    script_reading::require_limits(node, row);
+    limits_.try_emplace(&row, row).first->second.require(node);
   } catch (const ScriptMistake& mistake) {
     return note(mistake);
   }
@@ -30360,6 +32655,271 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
   for (std::size_t index = 0; index < node.value.size(); ++index) guarded(node.element(index), element, target);
 }
 
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/script_references.cpp ---------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_references {
+
+using State = std::pair<std::string, std::string>;  // a state machine, and its state
+
+MOCK_GATEWAY_INLINE State state_of(const MachineState& one) { return {one.machine, one.state}; }
+
+MOCK_GATEWAY_INLINE std::string others_too(std::size_t others) {
+  if (others == 0) return {};
+  return "; " + text::counted(others, "other place") + (others == 1 ? " names it too" : " name it too");
+}
+
+MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
+
+/// The part that has the stub, and the stub's pointer in it.
+MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
+  const ScriptPart* its = &plan.parts.front();
+  for (const ScriptPart& part : plan.parts)
+    if (part.first_stub <= stub) its = &part;
+  return {its, "/stubs/" + std::to_string(stub - its->first_stub)};
+}
+
+// Stubs that earlier ones hide.
+
+MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  HidingStubs stubs;
+  auto part = plan.parts.begin();
+  for (std::size_t index = 0; index < plan.stubs.size(); ++index) {
+    while (std::next(part) != plan.parts.end() && std::next(part)->first_stub <= index) ++part;
+    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index].plan);
+    if (!hiding) continue;
+    problems.push_back(part->source->problem(
+        Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
+                            "this stub never answers: the one at " + plan.stubs[*hiding].plan.where.to_string() +
+                                " matches all that it matches"}));
+  }
+}
+
+// States.
+
+/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+class ReachableStates {
+ public:
+  explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
+    for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+      for (const MachineState& one : plan.stubs[stub].plan.in_states) waiting_[state_of(one)].push_back(stub);
+      unmet_[stub] = plan.stubs[stub].plan.in_states.size();
+    }
+    std::set<std::string> set;
+    for (const MachineState& one : plan.states) {
+      set.insert(one.machine);
+      found_.push_back(state_of(one));
+    }
+    for (const auto& [state, stubs] : waiting_)
+      if (state.second == "started" && set.count(state.first) == 0) found_.push_back(state);
+    for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub)
+      if (unmet_[stub] == 0) answers(plan, stub);
+    while (!found_.empty()) {
+      const State state = std::move(found_.back());
+      found_.pop_back();
+      if (!reached_.insert(state).second) continue;
+      const auto stubs = waiting_.find(state);
+      if (stubs == waiting_.end()) continue;
+      for (const std::size_t stub : stubs->second)
+        if (--unmet_[stub] == 0) answers(plan, stub);
+    }
+  }
+
+  bool has(const State& state) const { return reached_.count(state) > 0; }
+  /// The states of a state machine that can be reached.
+  std::vector<std::string> of(const std::string& machine) const {
+    std::vector<std::string> states;
+    for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
+      states.push_back(state->second);
+    return states;
+  }
+
+ private:
+  void answers(const ScriptPlan& plan, std::size_t stub) {
+    for (const MachineState& one : plan.stubs[stub].plan.then_states) found_.push_back(state_of(one));
+  }
+
+  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::map<State, std::vector<std::size_t>> waiting_;
+  std::vector<State> found_;
+  std::set<State> reached_;
+};
+
+/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+MOCK_GATEWAY_INLINE bool is_spelled_out(const std::vector<MachineState>& states) {
+  return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
+}
+
+MOCK_GATEWAY_INLINE std::string as_object(const std::string& key, const std::string& value) {
+  return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
+}
+
+/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& states) {
+  const std::string machine = states[0].state;
+  const std::string state = states[1].state;
+  return "{\"machine\": " + in_quotes(machine) + ", \"state\": " + in_quotes(state) +
+         "} names two state machines, \"machine\" and \"state\"; the state machine " + in_quotes(machine) +
+         " in the state " + in_quotes(state) + " is " + as_object(machine, state);
+}
+
+MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const ReachableStates& reachable) {
+  const std::vector<std::string> known = reachable.of(wanted.machine);
+  std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
+                        in_quotes(wanted.state) +
+                        ": no \"then_state\" of a stub that can answer and no \"states\" has " +
+                        as_object(wanted.machine, wanted.state) + ", so that only a call can";
+  return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
+}
+
+MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  const ReachableStates reachable(plan);
+  struct Dead {
+    std::size_t stub;
+    MachineState wanted;
+    std::size_t others;
+  };
+  std::vector<Dead> dead;
+  std::map<State, std::size_t> told;
+  std::set<std::string> asked;  // state machines that a stub asks for
+  for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+    for (const MachineState& wanted : plan.stubs[stub].plan.in_states) {
+      asked.insert(wanted.machine);
+      if (reachable.has(state_of(wanted))) continue;
+      const auto [known, is_new] = told.try_emplace(state_of(wanted), dead.size());
+      if (is_new)
+        dead.push_back({stub, wanted, 0});
+      else
+        ++dead[known->second].others;
+    }
+  }
+  for (const Dead& one : dead) {
+    const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
+    const auto [part, pointer] = place_of(plan, one.stub);
+    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable);
+    const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
+    problems.push_back(part->source->problem(Severity::warning,
+                                             {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
+  }
+  // Where nothing asks for the two that are moved, one was meant.
+  if (asked.count("machine") + asked.count("state") > 0) return;
+  for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+    const std::vector<MachineState>& states = plan.stubs[stub].plan.then_states;
+    if (!is_spelled_out(states)) continue;
+    const auto [part, pointer] = place_of(plan, stub);
+    problems.push_back(part->source->problem(Severity::warning, {pointer + "/then_state", misspelling(states)}));
+  }
+  for (const ScriptPart& part : plan.parts)
+    if (is_spelled_out(part.states))
+      problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
+}
+
+// Models and keys.
+
+/// The names that the documents declare.
+MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
+  std::set<std::string> names;
+  for (const Json& gateway : plan.gateways) {
+    const Json* const models = json_pointer::child(gateway, "models");
+    for (std::size_t index = 0; models && index < models->size(); ++index) {
+      const Json& model = (*models)[index];
+      const Json* const id = model.is_string() ? &model : json_pointer::child(model, "id");
+      if (id && id->is_string()) names.insert(id->get<std::string>());
+    }
+  }
+  return names;
+}
+
+MOCK_GATEWAY_INLINE std::set<std::string> declared_keys(const ScriptPlan& plan) {
+  std::set<std::string> names;
+  for (const ScriptedKey& key : plan.keys) names.insert(key.name);
+  return names;
+}
+
+MOCK_GATEWAY_INLINE void keep_open_references(ScriptPlan& plan) {
+  const std::set<std::string> models = declared_models(plan);
+  const std::set<std::string> keys = declared_keys(plan);
+  std::map<std::pair<ScriptReference::Kind, std::string>, std::size_t> known;
+  for (const ScriptPart& part : plan.parts) {
+    for (const ScriptReference& reference : part.references) {
+      const std::set<std::string>& declared = reference.kind == ScriptReference::Kind::model ? models : keys;
+      if (declared.count(reference.name) > 0) continue;
+      const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
+      if (is_new)
+        plan.open_references.push_back(
+            {reference.kind, reference.name, part.source->problem(Severity::warning, {reference.pointer, ""})});
+      else
+        ++plan.open_references[open->second].others;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE ScriptProblem problem_of(const OpenReference& open, Severity severity, const std::string& message) {
+  ScriptProblem problem = open.place;
+  problem.severity = severity;
+  problem.message = message + others_too(open.others);
+  script_reading::hide_keys(problem.message);
+  return problem;
+}
+
+MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  warn_of_hidden(plan, problems);
+  warn_of_states(plan, problems);
+  keep_open_references(plan);
+  plan.parts.clear();
+}
+
+MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
+  if (plan.open_references.empty()) return {};
+  std::vector<std::string> models;
+  for (const wire::Model& model : gateway.settings.models) models.push_back(model.id);
+  std::vector<std::string> keys;
+  for (const ApiKey& key : gateway.keys->list()) {
+    keys.push_back(key.id);
+    if (!key.description.empty()) keys.push_back(key.description);
+  }
+  for (const ScriptedKey& key : plan.keys)
+    if (std::find(keys.begin(), keys.end(), key.name) == keys.end()) keys.push_back(key.name);
+  std::vector<ScriptProblem> problems;
+  for (const OpenReference& open : plan.open_references) {
+    if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    const bool is_model = open.kind == ScriptReference::Kind::model;
+    const std::vector<std::string>& known = is_model ? models : keys;
+    if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    const std::string message =
+        is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
+                 : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
+    problems.push_back(problem_of(open, Severity::warning, message + script_reading::suggestion(open.name, known)));
+  }
+  return problems;
+}
+
+MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner) {
+  const auto is_of_failure = [](const OpenReference& open) {
+    return open.kind == ScriptReference::Kind::key_of_failure;
+  };
+  if (std::none_of(plan.open_references.begin(), plan.open_references.end(), is_of_failure)) return {};
+  std::vector<std::string> known;
+  for (const ApiKey& key : keys.kept(plan.keys, owner)) {
+    known.push_back(key.id);
+    if (!key.description.empty()) known.push_back(key.description);
+  }
+  for (const ScriptedKey& key : plan.keys) known.push_back(key.name);
+  std::vector<ScriptProblem> problems;
+  for (const OpenReference& open : plan.open_references) {
+    if (!is_of_failure(open) || std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    problems.push_back(
+        problem_of(open, Severity::error,
+                   "the gateway has no key " + in_quotes(open.name) + script_reading::suggestion(open.name, known)));
+  }
+  return problems;
+}
+
+}  // namespace script_references
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -30392,6 +32952,19 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
+/// Applies a value by a setter of the reply.
+template <class V, Reply (Reply::*Setter)(V) &&>
+void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reply_of(target) = (std::move(reply_of(target)).*Setter)(read_value<std::decay_t<V>>(reader, node));
+}
+
+/// The same for a setter without a parameter, for `true`.
+template <Reply (Reply::*Setter)() &&>
+void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  reply_of(target) = (std::move(reply_of(target)).*Setter)();
+}
+
 MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, tool_call_table, nullptr);
@@ -30400,18 +32973,18 @@ MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& n
   const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
   Reply& reply = reply_of(target);
   if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
-    reply = reply.tool_call(name, Json::object(), id);
+    reply = std::move(reply).tool_call(name, Json::object(), id);
     return;
   }
   const std::string_view kind =
       script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
   const ScriptNode value = node.at(kind.data());
   if (kind == "arguments") {
-    reply = reply.tool_call(name, value.value, id);
+    reply = std::move(reply).tool_call(name, value.value, id);
   } else if (kind == "input") {
-    reply = reply.custom_tool_call(name, script_values::text_of(value), id);
+    reply = std::move(reply).custom_tool_call(name, script_values::text_of(value), id);
   } else {
-    reply = reply.malformed_tool_call(name, script_values::text_of(value), id);
+    reply = std::move(reply).malformed_tool_call(name, script_values::text_of(value), id);
   }
 }
 
@@ -30426,17 +32999,18 @@ MOCK_GATEWAY_INLINE void set_headers(ScriptReader& reader, const ScriptNode& nod
   Reply& reply = reply_of(target);
   wire::Headers seen;
   for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
-    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    reply = seen.has(field.name) ? std::move(reply).add_header(field.name, field.value)
+                                 : std::move(reply).header(field.name, field.value);
     seen.add(field.name, field.value);
   }
 }
 
 MOCK_GATEWAY_INLINE void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).usage(node.value);
+  reply_of(target) = std::move(reply_of(target)).usage(node.value);
 }
 
 MOCK_GATEWAY_INLINE void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
+  reply_of(target) = std::move(reply_of(target)).usage(read_value<TokenUsage>(reader, node));
 }
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
@@ -30453,8 +33027,8 @@ MOCK_GATEWAY_INLINE void set_extra_chunk(ScriptReader& reader, const ScriptNode&
   const std::size_t noted = reader.noted();
   reader.read_object(node, extra_chunk_table, nullptr);
   if (reader.noted() > noted) return;
-  reply_of(target) =
-      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
+  reply_of(target) = std::move(reply_of(target))
+                         .extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
 }
 
 MOCK_GATEWAY_INLINE void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -30464,11 +33038,11 @@ MOCK_GATEWAY_INLINE void set_extra_chunks(ScriptReader& reader, const ScriptNode
 MOCK_GATEWAY_INLINE ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
 
 MOCK_GATEWAY_INLINE void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).extra(node.value);
+  reply_of(target) = std::move(reply_of(target)).extra(node.value);
 }
 
 MOCK_GATEWAY_INLINE void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).extra_message(node.value);
+  reply_of(target) = std::move(reply_of(target)).extra_message(node.value);
 }
 
 MOCK_GATEWAY_INLINE ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
@@ -30478,7 +33052,8 @@ MOCK_GATEWAY_INLINE void set_fault(ScriptReader& reader, const ScriptNode& node,
   const std::size_t noted = reader.noted();
   reader.read_object(node, *fault().table, nullptr);
   if (reader.noted() > noted) return;
-  reply_of(target) = reply_of(target).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+  reply_of(target) =
+      std::move(reply_of(target)).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
 }
 
 MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -30486,7 +33061,7 @@ MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node
 }
 
 inline constexpr ScriptRow hold_rows[] = {
-    {"gate", &text, "the gate's name", nullptr, true, R"("minLength":1)"},
+    {"gate", &name_text, "the gate's name", nullptr, true, R"("minLength":1)"},
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
@@ -30502,14 +33077,15 @@ MOCK_GATEWAY_INLINE void set_hold(ScriptReader& reader, const ScriptNode& node, 
   const std::size_t noted = reader.noted();
   reader.read_object(node, hold_table, nullptr);
   if (reader.noted() > noted) return;
-  const Gate gate = reader.gate(script_values::text_of(node.at("gate")));
+  const Gate gate = reader.gate(script_values::name_of(node.at("gate")));
   const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
   const auto number = read_value<std::size_t>(reader, node.at(place.data()));
-  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
+  reply_of(target) =
+      std::move(reply_of(target)).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
 MOCK_GATEWAY_INLINE void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).finish_reason(script_values::text_of(node));
+  reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
 // What a reply is. Its own reader looks at these keys.
@@ -30573,31 +33149,33 @@ inline constexpr ScriptRow reply_rows[] = {
     {"default", &yes, "what a gateway without stubs answers", nullptr},
     {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
-    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"interleaved", &yes, "streams tool calls in turn", &set_yes<&Reply::interleaved>},
+    {"logprobs", &logprobs, "the log probabilities of the tokens",
+     &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
     {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
-     &SetBy<&Reply::finish_in_last_chunk>::apply},
-    {"model", &text, "the model that the reply claims", &SetBy<&Reply::model>::apply},
+     &set_yes<&Reply::finish_in_last_chunk>},
+    {"model", &text, "the model that the reply claims", &set_by<std::string, &Reply::model>},
     {"usage", &token_usage, "the usage that it claims", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
     {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &SetBy<&Reply::verbatim>::apply},
+    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
     {"headers", &headers, "response headers", &set_headers},
-    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
-    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
-    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
-    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Reply::tokens_per_second>::apply},
-    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"early_hints", &headers, "a response 103 with these headers before the reply",
+     &set_by<const wire::Headers&, &Reply::early_hints>},
+    {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
+    {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
+    {"tokens_per_second", &rate, "the speed from the first token on", &set_by<Rate, &Reply::tokens_per_second>},
+    {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
     {"faults", &faults, "what breaks the reply, and where", &set_faults},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
-    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
-    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
-    {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
-    {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
-    {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
+    {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
+    {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
+    {"slice_writes", &positive, "at most so many bytes in a write", &set_by<std::size_t, &Reply::slice_writes>},
+    {"one_write", &yes, "one write for all", &set_yes<&Reply::one_write>},
+    {"split_write", &positive, "two writes, the first of so many bytes", &set_by<std::size_t, &Reply::split_write>},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),
@@ -30943,7 +33521,7 @@ MOCK_GATEWAY_INLINE ScriptPlan& plan_of(void* target) { return *static_cast<Scri
 MOCK_GATEWAY_INLINE StubPlan& stub_of(void* target) { return *static_cast<StubPlan*>(target); }
 
 MOCK_GATEWAY_INLINE void set_stub_name(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).name = script_values::text_of(node);
+  stub_of(target).name = script_values::name_of(node);
 }
 
 MOCK_GATEWAY_INLINE void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -31006,7 +33584,8 @@ MOCK_GATEWAY_INLINE void set_priority(ScriptReader& reader, const ScriptNode& no
 
 MOCK_GATEWAY_INLINE ScriptType machine_states() {
   return {"object of state machines and their states",
-          R"({"type":"object","propertyNames":{"minLength":1},"additionalProperties":{"type":"string"}})"};
+          R"({"type":"object","propertyNames":{"minLength":1,"maxLength":256},)"
+          R"("additionalProperties":{"type":"string","maxLength":256}})"};
 }
 
 MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node) {
@@ -31014,7 +33593,9 @@ MOCK_GATEWAY_INLINE std::vector<MachineState> read_states(const ScriptNode& node
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
     if (machine.empty()) script_reading::fail(node, "a state machine has a name");
-    states.push_back({machine, script_values::text_of(node.member(machine, state))});
+    const std::string problem = script_values::too_long_a_name(machine);
+    if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
+    states.push_back({machine, script_values::name_of(node.member(machine, state))});
   }
   return states;
 }
@@ -31027,8 +33608,24 @@ MOCK_GATEWAY_INLINE void set_then_state(ScriptReader&, const ScriptNode& node, v
   stub_of(target).then_states = read_states(node);
 }
 
+MOCK_GATEWAY_INLINE ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
+
+/// The place that a "source" names.
+MOCK_GATEWAY_INLINE SourceLocation source_of(const ScriptNode& node) {
+  constexpr std::size_t most_digits = 9;
+  const std::string& text = script_values::text_of(node);
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
+  const std::string digits = text.substr(std::min(colon + 1, text.size()));
+  if (colon == 0 || digits.empty() || digits.size() > most_digits || digits.front() == '0' ||
+      digits.find_first_not_of("0123456789") != std::string::npos || text.find_first_of("\r\n") != std::string::npos)
+    script_reading::fail(node, "expected a file and a line in it, such as \"test_agent.py:12\"");
+  return {script_reading::lasting(text::printable(text.substr(0, colon))), std::stoi(digits)};
+}
+
+MOCK_GATEWAY_INLINE void check_source(ScriptReader&, const ScriptNode& node, void*) { source_of(node); }
+
 inline constexpr ScriptRow stub_rows[] = {
-    {"name", &text, "the name that reports show", &set_stub_name},
+    {"name", &name_text, "the name that reports show", &set_stub_name},
     {"when", &when, "which requests it answers; unless set, all", &set_when},
     {"should", &when, "what verify() demands of the requests that it answers", &set_should},
     {"reply", &reply, "what it answers", &add_reply},
@@ -31041,6 +33638,8 @@ inline constexpr ScriptRow stub_rows[] = {
      R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+    {"source", &source, "where it is written, such as \"test_agent.py:12\", for reports; unless set, its line",
+     &check_source},
 };
 inline constexpr ScriptTable stub_table{
     "stub", stub_rows, std::size(stub_rows),
@@ -31054,7 +33653,8 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
   const std::size_t noted = reader.noted();
   StubPlan stub;
   reader.read_object(node, stub_table, &stub);
-  stub.where = reader.where(node.pointer);
+  if (reader.noted() == noted)
+    stub.where = node.find("source") ? source_of(node.at("source")) : reader.where(node.pointer);
   script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
   if (node.find("never") && node.find("expect"))
     script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
@@ -31071,7 +33671,11 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
     // What else it refuses was looked for above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
-  plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+  if (!node.find("source")) return plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+  // A stub that has moved is the same stub.
+  Json json = node.value;
+  json.erase("source");
+  plan_of(target).stubs.push_back({json.dump(), std::move(stub)});
 }
 
 // "operations".
@@ -31132,7 +33736,7 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
 
 inline constexpr ScriptRow scope_rows[] = {
     {"operation", &operation, "an operation", nullptr},
-    {"key", &text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
+    {"key", &name_text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
     {"model", &text, "a model", nullptr, false, R"("minLength":1)"},
 };
 inline constexpr ScriptTable scope_table{
@@ -31189,9 +33793,13 @@ MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& nod
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
     if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
-    if (kind == "model") forced.scope = for_model(script_values::text_of(value));
+    if (kind == "model") {
+      forced.scope = for_model(script_values::text_of(value));
+      reader.refer(ScriptReference::Kind::model, script_values::text_of(value), value.pointer);
+    }
     if (kind == "key") {
       forced.key = script_values::key_name(value);
+      reader.refer(ScriptReference::Kind::key_of_failure, forced.key, value.pointer);
     }
   }
   if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
@@ -31395,38 +34003,6 @@ inline constexpr ScriptTable document_table{"document", document_rows, std::size
 
 MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &document_table}; }
 
-/// Warns of each stub that an earlier one always hides: one whose matchers it has too.
-MOCK_GATEWAY_INLINE void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
-  std::vector<std::set<std::string>> texts;  // of each stub's matchers
-  std::map<std::string, std::vector<std::size_t>>
-      may_hide;  // stubs by the first of their texts, "" where there is none
-  for (std::size_t later = 0; later < plan.stubs.size(); ++later) {
-    const StubPlan& hidden = plan.stubs[later].plan;
-    std::set<std::string> its_texts;
-    for (const Matcher& matcher : hidden.matchers) its_texts.insert(matcher.to_string());
-    std::size_t hiding = later;
-    const auto look_at = [&](const std::string& its_text) {
-      const auto stubs = may_hide.find(its_text);
-      if (stubs == may_hide.end()) return;
-      for (const std::size_t earlier : stubs->second) {
-        if (earlier >= hiding) return;
-        if (plan.stubs[earlier].plan.priority >= hidden.priority &&
-            std::includes(its_texts.begin(), its_texts.end(), texts[earlier].begin(), texts[earlier].end()))
-          hiding = earlier;
-      }
-    };
-    look_at("");
-    for (const std::string& its_text : its_texts) look_at(its_text);
-    if (hiding < later && later >= first)
-      reader.warn(pointer + "/" + std::to_string(later - first), "this stub never answers: the one at " +
-                                                                     plan.stubs[hiding].plan.where.to_string() +
-                                                                     " matches all that it matches");
-    if (!hidden.at_most && hidden.in_states.empty())
-      may_hide[its_texts.empty() ? std::string() : *its_texts.begin()].push_back(later);
-    texts.push_back(std::move(its_texts));
-  }
-}
-
 }  // namespace script_types
 
 MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
@@ -31463,9 +34039,12 @@ MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const Script
 
 MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
   const std::size_t stubs = plan.stubs.size();
+  const std::size_t states = plan.states.size();
   reader.read_object(node, script_types::document_table, &plan);
-  // Where one could not be read, the others' numbers are not those of the document.
-  if (reader.noted() == 0) script_types::warn_of_hidden(reader, plan, stubs, "/stubs");
+  plan.parts.push_back({&reader.source(),
+                        stubs,
+                        reader.take_references(),
+                        {plan.states.begin() + static_cast<std::ptrdiff_t>(states), plan.states.end()}});
 }
 
 }  // namespace detail
@@ -31481,6 +34060,7 @@ MOCK_GATEWAY_INLINE ScriptType any() { return {"any JSON", "true"}; }
 MOCK_GATEWAY_INLINE ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
 MOCK_GATEWAY_INLINE ScriptType yes() { return {"true", R"({"const":true})"}; }
 MOCK_GATEWAY_INLINE ScriptType text() { return {"text", R"({"type":"string"})"}; }
+MOCK_GATEWAY_INLINE ScriptType name_text() { return {"text", R"({"type":"string","maxLength":256})"}; }
 MOCK_GATEWAY_INLINE ScriptType base64() {
   return {"base64", R"({"type":"string","contentEncoding":"base64","pattern":"^[A-Za-z0-9+/_-]*=*$"})"};
 }
@@ -31557,10 +34137,22 @@ MOCK_GATEWAY_INLINE const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
+MOCK_GATEWAY_INLINE std::string too_long_a_name(const std::string& name) {
+  return name.size() <= most_bytes_of_name ? ""
+                                           : "a name has at most " + std::to_string(most_bytes_of_name) +
+                                                 " bytes, and this one has " + std::to_string(name.size());
+}
+
+MOCK_GATEWAY_INLINE const std::string& name_of(const ScriptNode& node) {
+  const std::string problem = too_long_a_name(text_of(node));
+  if (!problem.empty()) script_reading::fail(node, problem);
+  return text_of(node);
+}
+
 MOCK_GATEWAY_INLINE const std::string& key_name(const ScriptNode& node) {
   if (secrets::looks_like_key(text_of(node)))
     script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
-  return text_of(node);
+  return name_of(node);
 }
 
 MOCK_GATEWAY_INLINE ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
@@ -31618,13 +34210,17 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  double number = 0;
   // As many digits as the schema has it.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
-  const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
-  if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
-    return std::nullopt;
+  const std::string_view digits = text.substr(0, end);
+  if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
+  if (digits.find('.') != digits.rfind('.')) return std::nullopt;
+  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  double number = 0;
+  for (const char digit : digits)
+    if (digit != '.') number = number * 10 + (digit - '0');
+  if (whole_digits < end) number /= std::pow(10.0, static_cast<double>(end - whole_digits - 1));
   for (const Unit& unit : units) {
     constexpr double most = 100.0 * 365 * 24 * 3.6e12;
     if (text.substr(end) != unit.name) continue;
@@ -31875,8 +34471,12 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 // mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. CHECK prints optionals, durations and moments ("20ms == 60s"; version 3 prints them its own way), the library's
-// enumerations, and why a Verification, Review or Wait is false.
+// made. At the end of a test that has failed, what verify() notes is a warning. CHECK prints optionals, durations and
+// moments ("20ms == 60s"; version 3 prints them its own way), the library's enumerations, and why a Verification,
+// Review or Wait is false.
+//
+// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files that have the adapter, which defines
+// it where catch.hpp was not included before mock_gateway.hpp.
 //
 // Catch2's own assertions belong to the thread that runs the tests, and so does the end of a gateway. One that outlives
 // the run, in a main of the program's own, must outlive the Catch::Session as well, which forgets the run only then.
@@ -31893,12 +34493,19 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 #include <catch2/interfaces/catch_interfaces_capture.hpp>
 #include <catch2/internal/catch_assertion_handler.hpp>
 #include <catch2/internal/catch_context.hpp>
-#elif __has_include(<catch2/catch.hpp>)
-#include <catch2/catch.hpp>
-#elif __has_include(<catch_amalgamated.hpp>)
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+#elif __has_include(<catch_amalgamated.hpp>) && !__has_include(<catch2/catch.hpp>)
 #include <catch_amalgamated.hpp>
 #else
+#ifndef CATCH_CONFIG_EXTERNAL_INTERFACES
+#define CATCH_CONFIG_EXTERNAL_INTERFACES
+#endif
+#if __has_include(<catch2/catch.hpp>)
+#include <catch2/catch.hpp>
+#else
 #include <catch.hpp>
+#endif
 #endif
 #endif
 
@@ -31906,24 +34513,72 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace {
 
-bool report_to_catch2(const Report& report) {
-  // A name is there while a test runs.
-  Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
-  if (!run || run->getCurrentTestName().empty()) return false;
-  const Catch::SourceLineInfo where(report.where.file, static_cast<std::size_t>(report.where.line));
+/// `kind` is WARN or FAIL_CHECK.
+void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas::OfType result,
+                 const std::string& text) {
+  const Catch::SourceLineInfo line(where.file, static_cast<std::size_t>(where.line));
   try {
-    Catch::AssertionHandler handler(report.unwinding ? "WARN" : "FAIL_CHECK", where, Catch::StringRef(),
-                                    Catch::ResultDisposition::ContinueOnFailure);
-    handler.handleMessage(report.unwinding ? Catch::ResultWas::Warning : Catch::ResultWas::ExplicitFailure,
-                          std::string(report.text));
+    Catch::AssertionHandler handler(kind, line, Catch::StringRef(), Catch::ResultDisposition::ContinueOnFailure);
+    handler.handleMessage(result, std::string(text));
     handler.complete();
   } catch (...) {
     // Thrown by --abort when it has counted the failure, and out of place in a destructor: the next check ends the run.
   }
+}
+
+bool report_to_catch2(const Report& report) {
+  // A name is there while a test runs.
+  Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
+  if (!run || run->getCurrentTestName().empty()) return false;
+  if (report.unwinding)
+    tell_catch2(report.where, "WARN", Catch::ResultWas::Warning, report.text);
+  else
+    tell_catch2(report.where, "FAIL_CHECK", Catch::ResultWas::ExplicitFailure, report.text);
   return true;
 }
 
 const InstalledReporter catch2_adapter(report_to_catch2);
+
+#ifdef CATCH_REGISTER_LISTENER
+#ifdef TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED
+using Catch2Listener = Catch::TestEventListenerBase;
+#else
+using Catch2Listener = Catch::EventListenerBase;
+#endif
+
+/// Prints at the end of a failed test, or of a failed run of one that sections repeat, what its gateways noted.
+class Catch2Notes : public Catch2Listener {
+ public:
+  using Catch2Listener::Catch2Listener;
+
+  void testCaseStarting(const Catch::TestCaseInfo& test) override {
+    Catch2Listener::testCaseStarting(test);
+    pass_over_notes();
+  }
+  void sectionStarting(const Catch::SectionInfo& section) override {
+    Catch2Listener::sectionStarting(section);
+    ++depth_;
+  }
+  void sectionEnded(const Catch::SectionStats& section) override {
+    Catch2Listener::sectionEnded(section);
+    // A run of a test is the outermost section.
+    if (--depth_ > 0) return;
+    if (section.assertions.failed > 0) {
+      for (const TestNotes& notes : take_notes())
+        tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
+    }
+    pass_over_notes();
+  }
+
+ private:
+  int depth_ = 0;
+};
+
+// Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+CATCH_REGISTER_LISTENER(Catch2Notes)
+
+const bool catch2_notes = (want_notes(), true);
+#endif
 
 }  // namespace
 }  // namespace detail
@@ -31974,14 +34629,16 @@ struct StringMaker<std::nullopt_t> {
 #if defined(MOCK_GATEWAY_ADAPTER_DOCTEST) && !defined(MOCK_GATEWAY_ADAPTER_DOCTEST_INCLUDED)
 #define MOCK_GATEWAY_ADAPTER_DOCTEST_INCLUDED
 
+#include <atomic>
+
 // ---- adapters/doctest.hpp -------------------------------------------------------------------------------------------
 
 // For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file
 // whose checks compare what the gateway gives. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. CHECK prints optionals, durations and moments ("20ms == 60s"), the library's enumerations, and why a
-// Verification, Review or Wait is false.
+// made. At the end of a test that has failed, what verify() notes is a message. CHECK prints optionals, durations and
+// moments ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
 // MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
@@ -32017,6 +34674,56 @@ bool report_to_doctest(const Report& report) {
 }
 
 const InstalledReporter doctest_adapter(report_to_doctest);
+
+#ifndef DOCTEST_CONFIG_DISABLE
+/// Prints at the end of a failed test, or of a failed run of one that subcases repeat, what its gateways noted.
+class DoctestNotes : public doctest::IReporter {
+ public:
+  explicit DoctestNotes(const doctest::ContextOptions&) {}
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override { want_notes(); }
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_start(const doctest::TestCaseData&) override {
+    begin();
+    a_run_failed_ = false;
+  }
+  void test_case_reenter(const doctest::TestCaseData&) override {
+    if (failed_) print();
+    begin();
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& test) override {
+    // A test may fail without a failed check: it took too long, say.
+    if (!test.testCaseSuccess && (failed_ || !a_run_failed_)) print();
+    begin();
+  }
+  void test_case_exception(const doctest::TestCaseException&) override { failed_ = true; }
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData& assertion) override { note(assertion.m_failed, assertion.m_at); }
+  void log_message(const doctest::MessageData& message) override { note(true, message.m_severity); }
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  void begin() {
+    pass_over_notes();
+    failed_ = false;
+  }
+  void note(bool failed, doctest::assertType::Enum kind) {
+    if (failed && !(kind & doctest::assertType::is_warn)) failed_ = true;
+  }
+  void print() {
+    a_run_failed_ = true;
+    for (const TestNotes& notes : take_notes()) DOCTEST_ADD_MESSAGE_AT(notes.where.file, notes.where.line, notes.text);
+  }
+
+  std::atomic<bool> failed_{false};
+  bool a_run_failed_ = false;
+};
+
+// doctest keeps one listener of a name: that of the first file with the adapter.
+const int doctest_notes = doctest::registerReporter<DoctestNotes>("mock_gateway", 0, false);
+#endif
 
 }  // namespace
 }  // namespace detail
@@ -32093,7 +34800,8 @@ struct StringMaker<std::nullopt_t> {
 // file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. EXPECT_TRUE prints why a Verification, Review or Wait is false, EXPECT_EQ durations and moments
+// the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
+// Verification, Review or Wait is false, EXPECT_EQ durations and moments
 // ("20ms", "60s").
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
@@ -32102,12 +34810,16 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace {
 
+/// GoogleTest has no message that is no failure.
+void print_message(const SourceLocation& where, const std::string& text) {
+  std::cout << where.file << ':' << where.line << ": Message\n" << text << "\n\n" << std::flush;
+}
+
 bool report_to_gtest(const Report& report) {
   // The set-up and tear-down of a whole suite belong to no test; GoogleTest counts what fails there for the suite.
   if (!testing::UnitTest::GetInstance()->current_test_suite()) return false;
   if (report.unwinding) {
-    // GoogleTest has no message that is no failure.
-    std::cout << report.where.file << ':' << report.where.line << ": Message\n" << report.text << "\n\n" << std::flush;
+    print_message(report.where, report.text);
     return true;
   }
   try {
@@ -32123,29 +34835,48 @@ const InstalledReporter gtest_adapter([] {
   return &report_to_gtest;
 }());
 
+/// Prints at the end of a failed test what its gateways noted.
+class GtestNotes : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (test.result()->Failed()) {
+      for (const TestNotes& notes : take_notes()) print_message(notes.where, notes.text);
+    }
+    pass_over_notes();
+  }
+};
+
+const bool gtest_notes = [] {
+  want_notes();
+  // Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+  testing::UnitTest::GetInstance()->listeners().Append(new GtestNotes);
+  return true;
+}();
+
 }  // namespace
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries.
+// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
+// true, since notes that were in a message count as printed.
 namespace testing {
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Verification& verification, void*)
     : AssertionResult(static_cast<bool>(verification)) {
-  *this << verification;
+  if (!*this) *this << verification;
 }
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Review& review, void*)
     : AssertionResult(static_cast<bool>(review)) {
-  *this << review;
+  if (!*this) *this << review;
 }
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
     : AssertionResult(static_cast<bool>(wait)) {
-  *this << wait;
+  if (!*this) *this << wait;
 }
 
 }  // namespace testing
@@ -32183,261 +34914,272 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 
 // Contents, by line:
 //     14  Interface
-//     36    core/version.hpp
-//     66    core/json.hpp
-//     79    core/source_location.hpp
-//     98    gateway/forward.hpp
-//    130    gateway/gateway.hpp
-//    315    core/duration.hpp
-//    325    model/profile.hpp
-//    357    model/tokenizer.hpp
-//    367    gateway/options.hpp
-//    493    core/wait.hpp
-//    521    model/acceptance.hpp
-//    644    model/finding.hpp
-//    683    model/chat_request.hpp
-//    842    model/received_request.hpp
-//    917    model/failure.hpp
-//   1028    model/connection_fault.hpp
-//   1128    script/scope.hpp
-//   1170    evidence/near_miss.hpp
-//   1213    evidence/sent_answer.hpp
-//   1294    evidence/journal.hpp
-//   1554    model/range.hpp
-//   1588    evidence/verification.hpp
-//   1702    core/clock.hpp
-//   1812    model/fault.hpp
-//   1984    model/hold.hpp
-//   2026    model/pace.hpp
-//   2193    model/sse_dialect.hpp
-//   2298    model/writes.hpp
-//   2327    model/reply.hpp
-//   2659    script/matcher.hpp
-//   2738    gateway/chat_script.hpp
-//   2899    model/http_reply.hpp
-//   2972    model/operation.hpp
-//   2999    script/matchers.hpp
-//   3127    script/failure_scope.hpp
-//   3160    script/chaos.hpp
-//   3259    evidence/review.hpp
-//   3359    evidence/evidence_json.hpp
-//   3381    keys/api_key.hpp
-//   3464    keys/keys.hpp
-//   3516    core/error.hpp
-//   3529    gateway/sweep.hpp
-//   3676    gateway/catalogue.hpp
-//   3823    document/script_document.hpp
-//   3957    core/printed.hpp
-//   3989    core/reporter.hpp
-//   4033  Implementation
-//   4090    core/text.hpp
-//   4203    core/random.hpp
-//   4237    core/json_reader.hpp
-//   4296    core/json_pointer.hpp
-//   4315    core/calendar.hpp
-//   4352    core/access.hpp
-//   4406    core/timeline.hpp
-//   4564    core/process.hpp
-//   4591    core/warning.hpp
-//   4603    model/profile_traits.hpp
-//   4704    model/reply_data.hpp
-//   4770    model/request_error.hpp
-//   4784    model/chat_parser.hpp
-//   4803    model/checks.hpp
-//   4820    model/finding_kinds.hpp
-//   4879    model/reply_checks.hpp
-//   4916    model/chat_fields.hpp
-//   4967    model/chat_reader.hpp
-//   5057    keys/secrets.hpp
-//   5106    keys/key_store.hpp
-//   5245    answer/bodies.hpp
-//   5274    answer/events.hpp
-//   5324    answer/tokens.hpp
-//   5403    answer/completion.hpp
-//   5514    answer/completion_json.hpp
-//   5551    answer/completion_events.hpp
-//   5621    answer/words.hpp
-//   5638    answer/default_reply.hpp
-//   5656    answer/schema_pattern.hpp
-//   5746    answer/schema_instance.hpp
-//   5767    answer/occurrences.hpp
-//   5792    answer/schema_checker.hpp
-//   5890    script/matcher_node.hpp
-//   6008    script/script.hpp
-//   6258    script/chaos_plan.hpp
-//   6288    script/chaos_rules.hpp
-//   6370    script/connection_faults.hpp
-//   6426    script/forced_failures.hpp
-//   6475    script/excerpts.hpp
-//   6503    script/json_comparison.hpp
-//   6532    script/matcher_leaf.hpp
-//   6563    delivery/gzip.hpp
-//   6591    delivery/framing.hpp
-//   6642    delivery/outlet.hpp
-//   6690    delivery/pace_schedule.hpp
-//   6734    delivery/kept_answer.hpp
-//   6832    delivery/progress.hpp
-//   6932    delivery/delivery.hpp
-//   7110    delivery/waits.hpp
-//   7203    evidence/kept_problems.hpp
-//   7277    evidence/record.hpp
-//   7536    evidence/judging.hpp
-//   7557    evidence/diagnosis.hpp
-//   7638    evidence/redaction.hpp
-//   7659    evidence/verifier.hpp
-//   7726    http/sockets.hpp
-//   7833    http/connection.hpp
-//   8032    http/request_reader.hpp
-//   8070    http/connection_handler.hpp
-//   8094    http/server.hpp
-//   8135    http/acceptor.hpp
-//   8178    http/compatibility.hpp
-//   8190    http/workers.hpp
-//   8236    http/response.hpp
-//   8254    serve/asked_requests.hpp
-//   8336    serve/operations.hpp
-//   8387    serve/gateway_state.hpp
-//   8447    serve/answer.hpp
-//   8500    serve/judgement.hpp
-//   8556    serve/runner.hpp
-//   8590    serve/connection_loop.hpp
-//   8618    serve/chat_judge.hpp
-//   8634    serve/content_type.hpp
-//   8645    serve/model_check.hpp
-//   8663    serve/reply_answer.hpp
-//   8679    serve/tester_code.hpp
-//   8729    serve/delivery_report.hpp
-//   8751    serve/explanation.hpp
-//   8776    serve/judge.hpp
-//   8789    serve/profile_headers.hpp
-//   8802    gateway/option_values.hpp
-//   8852    gateway/catalogue_entries.hpp
-//   9025    gateway/sweep_run.hpp
-//   9047    document/loaded_document.hpp
-//   9077    document/script_reader.hpp
-//   9234    document/script_files.hpp
-//   9255    document/script_sections.hpp
-//   9362    document/script_values.hpp
-//   9488    core/calendar.cpp
-//   9598    core/clock.cpp
-//  10155    core/json_pointer.cpp
-//  10212    core/json_reader.cpp
-//  10534    core/process.cpp
-//  10558    core/random.cpp
-//  10613    core/reporter.cpp
-//  10632    core/source_location.cpp
-//  10646    core/text.cpp
-//  10994    core/wait.cpp
-//  11004    core/warning.cpp
-//  11018    model/acceptance.cpp
-//  11064    model/chat_fields.cpp
-//  11206    model/chat_messages.cpp
-//  11394    model/chat_reader.cpp
-//  11732    model/chat_request.cpp
-//  11842    model/checks.cpp
-//  11875    model/connection_fault.cpp
-//  11967    model/failure.cpp
-//  12147    model/fault.cpp
-//  12281    model/finding.cpp
-//  12306    model/hold.cpp
-//  12326    model/http_reply.cpp
-//  12377    model/pace.cpp
-//  12585    model/profile.cpp
-//  12706    model/range.cpp
-//  12734    model/received_request.cpp
-//  12806    model/reply.cpp
-//  13216    model/reply_checks.cpp
-//  13421    model/sse_dialect.cpp
-//  13558    keys/api_key.cpp
-//  13608    keys/key_store.cpp
-//  13989    keys/keys.cpp
-//  14035    keys/secrets.cpp
-//  14239    answer/bodies.cpp
-//  14346    answer/completion.cpp
-//  14582    answer/completion_events.cpp
-//  14793    answer/completion_json.cpp
-//  15010    answer/default_reply.cpp
-//  15160    answer/events.cpp
-//  15179    answer/occurrences.cpp
-//  15201    answer/schema_checker.cpp
-//  15648    answer/schema_instance.cpp
-//  16012    answer/schema_pattern.cpp
-//  16430    answer/tokens.cpp
-//  16659    answer/words.cpp
-//  16720    script/chaos.cpp
-//  16861    script/chaos_rules.cpp
-//  16967    script/connection_faults.cpp
-//  17070    script/excerpts.cpp
-//  17133    script/field_matchers.cpp
-//  17476    script/forced_failures.cpp
-//  17574    script/json_comparison.cpp
-//  17660    script/matcher.cpp
-//  17898    script/matchers.cpp
-//  18245    script/scope.cpp
-//  18305    script/script.cpp
-//  18679    script/text_matchers.cpp
-//  18798    delivery/delivery.cpp
-//  19383    delivery/framing.cpp
-//  19488    delivery/gzip.cpp
-//  19555    delivery/kept_answer.cpp
-//  19646    delivery/outlet.cpp
-//  19663    delivery/pace_schedule.cpp
-//  19732    delivery/progress.cpp
-//  19795    evidence/diagnosis.cpp
-//  20013    evidence/evidence_json.cpp
-//  20331    evidence/exchange.cpp
-//  20634    evidence/journal.cpp
-//  20771    evidence/kept_problems.cpp
-//  20873    evidence/record.cpp
-//  21317    evidence/redaction.cpp
-//  21423    evidence/review.cpp
-//  21950    evidence/sent_answer.cpp
-//  22066    evidence/verification.cpp
-//  22609    http/acceptor.cpp
-//  22693    http/compatibility.cpp
-//  22803    http/connection.cpp
-//  23268    http/request_reader.cpp
-//  23577    http/response.cpp
-//  23658    http/server.cpp
-//  23968    http/sockets.cpp
-//  24334    http/workers.cpp
-//  24443    serve/answer.cpp
-//  24467    serve/asked_requests.cpp
-//  24540    serve/chat_judge.cpp
-//  24811    serve/connection_loop.cpp
-//  24898    serve/content_type.cpp
-//  24917    serve/delivery_report.cpp
-//  25002    serve/explanation.cpp
-//  25084    serve/gateway_state.cpp
-//  25128    serve/judge.cpp
-//  25299    serve/judgement.cpp
-//  25355    serve/model_check.cpp
-//  25377    serve/operations.cpp
-//  25505    serve/profile_headers.cpp
-//  25547    serve/reply_answer.cpp
-//  25676    serve/runner.cpp
-//  25881    serve/tester_code.cpp
-//  25898    gateway/catalogue.cpp
-//  26158    gateway/catalogue_delivery.cpp
-//  26657    gateway/catalogue_entries.cpp
-//  26808    gateway/catalogue_failures.cpp
-//  27066    gateway/catalogue_replies.cpp
-//  27429    gateway/chat_script.cpp
-//  27569    gateway/gateway.cpp
-//  27825    gateway/options.cpp
-//  28005    gateway/sweep.cpp
-//  28447    document/script_document.cpp
-//  28791    document/script_faults.cpp
-//  29091    document/script_files.cpp
-//  29218    document/script_gateway.cpp
-//  29474    document/script_matchers.cpp
-//  29797    document/script_objects.cpp
-//  30009    document/script_reader.cpp
-//  30366    document/script_replies.cpp
-//  30822    document/script_schema.cpp
-//  30931    document/script_sections.cpp
-//  31474    document/script_values.cpp
-//  31855  Adapters
-//  31872    adapters/catch2.hpp
-//  31977    adapters/doctest.hpp
-//  32090    adapters/gtest.hpp
+//     37    core/version.hpp
+//     67    core/json.hpp
+//     80    core/source_location.hpp
+//     99    gateway/forward.hpp
+//    131    gateway/gateway.hpp
+//    316    core/duration.hpp
+//    326    core/shared.hpp
+//    364    model/profile.hpp
+//    396    model/tokenizer.hpp
+//    406    gateway/options.hpp
+//    532    core/wait.hpp
+//    560    model/acceptance.hpp
+//    719    model/finding.hpp
+//    761    model/chat_request.hpp
+//    920    model/received_request.hpp
+//    995    model/failure.hpp
+//   1105    model/connection_fault.hpp
+//   1206    script/scope.hpp
+//   1252    evidence/near_miss.hpp
+//   1295    evidence/sent_answer.hpp
+//   1376    evidence/journal.hpp
+//   1636    model/range.hpp
+//   1671    evidence/verification.hpp
+//   1790    core/clock.hpp
+//   1900    model/fault.hpp
+//   2070    model/hold.hpp
+//   2114    model/pace.hpp
+//   2281    model/sse_dialect.hpp
+//   2388    model/writes.hpp
+//   2417    model/reply.hpp
+//   2792    script/matcher.hpp
+//   2873    gateway/chat_script.hpp
+//   3040    model/http_reply.hpp
+//   3111    model/operation.hpp
+//   3138    script/matchers.hpp
+//   3266    script/failure_scope.hpp
+//   3302    script/chaos.hpp
+//   3402    evidence/review.hpp
+//   3515    evidence/evidence_json.hpp
+//   3537    keys/api_key.hpp
+//   3625    keys/keys.hpp
+//   3681    core/error.hpp
+//   3694    gateway/sweep.hpp
+//   3842    gateway/catalogue.hpp
+//   4005    document/script_document.hpp
+//   4145    core/printed.hpp
+//   4177    core/reporter.hpp
+//   4263  Implementation
+//   4320    core/text.hpp
+//   4433    core/random.hpp
+//   4467    core/json_reader.hpp
+//   4526    core/json_pointer.hpp
+//   4545    core/calendar.hpp
+//   4582    core/access.hpp
+//   4634    core/timeline.hpp
+//   4794    core/process.hpp
+//   4821    core/warning.hpp
+//   4833    model/profile_traits.hpp
+//   4940    model/checks.hpp
+//   4959    model/reply_data.hpp
+//   5027    model/request_error.hpp
+//   5041    model/chat_parser.hpp
+//   5060    model/finding_kinds.hpp
+//   5124    model/reply_checks.hpp
+//   5161    model/chat_fields.hpp
+//   5212    model/chat_reader.hpp
+//   5307    keys/secrets.hpp
+//   5356    keys/key_store.hpp
+//   5504    answer/bodies.hpp
+//   5533    answer/events.hpp
+//   5583    answer/tokens.hpp
+//   5662    answer/completion.hpp
+//   5773    answer/completion_json.hpp
+//   5810    answer/completion_events.hpp
+//   5880    answer/words.hpp
+//   5897    answer/default_reply.hpp
+//   5915    answer/schema_pattern.hpp
+//   6014    answer/schema_instance.hpp
+//   6038    answer/occurrences.hpp
+//   6063    answer/schema_checker.hpp
+//   6160    script/matcher_node.hpp
+//   6278    script/script.hpp
+//   6544    script/chaos_plan.hpp
+//   6576    script/chaos_rules.hpp
+//   6658    script/connection_faults.hpp
+//   6714    script/forced_failures.hpp
+//   6763    script/hiding.hpp
+//   6806    script/excerpts.hpp
+//   6834    script/json_comparison.hpp
+//   6863    script/matcher_leaf.hpp
+//   6894    delivery/gzip.hpp
+//   6922    delivery/framing.hpp
+//   6973    delivery/outlet.hpp
+//   7023    delivery/pace_schedule.hpp
+//   7067    delivery/kept_answer.hpp
+//   7165    delivery/progress.hpp
+//   7265    delivery/delivery.hpp
+//   7446    delivery/waits.hpp
+//   7551    evidence/kept_problems.hpp
+//   7625    evidence/record.hpp
+//   7886    evidence/judging.hpp
+//   7907    evidence/diagnosis.hpp
+//   7992    evidence/notes.hpp
+//   8011    evidence/redaction.hpp
+//   8032    evidence/retries.hpp
+//   8065    evidence/verifier.hpp
+//   8149    http/sockets.hpp
+//   8264    http/connection.hpp
+//   8499    http/request_reader.hpp
+//   8556    http/connection_handler.hpp
+//   8586    http/server.hpp
+//   8627    http/turned_away.hpp
+//   8683    http/acceptor.hpp
+//   8736    http/compatibility.hpp
+//   8748    http/workers.hpp
+//   8813    http/response.hpp
+//   8831    serve/asked_requests.hpp
+//   8913    serve/operations.hpp
+//   8969    serve/gateway_state.hpp
+//   9038    serve/answer.hpp
+//   9091    serve/judgement.hpp
+//   9147    serve/runner.hpp
+//   9181    serve/connection_loop.hpp
+//   9209    serve/chat_judge.hpp
+//   9225    serve/content_type.hpp
+//   9240    serve/model_check.hpp
+//   9258    serve/reply_answer.hpp
+//   9274    serve/tester_code.hpp
+//   9324    serve/judge.hpp
+//   9341    serve/delivery_report.hpp
+//   9363    serve/explanation.hpp
+//   9388    serve/profile_headers.hpp
+//   9401    gateway/option_values.hpp
+//   9456    gateway/catalogue_entries.hpp
+//   9652    gateway/sweep_run.hpp
+//   9677    document/loaded_document.hpp
+//   9710    document/script_reader.hpp
+//   9901    document/script_files.hpp
+//   9922    document/script_references.hpp
+//   9959    document/script_sections.hpp
+//  10077    document/script_values.hpp
+//  10211    core/calendar.cpp
+//  10321    core/clock.cpp
+//  10901    core/json_pointer.cpp
+//  10958    core/json_reader.cpp
+//  11280    core/process.cpp
+//  11304    core/random.cpp
+//  11359    core/reporter.cpp
+//  11439    core/source_location.cpp
+//  11453    core/text.cpp
+//  11801    core/wait.cpp
+//  11811    core/warning.cpp
+//  11825    model/acceptance.cpp
+//  11884    model/chat_fields.cpp
+//  12026    model/chat_messages.cpp
+//  12229    model/chat_reader.cpp
+//  12579    model/chat_request.cpp
+//  12689    model/checks.cpp
+//  12727    model/connection_fault.cpp
+//  12819    model/failure.cpp
+//  12997    model/fault.cpp
+//  13128    model/finding.cpp
+//  13153    model/hold.cpp
+//  13173    model/http_reply.cpp
+//  13222    model/pace.cpp
+//  13430    model/profile.cpp
+//  13600    model/range.cpp
+//  13628    model/received_request.cpp
+//  13700    model/reply.cpp
+//  14170    model/reply_checks.cpp
+//  14375    model/sse_dialect.cpp
+//  14535    keys/api_key.cpp
+//  14585    keys/key_store.cpp
+//  14990    keys/keys.cpp
+//  15036    keys/secrets.cpp
+//  15240    answer/bodies.cpp
+//  15347    answer/completion.cpp
+//  15583    answer/completion_events.cpp
+//  15794    answer/completion_json.cpp
+//  16011    answer/default_reply.cpp
+//  16174    answer/events.cpp
+//  16193    answer/occurrences.cpp
+//  16215    answer/schema_checker.cpp
+//  16686    answer/schema_instance.cpp
+//  17065    answer/schema_pattern.cpp
+//  17483    answer/tokens.cpp
+//  17712    answer/words.cpp
+//  17773    script/chaos.cpp
+//  17914    script/chaos_rules.cpp
+//  18021    script/connection_faults.cpp
+//  18124    script/excerpts.cpp
+//  18187    script/field_matchers.cpp
+//  18530    script/forced_failures.cpp
+//  18628    script/hiding.cpp
+//  18685    script/json_comparison.cpp
+//  18771    script/matcher.cpp
+//  19009    script/matchers.cpp
+//  19356    script/scope.cpp
+//  19416    script/script.cpp
+//  19846    script/text_matchers.cpp
+//  19965    delivery/delivery.cpp
+//  20554    delivery/framing.cpp
+//  20659    delivery/gzip.cpp
+//  20726    delivery/kept_answer.cpp
+//  20817    delivery/outlet.cpp
+//  20834    delivery/pace_schedule.cpp
+//  20903    delivery/progress.cpp
+//  20966    evidence/diagnosis.cpp
+//  21197    evidence/evidence_json.cpp
+//  21516    evidence/exchange.cpp
+//  21819    evidence/journal.cpp
+//  21956    evidence/kept_problems.cpp
+//  22058    evidence/notes.cpp
+//  22179    evidence/record.cpp
+//  22635    evidence/redaction.cpp
+//  22741    evidence/retries.cpp
+//  23122    evidence/review.cpp
+//  23454    evidence/sent_answer.cpp
+//  23570    evidence/verification.cpp
+//  24093    http/acceptor.cpp
+//  24202    http/compatibility.cpp
+//  24312    http/connection.cpp
+//  24816    http/request_reader.cpp
+//  25188    http/response.cpp
+//  25269    http/server.cpp
+//  25601    http/sockets.cpp
+//  26049    http/turned_away.cpp
+//  26138    http/workers.cpp
+//  26274    serve/answer.cpp
+//  26298    serve/asked_requests.cpp
+//  26371    serve/chat_judge.cpp
+//  26639    serve/connection_loop.cpp
+//  26732    serve/content_type.cpp
+//  26774    serve/delivery_report.cpp
+//  26867    serve/explanation.cpp
+//  26949    serve/gateway_state.cpp
+//  26994    serve/judge.cpp
+//  27194    serve/judgement.cpp
+//  27250    serve/model_check.cpp
+//  27272    serve/operations.cpp
+//  27427    serve/profile_headers.cpp
+//  27469    serve/reply_answer.cpp
+//  27608    serve/runner.cpp
+//  27821    serve/tester_code.cpp
+//  27838    gateway/catalogue.cpp
+//  28207    gateway/catalogue_delivery.cpp
+//  28771    gateway/catalogue_entries.cpp
+//  28929    gateway/catalogue_failures.cpp
+//  29194    gateway/catalogue_replies.cpp
+//  29592    gateway/chat_script.cpp
+//  29739    gateway/gateway.cpp
+//  30019    gateway/options.cpp
+//  30204    gateway/sweep.cpp
+//  30651    document/script_document.cpp
+//  31048    document/script_faults.cpp
+//  31348    document/script_files.cpp
+//  31494    document/script_gateway.cpp
+//  31753    document/script_matchers.cpp
+//  32084    document/script_objects.cpp
+//  32296    document/script_reader.cpp
+//  32661    document/script_references.cpp
+//  32926    document/script_replies.cpp
+//  33400    document/script_schema.cpp
+//  33509    document/script_sections.cpp
+//  34053    document/script_values.cpp
+//  34451  Adapters
+//  34468    adapters/catch2.hpp
+//  34634    adapters/doctest.hpp
+//  34797    adapters/gtest.hpp

@@ -13,14 +13,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <system_error>
-#ifdef __linux__
-#include <filesystem>
-#endif
 
 #include "messages.hpp"
+#include "processes.hpp"
 
 extern char** environ;
 
@@ -65,29 +62,10 @@ std::string with_hosts(const std::string& list, const std::vector<std::string>& 
 
 /// " 4711 (sleep)" for each process of the group, where the system tells.
 std::string members(pid_t group) {
-  std::string list;
-#ifdef __linux__
-  std::error_code none;
-  for (std::filesystem::directory_iterator entry("/proc", none), end; entry != end; entry.increment(none)) {
-    const std::string pid = entry->path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry->path() / "stat");
-    std::string stat;
-    std::getline(file, stat);
-    // "4711 (sleep) S parent group …": the name may hold anything.
-    const std::size_t opened = stat.find('(');
-    const std::size_t closed = stat.rfind(')');
-    if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) continue;
-    char* after_parent = nullptr;
-    std::strtol(stat.c_str() + closed + 4, &after_parent, 10);
-    if (std::strtol(after_parent, nullptr, 10) != group || stat[closed + 2] == 'Z') continue;
-    const std::string name = stat.substr(opened + 1, closed - opened - 1);
-    list += (list.empty() ? " " : ", ") + pid + " (" + printable(name) + ")";
-  }
-#else
-  static_cast<void>(group);
-#endif
-  return list;
+  std::vector<Process> list = processes();
+  list.erase(std::remove_if(list.begin(), list.end(), [group](const Process& one) { return one.group != group; }),
+             list.end());
+  return list.empty() ? "" : " " + listed(list);
 }
 
 /// A null-terminated array of the strings, which must live as long.
@@ -101,7 +79,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }  // namespace
 
 std::vector<std::string> client_environment(const std::string& base_url, const std::string& host,
-                                            const std::string& api_key, const std::string& info_file) {
+                                            const std::string& api_key, const std::string& info_file,
+                                            const std::string& starts_file) {
   std::vector<std::string> hosts{"127.0.0.1", "localhost"};
   // 0.0.0.0 is reached by the address above.
   if (host != "0.0.0.0") hosts.push_back(host);
@@ -112,6 +91,7 @@ std::vector<std::string> client_environment(const std::string& base_url, const s
                                       "OPENAI_API_BASE=" + base_url,
                                       "OPENAI_API_KEY=" + api_key,
                                       "MOCK_GATEWAY_INFO=" + info_file,
+                                      "MOCK_GATEWAY_RUN=" + starts_file,
                                       "NO_PROXY=" + with_hosts(upper.empty() ? lower : upper, hosts),
                                       "no_proxy=" + with_hosts(lower.empty() ? upper : lower, hosts)};
   std::vector<std::string> all;

@@ -13,9 +13,11 @@ namespace mock_gateway {
 namespace endpoint {
 
 /// The variables of this process, with what a client under test needs to find the gateway: OPENAI_BASE_URL,
-/// OPENAI_API_BASE, OPENAI_API_KEY, MOCK_GATEWAY_INFO, and NO_PROXY and no_proxy with the gateway's host added.
+/// OPENAI_API_BASE, OPENAI_API_KEY, MOCK_GATEWAY_INFO, MOCK_GATEWAY_RUN, and NO_PROXY and no_proxy with the gateway's
+/// host added.
 std::vector<std::string> client_environment(const std::string& base_url, const std::string& host,
-                                            const std::string& api_key, const std::string& info_file);
+                                            const std::string& api_key, const std::string& info_file,
+                                            const std::string& starts_file);
 
 /// Keeps SIGINT, SIGTERM, SIGHUP and SIGCHLD for Command::wait, from all threads that are started later. One per
 /// program, made by the main thread before it starts any.
@@ -47,6 +49,8 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
+  /// The number of its process group.
+  pid_t group() const { return group_; }
   /// Waits until it has ended. SIGINT, SIGTERM and SIGHUP go on to its group; the second of them gives it five seconds
   /// before SIGKILL, the third none. Then ends what it left behind in its group, and says so. Returns its exit status,
   /// or 128 and the signal that ended it.

@@ -1,5 +1,6 @@
 #include "control_access.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,30 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <random>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
 #include "core/text.hpp"
 #include "messages.hpp"
-#include "serving.hpp"
+#include "secret.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
 
 constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
-constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// Bytes that nobody can guess.
-std::string random_bytes(std::size_t count) {
-  std::random_device random;
-  std::string bytes;
-  while (bytes.size() < count) bytes += static_cast<char>(random() & 0xffU);
-  return bytes;
-}
-
 void append_hex(std::string& text, char byte) {
   const auto value = static_cast<unsigned char>(byte);
   text += detail::text::hex_digits[value >> 4U];
@@ -46,30 +35,9 @@ std::string random_instance() {
   return text;
 }
 
-/// 32 random bytes in base64url (RFC 4648, 5), without padding, behind a beginning by which whoever searches a log or a
-/// repository for secrets finds it.
-std::string random_token() {
-  std::string text = "mgct_";
-  unsigned bits = 0;
-  unsigned available = 0;
-  for (const char byte : random_bytes(32)) {
-    bits = (bits << 8U | static_cast<unsigned char>(byte)) & 0xffffU;
-    for (available += 8; available >= 6; available -= 6) text += base64url_digits[bits >> (available - 6) & 63U];
-  }
-  return text + base64url_digits[bits << (6 - available) & 63U];
-}
-
-/// The token as it stands in an address (RFC 3986, 2.1): a chosen one may have '%' and '&', which mean something there.
-std::string percent_encoded(std::string_view token) {
-  std::string text;
-  for (const char byte : token) {
-    if (base64url_digits.find(byte) != std::string_view::npos)
-      text += byte;
-    else
-      append_hex(text += '%', byte);
-  }
-  return text;
-}
+/// 32 random bytes in base64url, behind a beginning by which whoever searches a log or a repository for secrets finds
+/// it.
+std::string random_token() { return "mgct_" + random_base64url(32); }
 
 /// The one that the environment chooses, else a random one. The message does not repeat what cannot be used.
 std::string chosen_token() {
@@ -81,6 +49,16 @@ std::string chosen_token() {
     throw BadValue(std::string(token_variable) +
                    ": a token has at least 16 characters, all of them visible ASCII; unset, one is made up");
   return token;
+}
+
+/// Shows an address of the console below what the terminal shows already. Returns false when stdout is no terminal, or
+/// one that takes nothing now: nobody waits for it.
+bool show_on_terminal(const std::string& address) {
+  if (::isatty(STDOUT_FILENO) == 0) return false;
+  pollfd terminal{STDOUT_FILENO, POLLOUT, 0};
+  if (::poll(&terminal, 1, 0) != 1 || (terminal.revents & POLLOUT) == 0) return false;
+  const std::string line = "console   " + address + "\n";
+  return ::write(STDOUT_FILENO, line.data(), line.size()) == static_cast<ssize_t>(line.size());
 }
 
 std::optional<ControlSettings> settings_from(const Flags& flags) {
@@ -102,6 +80,7 @@ std::optional<ControlSettings> settings_from(const Flags& flags) {
   }
   settings.allowed_hosts = flags.control_allowed_hosts;
   settings.token = chosen_token();
+  settings.show_address = &show_on_terminal;
   return settings;
 }
 
@@ -127,7 +106,9 @@ void ControlAccess::end() {
 
 std::string ControlAccess::url() const { return server_ ? server_->url() : std::string(); }
 
-std::string ControlAccess::console_with_token() const { return url() + "/#token=" + percent_encoded(server_->token()); }
+RunIdentity ControlAccess::identity() const { return {instance_, settings_ ? settings_->token : std::string()}; }
+
+std::string ControlAccess::console_with_code() { return server_->console_address(); }
 
 std::string ControlAccess::info(const Gateway& gateway) const {
   const Json info{{"instance", instance_},

@@ -8,11 +8,10 @@
 #include "flags.hpp"
 #include "library.hpp"
 #include "published_file.hpp"
+#include "serving.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
-
-class Serving;
 
 /// What the flags say of the control API, checked, before anything is served.
 class ControlAccess {
@@ -25,10 +24,12 @@ class ControlAccess {
   /// Removes the info file, then ends the control API. Nothing happens the second time.
   void end();
 
+  /// What this run is known by, and the token.
+  RunIdentity identity() const;
   /// "http://127.0.0.1:8081"; empty when the control API is off.
   std::string url() const;
-  /// The console's address, with the token.
-  std::string console_with_token() const;
+  /// The console's address, with a new code that opens it once, within 60 s.
+  std::string console_with_code();
   /// What --info-file and --print json tell, on one line.
   std::string info(const Gateway& gateway) const;
 

@@ -166,9 +166,11 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
       ->check(CLI::IsMember(profile_names()));
   CLI::Option* acceptance =
-      option("--acceptance", flags.acceptance, "NAME",
-             "what requests may hold: strict (only what the documentation lists), default (what common SDKs send) or "
-             "lenient (any JSON with model and messages); unless set, what the profile's service takes")
+      option(
+          "--acceptance", flags.acceptance, "NAME",
+          "what requests may hold: strict (only what the documentation lists, with --profile openai OpenAI's), default "
+          "(what common SDKs send) or lenient (any JSON with model and messages); unless set, what the profile's "
+          "service takes")
           ->check(CLI::IsMember({"strict", "default", "lenient"}));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
@@ -183,8 +185,11 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
       "FILE, to stdout with - as FILE; repeatable");
   option("--fail-on", flags.fail_on, "WHAT",
          "what makes the exit code 1: error (problems, and findings of severity error; the default), warning (any "
-         "finding too), unmatched (only requests that no stub answered) or never; all but never: no request at all")
+         "finding too), unmatched (only requests that no stub answered) or never; all but never: no request at all, "
+         "or none that was not refused")
       ->check(CLI::IsMember({"error", "warning", "unmatched", "never"}));
+  app.add_flag("--allow-refused", flags.allow_refused,
+               "--fail-on does not count requests that were refused as wrong (400, 401, 404, 405, 413, 415)");
   option("--without-finding", flags.without_findings, "CODE", "leave findings of this code out; repeatable");
 }
 

@@ -72,6 +72,7 @@ struct Flags {
   bool quiet = false;
   std::vector<std::string> reports;
   std::optional<std::string> fail_on;
+  bool allow_refused = false;
   std::vector<std::string> without_findings;
 
   /// Whether what was found is to be told at the end.

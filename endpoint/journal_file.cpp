@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "core/calendar.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -26,8 +29,9 @@ std::runtime_error unusable(const std::string& path, const std::string& why) {
 
 }  // namespace
 
-JournalFile::JournalFile(std::string path, std::function<void(std::string)> say)
+JournalFile::JournalFile(std::string path, std::string run, std::function<void(std::string)> say)
     : path_(std::move(path)),
+      run_(std::move(run)),
       say_(std::move(say)),
       // To read, for the last byte. Not blocking: a pipe without a reader is refused, and not waited for.
       file_(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
@@ -44,13 +48,21 @@ JournalFile::JournalFile(std::string path, std::function<void(std::string)> say)
   // Another program may have ended in the middle of a line.
   char last = '\n';
   if (there.st_size > 0 && ::pread(file_, &last, 1, there.st_size - 1) == 1) within_line_ = last != '\n';
+  const auto now = std::chrono::time_point_cast<TimePoint::duration>(std::chrono::system_clock::now());
+  const Json begin{{"run", run_},
+                   {"began", detail::calendar::rfc3339_milliseconds(now)},
+                   {"version", MOCK_GATEWAY_VERSION},
+                   {"pid", static_cast<std::int64_t>(::getpid())}};
+  write(begin.dump() + "\n");
 }
 
 JournalFile::~JournalFile() { ::close(file_); }
 
 void JournalFile::append(const Exchange& exchange) {
   try {
-    write(as_json(exchange).dump() + "\n");
+    Json line = as_json(exchange);
+    line["run"] = run_;
+    write(line.dump() + "\n");
   } catch (const std::exception& problem) {
     say_once(problem.what());
   }

@@ -8,14 +8,16 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// A file of exchanges as JSON, one a line, in the order in which they are appended. For one thread at a time, which
-/// may wait for the disk.
+/// A file of exchanges as JSON, one a line, in the order in which they are appended. Runs of the program follow each
+/// other in it: each begins with a line that has no exchange and says which run it is, and the lines of its exchanges
+/// name it, so that two programs may share the file. For one thread at a time, which may wait for the disk.
 class JournalFile {
  public:
-  /// Opens the file and keeps what is in it; makes one that its owner alone may read when there is none. Throws
-  /// std::runtime_error when it cannot be written, and for what is no regular file: nothing is written through a link.
-  /// `say` is given the line for stderr when an exchange cannot be written.
-  JournalFile(std::string path, std::function<void(std::string)> say);
+  /// Opens the file, keeps what is in it, and writes the line that a run begins with; makes a file that its owner alone
+  /// may read when there is none. `run` names the run, as `instance` of the info file. Throws std::runtime_error when
+  /// the file cannot be opened, and for what is no regular file: nothing is written through a link. `say` is given the
+  /// line for stderr when a line cannot be written.
+  JournalFile(std::string path, std::string run, std::function<void(std::string)> say);
   ~JournalFile();
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
@@ -29,6 +31,7 @@ class JournalFile {
   void say_once(const std::string& reason);
 
   std::string path_;
+  std::string run_;
   std::function<void(std::string)> say_;
   int file_;
   /// The file ends within a line, which a line end must close before the next begins.

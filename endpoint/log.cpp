@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "messages.hpp"
+#include "results.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -81,10 +82,10 @@ void Worker::work() {
   }
 }
 
-Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal)
+Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run)
     : chosen_(std::move(chosen)), quiet_(quiet) {
   if (journal.empty()) return;
-  journal_.emplace(journal, [this](std::string line) { say(std::move(line)); });
+  journal_.emplace(journal, run, [this](std::string line) { say(std::move(line)); });
   appending_.emplace();
 }
 
@@ -93,6 +94,7 @@ Log::~Log() { give_stderr_up(); }
 void Log::note(const Exchange& exchange) {
   ++noted_;
   ++exchanges_;
+  if (!is_refusal(exchange)) served_ = true;
   if (chosen_ && chosen_->befell(exchange)) struck_ = true;
   // In the file nothing is left out: while the disk is slow, who notes waits.
   if (appending_) appending_->add([this, exchange] { journal_->append(exchange); });
@@ -106,6 +108,7 @@ void Log::note(const Exchange& exchange) {
 void Log::note(const ConnectionHit& hit) {
   ++noted_;
   struck_ = true;
+  served_ = true;
   if (quiet_) return;
   enqueue_line([hit, now = std::chrono::system_clock::now()] {
     write_line(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());

@@ -51,8 +51,8 @@ class Worker {
 class Log {
  public:
   /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON; empty:
-  /// none. Throws std::runtime_error when it cannot be written.
-  Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal);
+  /// none. `run` names this run of the program there. Throws std::runtime_error when the file cannot be opened.
+  Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run);
   /// Writes what is left, but waits no longer for a stderr that nobody reads.
   ~Log();
   Log(const Log&) = delete;
@@ -67,6 +67,8 @@ class Log {
   void end();
   /// How many exchanges and struck connections were noted: 0 when no client came.
   std::size_t noted() const { return noted_; }
+  /// Whether one of them was no request that the gateway refused for what its client sent.
+  bool has_served() const { return served_; }
 
  private:
   void enqueue_line(Worker::Job line);
@@ -76,6 +78,7 @@ class Log {
   std::atomic<std::size_t> noted_{0};
   std::atomic<std::size_t> exchanges_{0};
   std::atomic<bool> struck_{false};
+  std::atomic<bool> served_{false};
   std::mutex losing_;
   std::size_t lost_ = 0;  // lines
   Worker lines_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace mock_gateway {
@@ -43,10 +44,16 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   const std::string& path() const { return path_; }
+  /// How many bytes it has; 0 when it is gone.
+  std::size_t size() const;
 
  private:
   std::string path_;
 };
+
+/// Adds a byte to the file that the variable MOCK_GATEWAY_RUN names: so `run` learns that what it runs has started a
+/// program of its own. Nothing happens without the variable, or when there is no such file.
+void tell_run();
 
 }  // namespace endpoint
 }  // namespace mock_gateway

@@ -62,16 +62,18 @@ const char* name_of(FailOn fail_on) {
 }  // namespace
 
 std::string report_text(const Results& results) {
-  std::string text = "verify: " + results.verification_text + "\nreview: " + results.review_text + "\n";
+  const std::string notes = failed(results) && !results.notes_text.empty() ? "\n" + results.notes_text : "";
+  std::string text = "verify: " + results.verification_text + notes + "\nreview: " + results.review_text + "\n";
   // The review's text has the numbers of what was evicted and is open.
-  if (!results.reached) text += remarks(results).front() + "\n";
+  const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);
+  for (std::size_t i = 0; i < leading; ++i) text += remarks(results)[i] + "\n";
   for (const std::string& error : results.reload_errors) text += "not loaded again: " + error + "\n";
   return text;
 }
 
 std::string report_json(const Results& results) {
   const Json report{{"version", MOCK_GATEWAY_VERSION},
-                    {"failed", found(results)},
+                    {"failed", failed(results)},
                     {"fail_on", name_of(results.fail_on)},
                     {"conclusion", conclusion(results)},
                     {"command", results.command.empty() ? Json(nullptr) : Json(results.command)},
@@ -102,11 +104,12 @@ std::string report_github(const Results& results) {
   }
   bool is_first = true;
   for (const std::string& remark : remarks(results)) {
-    // That no client came is the first of them.
+    // That no client came, or none that was served, is the first of them.
     lines += annotation(is_first && missed(results) ? "error" : "warning", {}, "mock-gateway", remark);
     is_first = false;
   }
-  for (const std::string& note : results.notes) lines += annotation("notice", {}, "mock-gateway", note);
+  for (const std::string& note : failed(results) ? results.notes : std::vector<std::string>())
+    lines += annotation("notice", {}, "mock-gateway", note);
   return lines + annotation("notice", {}, "mock-gateway", conclusion(results));
 }
 
@@ -115,8 +118,8 @@ void require_writable(const std::vector<ReportTarget>& targets) {
     if (!target.file.empty() && target.file != "-") require_publishable("--report", target.file);
 }
 
-void write_reports(const std::vector<ReportTarget>& targets, const Results& results) {
-  std::optional<BadValue> failed;
+void write_reports(const std::vector<ReportTarget>& targets, Results& results) {
+  std::optional<BadValue> missing;
   for (const ReportTarget& target : targets) {
     const std::string text = rendered(target, results);
     if (target.file.empty()) {
@@ -127,13 +130,14 @@ void write_reports(const std::vector<ReportTarget>& targets, const Results& resu
       try {
         publish("--report", target.file, text);
       } catch (const BadValue& problem) {
-        failed = problem;
+        missing = problem;
       }
     }
   }
-  std::cerr << "mock-gateway: " << coloured(found(results) ? Colour::red : Colour::green, conclusion(results))
+  results.report_missing = missing.has_value();
+  std::cerr << "mock-gateway: " << coloured(failed(results) ? Colour::red : Colour::green, conclusion(results))
             << std::endl;
-  if (failed) throw *failed;
+  if (missing) throw *missing;
 }
 
 bool want_evidence(const std::vector<ReportTarget>& targets) {

@@ -19,8 +19,9 @@ std::string report_github(const Results& results);
 
 /// Throws BadValue when a report could not be written to its file, before anything runs.
 void require_writable(const std::vector<ReportTarget>& targets);
-/// Writes each, and after them one line that says how it ended. Throws BadValue, after all were tried.
-void write_reports(const std::vector<ReportTarget>& targets, const Results& results);
+/// Writes each, and after them one line that says how it ended. When a file cannot be written, it notes that in the
+/// results, and throws BadValue after all were tried.
+void write_reports(const std::vector<ReportTarget>& targets, Results& results);
 /// Whether one of them needs the evidence as Json.
 bool want_evidence(const std::vector<ReportTarget>& targets);
 

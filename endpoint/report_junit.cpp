@@ -72,11 +72,16 @@ struct Case {
   SourceLocation where{};
   /// What failed it. None: it passed.
   std::vector<std::string> failures{};
+  /// The kind of the first failure: a kind of problem, or the code of a finding.
+  std::string type{};
   /// What was found and does not count.
   std::vector<std::string> output{};
   bool skipped = false;
 
-  void add(bool fails, std::string text) { (fails ? failures : output).push_back(std::move(text)); }
+  void add(bool fails, const std::string& kind, std::string text) {
+    if (fails && failures.empty()) type = kind;
+    (fails ? failures : output).push_back(std::move(text));
+  }
 };
 
 std::string joined(const std::vector<std::string>& texts, const char* separator) {
@@ -99,8 +104,8 @@ std::string xml_of(const Case& one, const std::string& suite) {
   std::string inside;
   if (one.skipped) inside += "      <skipped message=\"left out by --without-finding\"/>\n";
   if (!one.failures.empty()) {
-    inside += "      <failure message=\"" + escaped_for_xml(first_line(one.failures)) + "\">" +
-              escaped_lines(joined(one.failures, "\n\n")) + "</failure>\n";
+    inside += "      <failure message=\"" + escaped_for_xml(first_line(one.failures)) + "\" type=\"" +
+              escaped_for_xml(one.type) + "\">" + escaped_lines(joined(one.failures, "\n\n")) + "</failure>\n";
   }
   if (!one.output.empty())
     inside += "      <system-out>" + escaped_lines(joined(one.output, "\n\n")) + "</system-out>\n";
@@ -152,12 +157,14 @@ std::vector<Case> verify_cases(const Results& results) {
   std::vector<Case> cases;
   for (const JudgedStub& stub : results.stubs) cases.push_back({stub.title, stub.where});
   Case reached{"a request reached the gateway"};
+  Case served{"a request was served"};
   Case answered{"every request was answered by a stub"};
   Case faults{"every fault was reached"};
   Case gates{"every gate was opened"};
   Case answers{"every answer could be made"};
   Case others{"every other expectation was met"};
-  if (!results.reached) reached.add(missed(results), remarks(results).front());
+  if (!results.reached) reached.add(missed(results), "not reached", remarks(results).front());
+  if (results.only_refused) served.add(missed(results), "not served", remarks(results).front());
   for (const Problem& problem : results.problems) {
     Case* its = nullptr;
     switch (problem.kind) {
@@ -171,9 +178,9 @@ std::vector<Case> verify_cases(const Results& results) {
       case Problem::Kind::invalid:
       case Problem::Kind::out_of_order: its = case_of(problem, cases); break;
     }
-    (its ? *its : others).add(counts(results, problem), problem.text);
+    (its ? *its : others).add(counts(results, problem), to_string(problem.kind), problem.text);
   }
-  for (Case* one : {&reached, &answered, &faults, &gates, &answers, &others}) cases.push_back(std::move(*one));
+  for (Case* one : {&reached, &served, &answered, &faults, &gates, &answers, &others}) cases.push_back(std::move(*one));
   return cases;
 }
 
@@ -187,7 +194,7 @@ std::vector<Case> review_cases(const Results& results) {
       std::string text = finding.message;
       for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
         text += (i == 0 ? "\nexchange " : ", ") + std::to_string(finding.exchanges[i]);
-      one.add(counts(results, finding), std::move(text));
+      one.add(counts(results, finding), finding.code, std::move(text));
     }
     cases.push_back(std::move(one));
   }
@@ -197,7 +204,7 @@ std::vector<Case> review_cases(const Results& results) {
 }  // namespace
 
 std::string report_junit(const Results& results) {
-  std::vector<std::string> output = results.notes;
+  std::vector<std::string> output = failed(results) ? results.notes : std::vector<std::string>();
   for (const std::string& remark : remarks(results)) output.push_back(remark);
   output.push_back(conclusion(results));
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mock-gateway\">\n" +

@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/access.hpp"
+#include "evidence/diagnosis.hpp"
+
 namespace mock_gateway {
 namespace endpoint {
 namespace {
@@ -27,16 +30,22 @@ bool counts(const Results& results, const Problem& problem) {
 }
 
 bool counts(const Results& results, const Finding& finding) {
+  if (results.allow_refused && finding.code == "request_refused") return false;
   if (results.fail_on == FailOn::warning) return true;
   return results.fail_on == FailOn::error && finding.severity == Severity::error;
 }
 
-bool missed(const Results& results) { return !results.reached && results.fail_on != FailOn::never; }
+bool missed(const Results& results) {
+  if (results.fail_on == FailOn::never) return false;
+  return !results.reached || (results.only_refused && !results.allow_refused);
+}
 
 bool found(const Results& results) {
   return missed(results) || number_that_counts(results, results.problems) > 0 ||
          number_that_counts(results, results.findings) > 0;
 }
+
+bool failed(const Results& results) { return found(results) || results.command_failed || results.report_missing; }
 
 std::string conclusion(const Results& results) {
   const std::size_t problems = number_that_counts(results, results.problems);
@@ -44,20 +53,34 @@ std::string conclusion(const Results& results) {
   const std::size_t others = results.problems.size() + results.findings.size() - problems - findings;
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (results.report_missing) add("a report could not be written");
   if (problems > 0) add(counted(problems, "problem"));
   if (findings > 0) add(counted(findings, "finding"));
   if (others > 0) add(std::to_string(others) + " that --fail-on does not count");
-  add(counted(results.judged, "request") + " judged");
+  add(counted(results.judged, "request") + " judged" + (results.only_refused ? ", none of them served" : ""));
   if (!results.command.empty()) add(results.command);
-  return (found(results) ? "failed: " : "passed: ") + text;
+  return (failed(results) ? "failed: " : "passed: ") + text;
 }
 
 std::vector<std::string> remarks(const Results& results) {
   std::vector<std::string> lines;
-  if (!results.reached) {
+  if (results.only_refused) {
+    lines.push_back("served 0 requests: the gateway refused all that came" +
+                    (results.refusals.empty() ? "" : ", " + results.refusals) +
+                    ", so that nothing of the client was tested; address and key are in OPENAI_BASE_URL and "
+                    "OPENAI_API_KEY, and a suite whose requests are to be refused passes with --allow-refused");
+  }
+  if (results.own_gateways > 0) {
+    const std::string started = counted(results.own_gateways, "mock-gateway") + " of its own";
+    lines.push_back(results.reached ? "CMD has started " + started + ", whose requests are not judged here"
+                                    : "judged 0 requests: CMD has started " + started +
+                                          ", as the helpers do, and its requests went there; such a suite is judged "
+                                          "by its own tests: run it without `mock-gateway run`");
+  } else if (!results.reached) {
     lines.push_back(
-        "judged 0 requests: no client reached the gateway; its address is in OPENAI_BASE_URL, and a suite that is to "
-        "make no request passes with --fail-on never");
+        "judged 0 requests: no client reached the gateway; its address is in OPENAI_BASE_URL. A suite whose tests make "
+        "gateways of their own needs no `mock-gateway run`, and one that is to make no request passes with --fail-on "
+        "never");
   }
   if (results.evicted > 0)
     lines.push_back(counted(results.evicted, "exchange") + " were evicted from the journal and not judged");
@@ -65,6 +88,8 @@ std::vector<std::string> remarks(const Results& results) {
   for (const std::string& error : results.reload_errors) lines.push_back("not loaded again: " + error);
   return lines;
 }
+
+bool is_refusal(const Exchange& exchange) { return detail::is_refusal(detail::Access::record(exchange)); }
 
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "command.hpp"
+#include "command_watch.hpp"
 #include "commands.hpp"
 #include "control_access.hpp"
 #include "messages.hpp"
@@ -17,26 +18,34 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
         "--print json: stdout is CMD's; MOCK_GATEWAY_INFO names a file that holds the same, as --info-file does");
   if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
   const SignalsForCommand signals;
+  CommandWatch watch;
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
   ControlAccess control(flags);
   const std::vector<ReportTarget> targets = report_targets(flags);
   require_writable(targets);
-  Serving serving(flags, 0, true);
+  Serving serving(flags, 0, true, control.identity());
   Gateway& gateway = serving.gateway();
   serving.warn_of_network("", gateway.host());
   if (port_file) port_file->write(std::to_string(gateway.port()) + "\n");
   const ControlSession session(control, serving);
   const TemporaryFile info(control.info(gateway) + "\n");
-  Command client(command, client_environment(gateway.base_url(), gateway.host(), gateway.api_key(), info.path()),
+  const TemporaryFile starts("");
+  watch.will_start(info.path(), starts.path());
+  Command client(command,
+                 client_environment(gateway.base_url(), gateway.host(), gateway.api_key(), info.path(), starts.path()),
                  signals);
+  watch.has_started(client.group());
   raise_descriptor_limit();  // after the start: the command has the limit that the shell gave
   const int status = client.wait();
+  watch.release();
   port_file.reset();
   control.end();
 
   Results results = serving.judge(flags, want_evidence(targets));
   results.command = client.how_it_ended();
+  results.own_gateways = starts.size();
+  results.command_failed = status != 0;
   serving.stop();
   try {
     write_reports(targets, results);

@@ -75,7 +75,7 @@ ScriptWatch::~ScriptWatch() {
 
 ScriptState ScriptWatch::state() const {
   const std::lock_guard<std::mutex> lock(reading_);
-  return {document_.files(), errors_, problems_, document_.warnings()};
+  return {document_.files(), errors_, problems_, document_.warnings(gateway_)};
 }
 
 void ScriptWatch::mount_again(const std::vector<std::string>& sections) {
@@ -89,7 +89,8 @@ void ScriptWatch::reload() {
   const std::lock_guard<std::mutex> naming(detail::Access::state(loaded_)->naming);
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
-    for (const ScriptProblem& warning : document.warnings()) say_(coloured(Colour::yellow, warning.to_string()));
+    for (const ScriptProblem& warning : document.warnings(gateway_))
+      say_(coloured(Colour::yellow, warning.to_string()));
     document.replace(gateway_, loaded_);
     const bool restart = !document.starts_like(document_);
     document_ = std::move(document);

@@ -27,7 +27,7 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
-void introduce(const Gateway& gateway, const ControlAccess& control, const Flags& flags) {
+void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flags) {
   if (flags.print == "json") {
     std::cout << control.info(gateway) << std::endl;
     return;
@@ -38,9 +38,9 @@ void introduce(const Gateway& gateway, const ControlAccess& control, const Flags
   const Json body{{"model", model}, {"messages", {{{"role", "user"}, {"content", "Hello"}}}}};
   std::cout << "base URL  " << gateway.base_url() << "\n"
             << "API key   " << key << "\n";
-  // What a terminal shows is gone with it, and what a file or a CI log has is not: it never gets the token.
+  // What a terminal shows is gone with it, and what a file or a CI log has is not: it never gets a code.
   if (!control.url().empty())
-    std::cout << "console   " << (::isatty(STDOUT_FILENO) != 0 ? control.console_with_token() : control.url() + "/")
+    std::cout << "console   " << (::isatty(STDOUT_FILENO) != 0 ? control.console_with_code() : control.url() + "/")
               << "\n";
   std::cout << "\n"
             << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
@@ -71,7 +71,7 @@ int serve(const Flags& flags) {
   const std::vector<ReportTarget> targets = report_targets(flags);
   require_writable(targets);
   raise_descriptor_limit();
-  Serving serving(flags, default_port, flags.wants_judgement());
+  Serving serving(flags, default_port, flags.wants_judgement(), control.identity());
   if (port_file) port_file->write(std::to_string(serving.gateway().port()) + "\n");
   serving.watch_scripts(flags);
   const ControlSession session(control, serving);

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "core/access.hpp"
 #include "document/loaded_document.hpp"
+#include "gateway/option_values.hpp"
 #include "messages.hpp"
+#include "published_file.hpp"
 #include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
@@ -80,21 +83,23 @@ bool is_loopback(const std::string& host) {
 
 }  // namespace
 
-Serving::Serving(const Flags& flags, int default_port, bool judged)
+Serving::Serving(const Flags& flags, int default_port, bool judged, const RunIdentity& identity)
     : flags_(flags),
       signature_(script_signature(flags.scripts)),
       document_(document_from(flags)),
       chosen_(scenario_from(flags)),
-      log_(chosen_, flags.quiet, flags.journal) {
+      log_(chosen_, flags.quiet, flags.journal, identity.instance) {
+  gateway_.emplace(start_options(flags, default_port, judged, identity.token));
   if (document_) {
-    for (const ScriptProblem& warning : document_->warnings()) log_.say(coloured(Colour::yellow, warning.to_string()));
+    for (const ScriptProblem& warning : document_->warnings(*gateway_))
+      log_.say(coloured(Colour::yellow, warning.to_string()));
   }
-  gateway_.emplace(start_options(flags, default_port, judged));
   forced_ = forced_failures(*gateway_, flags);
   force_failures_of_flags();
   mount_stubs_of_flags();
   if (document_) script_ = document_->mount(*gateway_);
   tell_what_it_serves(flags);
+  tell_run();
 }
 
 void Serving::mount_stubs_of_flags() {
@@ -111,7 +116,7 @@ void Serving::force_failures_of_flags() {
   }
 }
 
-Options Serving::start_options(const Flags& flags, int default_port, bool judged) {
+Options Serving::start_options(const Flags& flags, int default_port, bool judged, const std::string& token) {
   Options options = Options().port(default_port);
   // Where nobody tests anything, a client may be looked at in a debugger for as long as that takes.
   if (!judged) options = options.stall_guard(std::nullopt);
@@ -121,7 +126,10 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
                 .verify_on_destruction(false)
                 .on_exchange([this](const Exchange& exchange) { log_.note(exchange); })
                 .on_connection_hit([this](const ConnectionHit& hit) { log_.note(hit); });
-  return chosen_ ? chosen_->options(options) : options;
+  if (chosen_) options = chosen_->options(options);
+  // A client may send the token, in a prompt say, before anybody has asked for the first exchange.
+  if (!token.empty()) detail::Access::edit(options).secrets.push_back(token);
+  return options;
 }
 
 void Serving::tell_what_it_serves(const Flags& flags) {
@@ -162,22 +170,20 @@ void Serving::reload_scripts() {
 
 ScriptState Serving::script_state() const {
   if (watch_) return watch_->state();
-  return document_ ? ScriptState{document_->files(), {}, {}, document_->warnings()} : ScriptState();
+  return document_ ? ScriptState{document_->files(), {}, {}, document_->warnings(*gateway_)} : ScriptState();
 }
 
 void Serving::reset(const std::vector<std::string>& what) {
   const std::lock_guard<std::mutex> one_at_a_time(resetting_);
   const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
-  detail::GatewayState& state = *detail::Access::serving(*gateway_);
-  if (has("stubs") || has("states")) state.script->reset(has("stubs"), has("states"));
-  if (has("failures")) state.failures.clear();
-  if (has("chaos")) state.chaos->reset();
-  if (has("connections")) state.connection_faults->clear();
-  if (has("journal")) {
-    state.journal->clear();
-    state.journal->forget_problems();
-    state.occurrences.reset();
-  }
+  detail::ResetParts parts;
+  parts.stubs = has("stubs");
+  parts.states = has("states");
+  parts.failures = has("failures");
+  parts.chaos = has("chaos");
+  parts.connections = has("connections");
+  parts.journal = has("journal");
+  detail::Access::serving(*gateway_)->reset(parts);
   if (has("stubs")) mount_stubs_of_flags();
   if (has("failures")) force_failures_of_flags();
   std::vector<std::string> sections;
@@ -191,6 +197,19 @@ void Serving::reset(const std::vector<std::string>& what) {
   if (has("connections")) gateway_->accept_connections();  // last, since another program may have taken the port
 }
 
+void Serving::judge_refusals(Results& results) {
+  results.allow_refused = flags_.allow_refused;
+  if (!results.reached || log_.has_served()) return;
+  std::map<std::string, std::size_t> errors;
+  for (const Exchange& exchange : gateway_->journal().all()) {
+    if (!is_refusal(exchange)) return;  // one that has not ended
+    ++errors[exchange.decision().detail];
+  }
+  results.only_refused = true;
+  for (const auto& [error, count] : errors)
+    results.refusals += (results.refusals.empty() ? "" : ", ") + std::to_string(count) + " with " + error;
+}
+
 Results Serving::judge(const Flags& flags, bool evidence) {
   Results results;
   if (watch_) results.reload_errors = watch_->state().errors;
@@ -201,13 +220,22 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   const Review review = gateway_->review();
   results.problems = verification.problems();
   results.notes = verification.notes();
-  results.verification_text = verification.message();
+  const auto message_of = [](std::vector<Problem> problems, std::vector<std::string> notes) {
+    return Verification(std::move(problems), std::move(notes), {}, nullptr, {}, 0, 0).message();
+  };
+  results.verification_text = message_of(results.problems, {});
+  std::vector<std::string> notes = results.notes;
+  notes.erase(std::remove(notes.begin(), notes.end(), review.chaos()), notes.end());
+  const std::string whole = message_of(results.problems, std::move(notes));
+  if (whole.size() > results.verification_text.size())
+    results.notes_text = whole.substr(results.verification_text.size() + 1);
   results.findings = review.findings();
   results.review_text = review.message();
   results.judged = review.judged();
   results.evicted = review.evicted();
   results.open = review.open();
   results.reached = review.judged() > 0 || log_.noted() > 0;
+  judge_refusals(results);
   for (const VerifiedStub& verified : verification.stubs())
     results.stubs.push_back({verified.stub.title, verified.stub.where});
   if (evidence) {

@@ -15,6 +15,14 @@
 namespace mock_gateway {
 namespace endpoint {
 
+/// What a run of the program is known by, and what nobody may read of it.
+struct RunIdentity {
+  /// Random: no other run has the same. As `instance` of the info file.
+  std::string instance;
+  /// The token of the control API; empty without one.
+  std::string token;
+};
+
 /// A gateway that serves what the flags and the scripts say, its log included. What it says on stderr is a line of the
 /// log: nobody waits for whoever reads it.
 class Serving {
@@ -22,7 +30,7 @@ class Serving {
   /// `default_port` is taken where neither a flag nor a script says one. `judged`: verify() and review() are asked at
   /// the end, so that scripted waits have their guard. The flags must outlive this. Throws BadValue, ScriptError and
   /// GatewayError.
-  Serving(const Flags& flags, int default_port, bool judged);
+  Serving(const Flags& flags, int default_port, bool judged, const RunIdentity& identity);
 
   Gateway& gateway() { return *gateway_; }
   /// Says on stderr that others than this machine can connect to `what`, which listens on that host, when they can.
@@ -47,7 +55,9 @@ class Serving {
   /// Mounts the stubs that flags ask for. Stubs of scripts come before them.
   void mount_stubs_of_flags();
   void force_failures_of_flags();
-  Options start_options(const Flags& flags, int default_port, bool judged);
+  Options start_options(const Flags& flags, int default_port, bool judged, const std::string& token);
+  /// Finds out whether nothing but refused requests came.
+  void judge_refusals(Results& results);
   /// Says on stderr what the scripts are, when there are any.
   void tell_what_it_serves(const Flags& flags);
 

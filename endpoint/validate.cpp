@@ -15,7 +15,7 @@ std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
     // What only a gateway can tell, such as two keys of one secret, would stop `serve` as well.
     Gateway gateway(document.options().host("127.0.0.1").port(0).verify_on_destruction(false));
     document.mount(gateway);
-    return document.warnings();
+    return document.warnings(gateway);
   } catch (const ScriptError& error) {
     return error.problems();
   } catch (const GatewayError& error) {

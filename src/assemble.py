@@ -144,6 +144,8 @@ class Part:
             heading = code[heading_start : token.start()].strip()
             starts_at = code.find(heading, heading_start)
             heading_start = token.end()
+            if token[0] == ";" and not all(scopes) and self._is_virtual(heading):
+                yield starts_at + self._first_word(heading), "MOCK_GATEWAY_INLINE "
             if token[0] == "}" and scopes:
                 scopes.pop()
                 if ours and not scopes:
@@ -170,11 +172,25 @@ class Part:
                 if self.path.suffix == ".hpp":
                     self.problem(line, "a function defined in a header needs inline")
                 else:
-                    # Attributes come before every other word of a declaration.
-                    yield starts_at + re.match(r"(\[\[.*?\]\]\s*)*", heading, re.DOTALL).end(), "MOCK_GATEWAY_INLINE "
+                    yield starts_at + self._first_word(heading), "MOCK_GATEWAY_INLINE "
             if token[0] == "{":
                 # `extern "C" {` opens no scope of its own.
                 scopes.append(bool(namespace) or heading == "extern")
+
+    @staticmethod
+    def _first_word(heading):
+        """Where a declaration's own words begin: access specifiers and attributes come before."""
+        return re.match(r"((public|protected|private)\s*:\s*|\[\[.*?\]\]\s*)*", heading, re.DOTALL).end()
+
+    @staticmethod
+    def _is_virtual(heading):
+        """Whether it declares a virtual function that a .cpp defines.
+
+        If the first of a class is not inline where it is declared, compilers emit the class's table of virtual functions,
+        and all that it reaches, wherever that function is defined: in the default mode, in each file that includes the
+        header.
+        """
+        return "(" in heading and bool(re.search(r"^(?!.*=\s*(0|default|delete)$).*\b(virtual|override|final)\b", heading, re.DOTALL))
 
     @staticmethod
     def _is_function(heading):

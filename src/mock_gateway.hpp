@@ -49,6 +49,7 @@
 #include "core/duration.hpp"
 #include "core/wait.hpp"
 #include "core/error.hpp"
+#include "core/shared.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
 #include "document/script_document.hpp"

@@ -32,6 +32,16 @@ TEST CASE:  a client that does not wait
 
 fails_on_purpose.cpp:LINE: ERROR: CHECK( gateway.review() ) is NOT correct!
   values: CHECK( retry_after_ignored (exchange 2 after 1): returned after 0.5 s, Retry-After was 2 s. Wait for the header's time before retrying. )
+
+fails_on_purpose.cpp:LINE: MESSAGE: exchange 1 was answered with 429 rate_limit_exceeded as scripted
+
+===============================================================================
+fails_on_purpose.cpp:LINE:
+TEST CASE:  an agent that takes what was cut short for an answer
+
+fails_on_purpose.cpp:LINE: ERROR: CHECK_THROWS_AS( agent.run("The weather?"), AgentError ) did NOT throw at all!
+
+fails_on_purpose.cpp:LINE: MESSAGE: exchange 1: finish_reason length was sent
 """
 
 

@@ -29,16 +29,70 @@ export function decoded(part) {
   }
 }
 
-/// Takes the token out of the address bar, and out of this entry of the tab's history. Returns whether there was one;
-/// the page asks for the token when it cannot be one.
-export function takeTokenFromAddress() {
-  const match = /^#token=(.*)/.exec(location.hash);
-  if (!match) return false;
+/// Takes a secret out of the address bar, and out of this entry of the tab's history: {name, value} of "#code=…", and of
+/// "#token=…", which is not used, since a browser keeps addresses. Undefined for the address of a view.
+export function takeSecretFromAddress() {
+  const match = /^#(code|token)=(.*)/.exec(location.hash);
+  if (!match) return undefined;
   history.replaceState(null, '', location.pathname + '#/journal');
-  const token = decoded(match[1]);
-  if (isToken(token)) keepToken(token);
-  else dropToken();
-  return true;
+  return { name: match[1], value: decoded(match[2]) };
+}
+
+/// A request of the API with this as the bearer.
+const ask = (method, path, bearer, init = {}) => fetch('/control/v1' + path, { ...init, method, cache: 'no-store',
+  credentials: 'omit', redirect: 'error', headers: { ...init.headers, Authorization: `Bearer ${bearer}` } });
+
+/// Exchanges the code of an address for the token, and keeps it. Returns why that cannot be; undefined when it is done.
+export async function exchangeCode(code) {
+  if (!isToken(code)) return 'The address holds no code.';
+  try {
+    const response = await ask('POST', '/session', code);
+    const answer = await response.json();
+    if (!response.ok) return { used_code: 'This address was used already. The program shows a fresh one on its terminal.',
+      late_code: 'This address is older than a minute. The program shows a fresh one on its terminal.',
+      wrong_code: 'This address is not of the program that runs here now, which shows one of its own on its terminal.',
+    }[answer.code] ?? answer.message;
+    keepToken(answer.token);
+  } catch {
+    return 'The gateway does not answer. Does it still run?';
+  }
+  return undefined;
+}
+
+/// Whether the gateway takes the token. True too when it does not answer: then a token is no worse than before.
+async function isTaken(token) {
+  try {
+    return (await ask('GET', '', token)).status !== 401;
+  } catch {
+    return true;
+  }
+}
+
+/// Whether this tab has a token that the gateway takes.
+export const hasGoodToken = async () => hasToken() && isTaken(sessionStorage.getItem(NAME));
+
+const tabs = new BroadcastChannel(NAME);
+tabs.addEventListener('message', ({ data }) => {
+  if (data === 'ask' && hasToken()) tabs.postMessage({ token: sessionStorage.getItem(NAME) });
+});
+
+/// Takes the token from another tab of this console, if one is open and has a good one.
+export async function takeTokenFromOtherTab() {
+  if (hasToken()) return;
+  const offered = [];
+  const hear = ({ data }) => {
+    if (typeof data?.token === 'string' && isToken(data.token)) offered.push(data.token);
+  };
+  tabs.addEventListener('message', hear);
+  tabs.postMessage('ask');
+  const end = performance.now() + 300;  // whoever lives answers within a few milliseconds
+  while (offered.length === 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+  tabs.removeEventListener('message', hear);
+  for (const token of new Set(offered)) {
+    if (!await isTaken(token)) continue;
+    keepToken(token);
+    return;
+  }
 }
 
 /// Asks the control API. A body that is a text is sent as it is, any other as JSON.
@@ -53,15 +107,14 @@ export async function callForText(method, path, body, options) {
 }
 
 async function answerOf(method, path, body, { signal } = {}) {
-  const headers = { Authorization: `Bearer ${sessionStorage.getItem(NAME) ?? ''}` };
-  const init = { method, headers, signal, cache: 'no-store', credentials: 'omit', redirect: 'error' };
+  const init = { signal };
   if (body !== undefined) {
-    headers['Content-Type'] = 'application/json';
+    init.headers = { 'Content-Type': 'application/json' };
     init.body = typeof body === 'string' ? body : JSON.stringify(body);
   }
   let response, content;
   try {
-    response = await fetch('/control/v1' + path, init);
+    response = await ask(method, path, sessionStorage.getItem(NAME) ?? '', init);
     content = await response.text();
   } catch (error) {
     if (error.name === 'AbortError') throw error;

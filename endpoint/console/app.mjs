@@ -1,5 +1,6 @@
 // The page: token, address, and which view is shown. Each view has an address of its own behind the #.
-import { call, connection, decoded, dropToken, hasToken, isToken, keepToken, takeTokenFromAddress } from './api.mjs';
+import { call, connection, decoded, dropToken, exchangeCode, hasGoodToken, hasToken, isToken, keepToken,
+  takeSecretFromAddress, takeTokenFromOtherTab } from './api.mjs';
 import { add, button, el, field, form, refill } from './dom.mjs';
 import { copy } from './dialogs.mjs';
 import { live } from './live.mjs';
@@ -67,8 +68,8 @@ function askForToken(reason) {
   const input = el('input', { type: 'password', autocomplete: 'off', required: true, spellcheck: 'false' });
   main.replaceChildren(el('h1', { tabindex: -1 }, 'Control token'));
   add(main, reason && el('p', { class: 'problem', role: 'alert' }, reason),
-    el('p', {}, 'The gateway prints it, behind #token= of the console address, when it starts on a terminal. It is also',
-      ' in the file of --info-file, and MOCK_GATEWAY_CONTROL_TOKEN may choose it.'),
+    el('p', {}, 'When the gateway starts on a terminal, it prints an address that opens the console once, within a minute,',
+      ' without the token. The token itself is in the file of --info-file, and MOCK_GATEWAY_CONTROL_TOKEN may choose it.'),
     form(() => {
       const token = input.value.trim();
       if (!isToken(token)) throw new Error('A token is one word of visible ASCII characters.');
@@ -94,6 +95,20 @@ function showState(root) {
     root.clock !== 'real' && el('span', { class: 'badge warn' }, `${root.clock} clock`),
     root.counts.open > 0 && el('span', { class: 'badge' }, `${root.counts.open} under way`),
     broken && el('a', { class: 'badge bad', href: '#/script', 'data-focus': 'broken' }, 'the script has a mistake'));
+}
+
+/// Begins with what the address and other tabs have. A code is exchanged only where no tab has a good token, so that a link
+/// replaces none, and an address that is opened twice opens two tabs.
+async function enter(moved) {
+  const secret = takeSecretFromAddress();
+  const good = secret && await hasGoodToken();
+  if (secret && !good) dropToken();
+  await takeTokenFromOtherTab();
+  let reason = secret?.name === 'token' ? 'A token is not taken from an address, which a browser keeps. Paste it here.' : '';
+  if (secret?.name === 'code' && !hasToken()) reason = await exchangeCode(secret.value);
+  if (hasToken()) return start(moved);
+  shown.abort();
+  askForToken(reason);
 }
 
 /// Begins with the token that is there.
@@ -135,8 +150,7 @@ document.getElementById('skip').addEventListener('click', (event) => {
   main.focus();
 });
 addEventListener('hashchange', () => {
-  if (takeTokenFromAddress()) start(true);
+  if (/^#(code|token)=/.test(location.hash)) enter(true);
   else open(true);
 });
-takeTokenFromAddress();
-start(false);
+enter(false);

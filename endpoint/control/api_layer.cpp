@@ -68,19 +68,19 @@ std::optional<std::string> ApiLayer::scope_of(std::uint64_t stub) const {
   return found->second.scope;
 }
 
-std::size_t ApiLayer::remove_scope(const std::string& scope) {
+std::size_t ApiLayer::remove_scope(detail::Script& script, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::size_t removed = 0;
+  detail::Script::Stubs removed;
   for (auto stub = stubs_.begin(); stub != stubs_.end();) {
     if (stub->second.scope != scope) {
       ++stub;
       continue;
     }
-    stub->second.stub.remove();
+    removed.push_back(detail::Access::state(stub->second.stub));
     stub = stubs_.erase(stub);
-    ++removed;
   }
-  return removed;
+  script.remove(removed);
+  return removed.size();
 }
 
 void ApiLayer::forget_stub(std::uint64_t stub) {

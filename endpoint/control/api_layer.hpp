@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../library.hpp"
+#include "script/script.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -37,7 +38,7 @@ class ApiLayer {
   std::optional<std::string> scope_of(std::uint64_t stub) const;
 
   /// Removes the stubs that were mounted for a scope. Returns how many there were.
-  std::size_t remove_scope(const std::string& scope);
+  std::size_t remove_scope(detail::Script& script, const std::string& scope);
   /// Forgets a stub that was removed.
   void forget_stub(std::uint64_t stub);
   /// Unmounts the operations that came from here.

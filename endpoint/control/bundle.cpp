@@ -61,23 +61,35 @@ static_assert(sizeof(Acceptance) == std::size(switches), "a switch of Acceptance
 
 /// The switches that are not as in `base`.
 Json differences(const Acceptance& acceptance, const Acceptance& base) {
+  using detail::StrictAcceptance;
   Json object = Json::object();
   for (const Switch& one : switches)
     if ((acceptance.*one.is)() != (base.*one.is)()) object[one.name] = (acceptance.*one.is)();
+  // Off is not the same as off but for what is documented.
+  if (!acceptance.unknown_fields() &&
+      StrictAcceptance::takes_documented_fields(acceptance) != StrictAcceptance::takes_documented_fields(base))
+    object["unknown_fields"] = false;
+  if (!acceptance.null_as_absent() &&
+      StrictAcceptance::takes_documented_nulls(acceptance) != StrictAcceptance::takes_documented_nulls(base))
+    object["null_as_absent"] = false;
   return object;
 }
 
 /// Nothing where the profile decides the same.
 Json acceptance_of(const Acceptance& acceptance, Profile profile) {
-  if (differences(acceptance, detail::traits_of(profile).acceptance()).empty()) return {};
+  const detail::ProfileTraits& traits = detail::traits_of(profile);
+  if (differences(acceptance, traits.acceptance()).empty()) return {};
+  const Acceptance strict = detail::StrictAcceptance::under(Acceptance::strict(), traits.documented());
   const std::pair<const char*, Acceptance> known[] = {{"default", Acceptance()},
-                                                      {"strict", Acceptance::strict()},
+                                                      {"strict", strict},
                                                       {"lenient", Acceptance::lenient()},
                                                       {"openai", Acceptance::openai()}};
   for (const auto& [name, base] : known)
     if (differences(acceptance, base).empty()) return name;
-  Json object{{"base", "default"}};
-  object.update(differences(acceptance, Acceptance()));
+  const bool is_partly_strict = detail::StrictAcceptance::takes_documented_fields(acceptance) ||
+                                detail::StrictAcceptance::takes_documented_nulls(acceptance);
+  Json object{{"base", is_partly_strict ? "strict" : "default"}};
+  object.update(differences(acceptance, is_partly_strict ? strict : Acceptance()));
   return object;
 }
 

@@ -101,6 +101,12 @@ ControlError ControlRequest::invalid(const std::string& pointer, const std::stri
   return ControlBody(body).error({pointer, message});
 }
 
+void ControlRequest::require_name(const std::string& pointer, const std::string& name) const {
+  const std::string problem = detail::script_values::too_long_a_name(name);
+  if (problem.empty()) return;
+  throw pointer.empty() ? ControlError(400, "invalid_request", problem) : invalid(pointer, problem);
+}
+
 std::optional<std::string> ControlRequest::value(const std::string& name) const {
   const auto found = query.find(name);
   if (found == query.end()) return std::nullopt;

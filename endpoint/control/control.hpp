@@ -45,6 +45,8 @@ class ControlError : public std::exception {
   std::vector<ScriptProblem> problems;
   /// The methods that a path has, for `method_not_allowed`.
   std::string allow = {};
+  /// Retry-After, in seconds; empty: none.
+  std::string retry_after = {};
 };
 
 /// A request of the control API that has passed the gate and has a route.
@@ -66,6 +68,8 @@ struct ControlRequest {
   Json object(const std::vector<std::string>& keys) const;
   /// The error `invalid_request` for a value of the body, with its line and column. `pointer` is a JSON pointer.
   ControlError invalid(const std::string& pointer, const std::string& message) const;
+  /// Throws that error for a name that is too long for one. Without a pointer it stands in the path.
+  void require_name(const std::string& pointer, const std::string& name) const;
 
   /// The value in the query; nothing where it is not given.
   std::optional<std::string> value(const std::string& name) const;
@@ -124,7 +128,7 @@ struct Control {
   /// The gateway, its scripts, and what it was started with.
   Serving& serving;
   ControlIdentity identity;
-  /// The token of this API, which no answer may hold.
+  /// The token of this API, which no answer may hold but that to a code.
   std::string token;
   /// Every long poll waits here, so that a stop ends it.
   Waits waits;

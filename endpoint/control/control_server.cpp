@@ -38,6 +38,7 @@ detail::ConnectionLimits limits() {
   limits.max_head = largest_head;
   limits.max_body = largest_body;
   limits.uses_kept_descriptors = true;
+  limits.trial = detail::ConnectionLimits::Trial{5s, largest_head};
   return limits;
 }
 
@@ -70,6 +71,12 @@ ControlError unreadable(const Failure& failure) {
   return {failure.status(), failure.status() == 413 ? "too_large" : "invalid_request", failure.message()};
 }
 
+bool is_page(const ReceivedRequest& request) { return std::string_view(request.target).substr(0, api.size()) != api; }
+/// Whether it is the one request of the API that comes without the token, with the code of a console address instead.
+bool is_code_exchange(const ReceivedRequest& request) {
+  return request.method == "POST" && request.path() == "/control/v1/session";
+}
+
 [[noreturn]] void refuse_method(const std::string& path, const char* allowed) {
   ControlError error(405, "method_not_allowed", detail::text::printable(path, 200) + " takes " + allowed);
   error.allow = allowed;
@@ -85,7 +92,8 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
   control_.token = settings_.token;
   // The same path as of a signal from outside, which the main thread waits for.
   control_.stop = [] { ::kill(::getpid(), SIGTERM); };
-  detail::Server::keep_descriptors(most_connections + 16);
+  constexpr std::size_t turned_away_and_files = 24;
+  detail::Server::keep_descriptors(Places::most + Places::most_closed + turned_away_and_files);
   try {
     server_.emplace(static_cast<detail::ConnectionHandler&>(*this), settings_.host, settings_.port, limits(),
                     [this](int port) {
@@ -98,44 +106,19 @@ ControlServer::ControlServer(Serving& serving, ControlSettings settings)
 }
 
 ControlServer::~ControlServer() {
-  {
-    const std::lock_guard<std::mutex> lock(places_mutex_);
-    ending_ = true;
-  }
-  place_or_end_.notify_all();
+  places_.end();
   control_.waits.stop();
   server_.reset();
 }
 
-bool ControlServer::take_place() {
-  std::unique_lock<std::mutex> lock(places_mutex_);
-  const auto is_free = [this] { return taken_places_ < most_connections || ending_; };
-  if (!place_or_end_.wait_for(lock, 250ms, is_free) || ending_) return false;
-  ++taken_places_;
-  return true;
-}
-
-void ControlServer::give_place_back() {
-  {
-    const std::lock_guard<std::mutex> lock(places_mutex_);
-    --taken_places_;
-  }
-  place_or_end_.notify_one();
-}
-
-bool ControlServer::accept(const Start& start) {
-  is_full_ = !take_place();
-  if (is_full_) return false;
-  try {
-    if (start([this](Connection& connection, const detail::HeadCheck& check_head) {
-          serve(connection, check_head);
-          give_place_back();
-        }))
-      return true;
-  } catch (const std::bad_alloc&) {
-  }
-  give_place_back();
-  return false;
+std::optional<std::string> ControlServer::accept(const Start& start) {
+  std::shared_ptr<Places::Place> place = places_.take();
+  if (!place)
+    return "the control API is answering " + std::to_string(Places::most) +
+           " requests, and no more; wait for one of them to end";
+  return start([this, place = std::move(place)](Connection& connection, const detail::HeadCheck& check_head) {
+    serve(connection, check_head, *place);
+  });
 }
 
 void ControlServer::turn_away(Connection& connection, const detail::HeadCheck& check_head,
@@ -145,53 +128,86 @@ void ControlServer::turn_away(Connection& connection, const detail::HeadCheck& c
     if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
     std::optional<IncomingRequest> incoming;
     if (arrival == Connection::Arrival::arrived)
-      incoming = detail::read_request(connection, check_head, std::nullopt, clock_);
+      incoming = detail::read_request(connection, check_head, std::nullopt, clock_, nullptr);
     if (!incoming) incoming.emplace();
     incoming->keep_alive = false;
-    connection.linger();
-    const std::string text = std::exchange(is_full_, false)
-                                 ? "the control API has " + std::to_string(most_connections) +
-                                       " connections, and no more: close some, or use one for several requests"
-                                 : why;
-    Response response = error_response(ControlError(503, "too_many_connections", text));
-    response.headers.add("Retry-After", "1");
+    ControlError error(503, "too_many_connections", why);
+    error.retry_after = "1";
+    const Response response = error_response(error);
     send(connection, *incoming, response);
   } catch (const std::exception&) {  // out of memory: the connection is closed without an answer
   }
 }
 
-void ControlServer::serve(Connection& connection, const detail::HeadCheck& check_head) noexcept {
+void ControlServer::serve(Connection& connection, const detail::HeadCheck& check_head, Places::Place& place) noexcept {
+  place.begin(connection.stop_line());
+  const detail::RefuseHead refuse_head = [&](const IncomingRequest& head) -> std::optional<Failure> {
+    try {
+      let_in(head, connection, place);
+      return std::nullopt;
+    } catch (const ControlError& error) {
+      return Failure(error.status, error.code, error.message);
+    }
+  };
   try {
     while (connection.ending() == detail::Outlet::Ending::keep_alive) {
-      if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+      if (connection.wait_for_request() != Connection::Arrival::arrived) break;
+      place.begin_request();
       const std::optional<IncomingRequest> incoming =
-          detail::read_request(connection, check_head, std::nullopt, clock_);
-      if (!incoming) return;
+          detail::read_request(connection, check_head, std::nullopt, clock_, refuse_head);
+      if (!incoming) break;
       const Response response = respond(*incoming, connection);
       const bool sent = send(connection, *incoming, response);
       if (sent && response.after) {
         connection.drain();
         response.after();
       }
-      if (!sent) return;
+      if (!sent) break;
+      place.release();
     }
+    place.leave();
+    connection.finish();                       // as long as it has its place
   } catch (const std::exception& exception) {  // out of memory, say
     complain(std::string("a request to the control API was given up: ") + exception.what());
   }
 }
 
+void ControlServer::require_code(const wire::Headers& headers) {
+  const SessionCodes::Verdict verdict = codes_.take(ControlGuard::credential(headers));
+  if (verdict == SessionCodes::Verdict::good) return;
+  if (verdict == SessionCodes::Verdict::unknown)
+    throw ControlError(
+        401, "wrong_code",
+        "this code is not of this program, which may have been started anew since; on its terminal is an "
+        "address with a code of its own");
+  if (settings_.show_address)
+    codes_.renew([this](const std::string& code) { return settings_.show_address(console_address(code)); });
+  const bool is_used = verdict == SessionCodes::Verdict::used;
+  throw ControlError(401, is_used ? "used_code" : "late_code",
+                     std::string("this address ") + (is_used ? "was used already" : "is older than 60 s") +
+                         "; the program shows a fresh one on its terminal");
+}
+
+void ControlServer::let_in(const IncomingRequest& head, Connection& connection, Places::Place& place) {
+  const wire::Headers& headers = head.request.headers;
+  guard_.require_host(headers, head.authority);
+  if (is_page(head.request)) return;
+  guard_.require_origin(headers);
+  if (is_code_exchange(head.request))
+    require_code(headers);
+  else
+    guard_.require_token(headers);
+  connection.trust();
+  if (!place.hold()) throw ControlError(503, "too_many_connections", "this connection was closed for another one");
+}
+
 ControlServer::Response ControlServer::respond(const IncomingRequest& incoming, const Connection& connection) {
-  const ReceivedRequest& request = incoming.request;
   try {
     if (incoming.malformed) throw unreadable(*incoming.malformed);
-    guard_.require_host(request.headers);
-    const bool is_page = std::string_view(request.target).substr(0, api.size()) != api;
-    if (!is_page) {
-      guard_.require_origin(request.headers);
-      guard_.require_token(request.headers);
-    }
+    if (incoming.refused)
+      throw ControlError(incoming.refused->status(), incoming.refused->code(), incoming.refused->message());
     if (incoming.body_too_large) throw unreadable(*incoming.body_too_large);
-    return is_page ? page(request) : respond_to_api(incoming, connection);
+    return is_page(incoming.request) ? page(incoming.request) : respond_to_api(incoming, connection);
   } catch (const ControlError& error) {
     return error_response(error);
   } catch (const ScriptError& error) {
@@ -254,6 +270,7 @@ ControlServer::Response ControlServer::error_response(const ControlError& error)
   response.headers = common_headers();
   if (error.status == 401) response.headers.add("WWW-Authenticate", "Bearer");
   if (!error.allow.empty()) response.headers.add("Allow", error.allow);
+  if (!error.retry_after.empty()) response.headers.add("Retry-After", error.retry_after);
   return response;
 }
 
@@ -265,7 +282,7 @@ bool ControlServer::send(Connection& connection, const IncomingRequest& incoming
   if (!incoming.keep_alive || response.after) {
     headers.add("Connection", "close");
     connection.end(detail::Outlet::Ending::close);
-    if (incoming.malformed || incoming.body_too_large) connection.linger();
+    if (incoming.malformed || incoming.is_body_unread) connection.linger();
   } else if (!incoming.http_1_1) {
     headers.add("Connection", "keep-alive");
   }

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <mutex>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +9,9 @@
 #include "guard.hpp"
 #include "http/connection_handler.hpp"
 #include "http/server.hpp"
+#include "places.hpp"
 #include "router.hpp"
+#include "session_codes.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -24,6 +24,9 @@ struct ControlSettings {
   std::vector<std::string> allowed_hosts = {};
   std::string token;
   std::string instance;
+  /// Shows an address of the console to the person who started the program. Returns false when it cannot. Any thread
+  /// may call it.
+  std::function<bool(const std::string& address)> show_address = nullptr;
 };
 
 /// Serves the control API and the console page on a port of its own, beside the gateway's, whose faults, limits and
@@ -40,6 +43,8 @@ class ControlServer final : private detail::ConnectionHandler {
   /// "http://127.0.0.1:8081".
   const std::string& url() const { return control_.identity.control_url; }
   const std::string& token() const { return settings_.token; }
+  /// The console's address with a new code, which is exchanged for the token once.
+  std::string console_address() { return console_address(codes_.make()); }
   const std::string& host() const { return settings_.host; }
 
  private:
@@ -52,34 +57,32 @@ class ControlServer final : private detail::ConnectionHandler {
     std::function<void()> after;
   };
 
-  bool accept(const Start& start) override;
+  std::optional<std::string> accept(const Start& start) override;
   void turn_away(detail::Connection& connection, const detail::HeadCheck& check_head,
                  const std::string& why) noexcept override;
-  void serve(detail::Connection& connection, const detail::HeadCheck& check_head) noexcept;
+  bool free_a_descriptor() override { return places_.free_a_descriptor(); }
+  void serve(detail::Connection& connection, const detail::HeadCheck& check_head, Places::Place& place) noexcept;
+  /// What decides, from its head alone, whether a request comes in. Throws ControlError where it does not. A connection
+  /// that has shown the token is trusted from then on, and keeps its place as long as the request lasts.
+  void let_in(const detail::IncomingRequest& head, detail::Connection& connection, Places::Place& place);
   Response respond(const detail::IncomingRequest& incoming, const detail::Connection& connection);
   Response respond_to_api(const detail::IncomingRequest& incoming, const detail::Connection& connection);
+  /// Takes the code of a request that asks for the token. Throws 401 `no_token`, `wrong_code`, and, after it has shown
+  /// a fresh address, `used_code` and `late_code`.
+  void require_code(const wire::Headers& headers);
+  std::string console_address(const std::string& code) const { return url() + "/#code=" + code; }
   /// A file of the page.
   static Response page(const ReceivedRequest& request);
   static Response error_response(const ControlError& error);
   static bool send(detail::Connection& connection, const detail::IncomingRequest& incoming, const Response& response);
 
-  /// Takes one of the places for connections. Where all are taken, it waits a moment: whoever has closed a connection
-  /// and opens the next may be faster than the thread that served it.
-  bool take_place();
-  void give_place_back();
-
-  static constexpr std::size_t most_connections = 64;
-
   const ControlSettings settings_;
   ControlGuard guard_;
+  SessionCodes codes_;
   const ControlRouter router_;
   Control control_;
   RealClock clock_;
-  std::mutex places_mutex_;
-  std::condition_variable place_or_end_;
-  std::size_t taken_places_ = 0;
-  bool ending_ = false;
-  bool is_full_ = false;                  // of the accepting thread: why the connection at hand is turned away
+  Places places_;
   std::optional<detail::Server> server_;  // last: it stops before what its connections use goes
 };
 

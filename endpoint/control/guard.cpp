@@ -5,21 +5,12 @@
 #include <string_view>
 #include <utility>
 
+#include "../secret.hpp"
 #include "core/text.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-/// Takes the same time wherever the two differ: how long an answer took must not tell how much of a guess was right.
-bool equal_in_constant_time(std::string_view given, std::string_view secret) {
-  unsigned difference = given.size() == secret.size() ? 0 : 1;
-  for (std::size_t index = 0; index < secret.size(); ++index) {
-    const char byte = index < given.size() ? given[index] : '\0';
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(byte) ^ static_cast<unsigned char>(secret[index]));
-  }
-  return difference == 0;
-}
 
 std::string quoted_header(const std::string& text) { return "\"" + detail::text::printable(text, 100) + "\""; }
 
@@ -39,14 +30,19 @@ void ControlGuard::listens_on(const std::string& host, int port) {
   }
 }
 
-void ControlGuard::require_host(const wire::Headers& headers) const {
-  const std::string host = detail::text::lower_ascii(headers.find("Host").value_or(""));
+void ControlGuard::require_host(const wire::Headers& headers, const std::string& authority) const {
+  require_own("Host", headers.find("Host").value_or(""));
+  if (!authority.empty()) require_own("the target's host", authority);
+}
+
+void ControlGuard::require_own(const char* where, const std::string& given) const {
+  const std::string host = detail::text::lower_ascii(given);
   if (std::find(hosts_.begin(), hosts_.end(), host) != hosts_.end()) return;
   const std::size_t port = host.find_last_of(':');
   const bool has_port = port != std::string::npos && host.find(']', port) == std::string::npos;
   if (std::find(names_.begin(), names_.end(), host.substr(0, has_port ? port : host.size())) != names_.end()) return;
   throw ControlError(421, "wrong_host",
-                     "Host is " + quoted_header(host) + ", and this is " + hosts_.front() +
+                     std::string(where) + " is " + quoted_header(host) + ", and this is " + hosts_.front() +
                          ": use that address, or start the program with --control-allow-host NAME");
 }
 
@@ -65,17 +61,19 @@ void ControlGuard::require_origin(const wire::Headers& headers) const {
   }
 }
 
-void ControlGuard::require_token(const wire::Headers& headers) const {
+std::string ControlGuard::credential(const wire::Headers& headers) {
   const std::vector<std::string> fields = headers.all("Authorization");
   if (fields.empty())
     throw ControlError(401, "no_token",
-                       "this needs Authorization: Bearer TOKEN, with the control_token of --info-file or --print json, "
-                       "or of the console's address");
+                       "this needs Authorization: Bearer TOKEN, with the control_token of --info-file or --print json");
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = fields.front();
-  const bool is_bearer = detail::text::equals_ignoring_case(given.substr(0, scheme.size()), scheme);
-  const std::string_view token = is_bearer ? detail::text::trim(given.substr(scheme.size())) : std::string_view();
-  if (fields.size() > 1 || !equal_in_constant_time(token, token_) || !is_bearer)
+  if (fields.size() > 1 || !detail::text::equals_ignoring_case(given.substr(0, scheme.size()), scheme)) return {};
+  return std::string(detail::text::trim(given.substr(scheme.size())));
+}
+
+void ControlGuard::require_token(const wire::Headers& headers) const {
+  if (!equal_in_constant_time(credential(headers), token_))
     throw ControlError(401, "wrong_token",
                        "this is not the token of this program: another one may have had this port before");
 }

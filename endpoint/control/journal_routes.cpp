@@ -34,6 +34,37 @@ std::string word_of(Decision::Kind kind) {
   return word;
 }
 
+/// A text that is looked for in others, in any case of ASCII letters. Takes time for what is looked at, whatever the
+/// two texts are: Knuth, Morris and Pratt's search.
+class WantedText {
+ public:
+  WantedText() = default;
+  explicit WantedText(const std::string& text) : text_(detail::text::lower_ascii(text)), matched_(text_.size(), 0) {
+    for (std::size_t length = 1; length < text_.size(); ++length)
+      matched_[length] = after(matched_[length - 1], text_[length]);
+  }
+
+  bool is_in(const std::string& text) const {
+    if (text_.empty()) return true;
+    std::size_t matched = 0;
+    for (const char c : text) {
+      matched = after(matched, c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+      if (matched == text_.size()) return true;
+    }
+    return false;
+  }
+
+ private:
+  /// How much of it ends with `c`, when so much of it came before.
+  std::size_t after(std::size_t matched, char c) const {
+    while (matched > 0 && text_[matched] != c) matched = matched_[matched - 1];
+    return text_[matched] == c ? matched + 1 : 0;
+  }
+
+  std::string text_;
+  std::vector<std::size_t> matched_;  // of each beginning, how much of the text it ends with besides being it
+};
+
 /// Which exchanges are asked for.
 struct Filter {
   RequestScope key;
@@ -41,15 +72,12 @@ struct Filter {
   int least_status = 0;
   int most_status = 999;
   std::optional<Decision::Kind> decision;
-  std::string text;  // in lower case
+  WantedText text;
 
   bool has_text(const detail::ExchangeRecord& record) const {
-    if (text.empty()) return true;
-    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
-    const auto same = [&lower](char inside, char wanted) { return lower(inside) == wanted; };
     for (const std::string* place : {&record.request.target, &record.request.body, &record.request.key_description,
                                      &record.decision.detail, &record.refusal}) {
-      if (std::search(place->begin(), place->end(), text.begin(), text.end(), same) != place->end()) return true;
+      if (text.is_in(*place)) return true;
     }
     return false;
   }
@@ -86,7 +114,11 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
     }
     if (!filter.decision) throw invalid_query("decision", *wanted, "a kind of decision" + suggestion(*wanted, known));
   }
-  filter.text = detail::text::lower_ascii(request.value("text").value_or(""));
+  constexpr std::size_t longest_text = 4096;
+  const std::string text = request.value("text").value_or("");
+  if (text.size() > longest_text)
+    throw invalid_query("text", text, "a text of at most " + std::to_string(longest_text) + " bytes");
+  filter.text = WantedText(text);
   return filter;
 }
 
@@ -125,16 +157,18 @@ class Page {
 };
 
 /// The first change after `cursor` that is asked for; the cursor comes to stand before it.
-std::optional<JournalFeed::Change> next_change(JournalFeed& feed, const Filter& filter, std::uint64_t& cursor) {
-  while (auto change = feed.after(cursor)) {
+std::optional<JournalFeed::Change> next_change(Control& control, const Filter& filter, std::uint64_t& cursor) {
+  while (auto change = control.feed.after(cursor)) {
+    control.waits.require_running();
     if (filter.matches(*change->record)) return change;
     cursor = change->revision;
   }
   return std::nullopt;
 }
 
-std::optional<JournalFeed::Change> next_older(JournalFeed& feed, const Filter& filter, std::uint64_t before) {
-  while (auto older = feed.before(before)) {
+std::optional<JournalFeed::Change> next_older(Control& control, const Filter& filter, std::uint64_t before) {
+  while (auto older = control.feed.before(before)) {
+    control.waits.require_running();
     if (filter.matches(*older->record)) return older;
     before = older->record->id;
   }
@@ -149,10 +183,10 @@ ControlAnswer changes(Control& control, const ControlRequest& request, const Fil
   cursor = std::min(cursor, control.feed.look(journal));
   control.waits.wait_until(deadline_of(wait), request, [&] {
     control.feed.look(journal);
-    return next_change(control.feed, filter, cursor).has_value();
+    return next_change(control, filter, cursor).has_value();
   });
-  std::optional<JournalFeed::Change> change = next_change(control.feed, filter, cursor);
-  for (; change && !page.is_full(); change = next_change(control.feed, filter, cursor)) {
+  std::optional<JournalFeed::Change> change = next_change(control, filter, cursor);
+  for (; change && !page.is_full(); change = next_change(control, filter, cursor)) {
     page.add(*change);
     cursor = change->revision;
   }
@@ -172,8 +206,8 @@ ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
     throw ControlError(400, "invalid_request", "?wait= waits for a change after a cursor: give ?after=CURSOR too");
   const detail::JournalState& journal = *control.state().journal;
   const std::uint64_t cursor = control.feed.look(journal);
-  std::optional<JournalFeed::Change> older = next_older(control.feed, filter, before.value_or(most));
-  for (; older && !page.is_full(); older = next_older(control.feed, filter, older->record->id)) page.add(*older);
+  std::optional<JournalFeed::Change> older = next_older(control, filter, before.value_or(most));
+  for (; older && !page.is_full(); older = next_older(control, filter, older->record->id)) page.add(*older);
   return page.answer(cursor, older.has_value(), journal.evicted());
 }
 

@@ -1,4 +1,4 @@
-// The root, /schema, /openapi.json, /stop
+// The root, /schema, /openapi.json, /session, /stop
 
 #include <unistd.h>
 
@@ -53,6 +53,12 @@ ControlAnswer show_schema(Control&, const ControlRequest&) { return {200, script
 
 ControlAnswer show_openapi(Control&, const ControlRequest&) { return {200, openapi_document()}; }
 
+/// The request has brought a code in place of the token.
+ControlAnswer open_session(Control& control, const ControlRequest& request) {
+  static_cast<void>(request.object({}));
+  return {200, Json{{"token", control.token}}};
+}
+
 ControlAnswer stop(Control& control, const ControlRequest& request) {
   static_cast<void>(request.object({}));
   return {202, Json{{"stopping", true}}, std::nullopt, control.stop};
@@ -64,6 +70,7 @@ std::vector<ControlRoute> root_routes() {
   return {{"GET", "", {}, &show_root},
           {"GET", "/schema", {}, &show_schema},
           {"GET", "/openapi.json", {}, &show_openapi},
+          {"POST", "/session", {}, &open_session},
           {"POST", "/stop", {}, &stop}};
 }
 

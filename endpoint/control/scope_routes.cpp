@@ -24,6 +24,7 @@ ControlAnswer create_scope(Control& control, const ControlRequest& request) {
   if (body.contains("name")) {
     if (!body["name"].is_string()) throw request.invalid("/name", "expected a text, such as the name of the test");
     name = body["name"].get<std::string>();
+    request.require_name("/name", name);
   }
   const CreatedKey key = control.gateway().keys().create(name);
   control.scopes.add({key.id, key.description});
@@ -43,7 +44,7 @@ ControlAnswer list_scopes(Control& control, const ControlRequest&) {
 /// Takes away what belongs to a scope alone.
 void forget(Control& control, const std::string& id) {
   detail::GatewayState& state = control.state();
-  control.layer.remove_scope(id);
+  control.layer.remove_scope(*state.script, id);
   state.script->forget(RequestScope(id), scoped_name(id, ""));
   state.failures.clear(for_key(id));
   // Whoever still waits for the test waits for nobody.
@@ -75,8 +76,9 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   for (const Finding& finding : review.findings()) ok = ok && finding.severity != Severity::error;
   // What is right is not told beside what is wrong.
   std::string message;
-  if (!verification || review) message = verification.message();
-  if (!review) message += (message.empty() ? "" : "\n\n") + review.message();
+  const bool is_clean = review.findings().empty();
+  if (!verification || is_clean) message = verification.message();
+  if (!is_clean) message += (message.empty() ? "" : "\n\n") + review.message();
   Json answer{{"ok", ok},
               {"message", detail::text::as_utf8(message)},
               {"verify", as_json(verification)},

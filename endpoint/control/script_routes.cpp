@@ -50,7 +50,7 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
   if (check == "1") {
     try {
       const ScriptText script = read_script(control, request.body, options);
-      return {200, Json{{"ok", true}, {"problems", as_json(script.document.warnings())}}};
+      return {200, Json{{"ok", true}, {"problems", as_json(script.document.warnings(control.gateway()))}}};
     } catch (const ControlError& error) {
       if (error.problems.empty()) throw;
       return {200, Json{{"ok", false}, {"problems", as_json(error.problems)}}};
@@ -59,7 +59,7 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
   const ScriptText script = read_script(control, request.body, options);
   control.layer.put(control.gateway(), script.document, without_secrets(script.json));
   return {200, Json{{"stubs", stubs_json(control, control.layer.document_stubs())},
-                    {"warnings", as_json(script.document.warnings())}}};
+                    {"warnings", as_json(script.document.warnings(control.gateway()))}}};
 }
 
 /// The state machines that stubs name or that were moved, with their states.
@@ -102,6 +102,8 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
   if (!body.contains("state") || !body["state"].is_string())
     throw request.invalid(body.contains("state") ? "/state" : "",
                           R"(expected the state that the machine is to have, such as {"state": "paid"})");
+  request.require_name("", request.parameters.at(0));
+  request.require_name("/state", body["state"].get_ref<const std::string&>());
   control.gateway().set_state(machine_of(control, request), body["state"]);
   return {200, Json{{"state", body["state"]}}};
 }

@@ -55,22 +55,6 @@ void require_no_conflict(const Control& control, const detail::ScriptPlan& plan,
     if (!conflicts[index].empty()) reader.note({"/keys/" + std::to_string(index) + "/secret", conflicts[index]});
 }
 
-/// Notes failures for keys that the gateway does not have.
-void require_keys(const Control& control, const detail::ScriptPlan& plan, detail::ScriptReader& reader) {
-  std::vector<std::string> known;
-  for (const ApiKey& key : control.gateway().keys().list()) {
-    known.push_back(key.id);
-    if (!key.description.empty()) known.push_back(key.description);
-  }
-  for (const detail::ScriptedKey& key : plan.keys) known.push_back(key.name);
-  for (std::size_t index = 0; index < plan.failures.size(); ++index) {
-    const std::string& key = plan.failures[index].key;
-    if (key.empty() || std::find(known.begin(), known.end(), key) != known.end()) continue;
-    reader.note({"/failures/" + std::to_string(index) + "/for/key",
-                 "the gateway has no key \"" + key + "\"" + suggestion(key, known)});
-  }
-}
-
 /// What is refused when an entry of the section is.
 const char* heading_of(const std::string& section) {
   if (section == "stubs") return "a stub cannot be mounted";
@@ -95,12 +79,16 @@ ScriptText read_script(Control& control, const std::string& body, const ScriptTe
   std::vector<ScriptProblem> problems;
   detail::ScriptReader reader(parsed.source(), problems, plan->gates);
   detail::script_documents::read_whole(reader, parsed.value(), *plan);
+  if (problems.empty()) detail::script_references::resolve(*plan, problems);
   refuse_gateway(parsed.value(), reader);
   if (!options.scope.empty()) put_into_scope(*plan, parsed.value(), options.scope, reader);
-  require_keys(control, *plan, reader);
+  for (ScriptProblem& missing :
+       detail::script_references::missing_keys(*plan, *control.state().keys, control.layer.document_owner()))
+    problems.push_back(std::move(missing));
   require_no_conflict(control, *plan, reader);
 
   std::vector<ScriptProblem> errors;
+  for (detail::OpenReference& open : plan->open_references) parsed.unwrap(open.place);
   for (ScriptProblem& problem : problems) {
     parsed.unwrap(problem);
     (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));

@@ -1,14 +1,17 @@
 #include "stub_json.hpp"
 
-#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "../serving.hpp"
 #include "core/access.hpp"
 #include "core/text.hpp"
 #include "keys/key_store.hpp"
+#include "script/hiding.hpp"
 #include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
@@ -19,75 +22,77 @@ using detail::Script;
 using detail::StubPlan;
 using detail::StubState;
 
-/// Whether one stub answers, at any time, all that another one matches.
-bool hides(const StubPlan& hiding, const StubPlan& hidden) {
-  if (hiding.at_most || !hiding.in_states.empty()) return false;
-  return std::all_of(hiding.matchers.begin(), hiding.matchers.end(), [&hidden](const Matcher& matcher) {
-    return std::any_of(hidden.matchers.begin(), hidden.matchers.end(),
-                       [&matcher](const Matcher& other) { return other.to_string() == matcher.to_string(); });
-  });
-}
-
-/// The id of the stub that keeps every request from this one; null when none does.
-Json hidden_by(const Script::Stubs& asked, const StubState& stub) {
-  for (const auto& earlier : asked) {
-    if (earlier.get() == &stub) break;
-    if (hides(earlier->plan(), stub.plan())) return earlier->id();
-  }
-  return nullptr;
-}
-
 /// A text of the script's author, without keys.
 std::string masked(const Control& control, std::string text) {
   control.state().keys->mask(text);
   return detail::text::as_utf8(text);
 }
 
-bool is_in(const std::vector<Stub>& stubs, const StubState& stub) {
-  return std::any_of(stubs.begin(), stubs.end(),
-                     [&stub](const Stub& one) { return detail::Access::state(one).get() == &stub; });
+/// Whether it is the name of a file, and not that of a route by which stubs came.
+bool names_file(std::string_view file) {
+  return !file.empty() && file.substr(0, 4) != "PUT " && file.substr(0, 5) != "POST ";
 }
 
 /// What several stubs are shown by.
-struct Shown {
-  explicit Shown(const Control& its_control) : control(its_control), asked(its_control.state().script->stubs()) {
-    if (control.serving.script()) of_files = control.serving.script()->stubs();
-  }
+class Shown {
+ public:
+  explicit Shown(const Control& control) : control_(control), asked_(control.state().script->stubs()) {}
 
-  const char* layer_of(const StubState& stub) const {
-    if (control.layer.has(stub.id())) return "api";
-    return is_in(of_files, stub) ? "script" : "flags";
-  }
+  const Script::Stubs& asked() const { return *asked_; }
 
-  Json json(const StubState& stub) const {
+  Json json(const StubState& stub) {
     const StubPlan& plan = stub.plan();
-    const char* const layer = layer_of(stub);
+    const std::string layer = layer_of(stub);
     const SourceLocation where = stub.where();
-    const bool has_file = layer == std::string("script") && *where.file != '\0';
+    const bool has_place = layer != "flags";
     const std::size_t calls = stub.recorded();
     Json conditions = Json::array();
-    for (const Matcher& matcher : plan.matchers) conditions.push_back(masked(control, matcher.to_string()));
+    for (const Matcher& matcher : plan.matchers) conditions.push_back(masked(control_, matcher.to_string()));
     for (const detail::MachineState& state : plan.in_states)
-      conditions.push_back(masked(control, "state machine \"" + state.machine + "\" is \"" + state.state + "\""));
-    const std::optional<std::string> scope = control.layer.scope_of(stub.id());
+      conditions.push_back(masked(control_, "state machine \"" + state.machine + "\" is \"" + state.state + "\""));
+    const std::optional<std::string> scope = control_.layer.scope_of(stub.id());
     const std::optional<Range>& expected = plan.expected_calls;
     return Json{{"id", stub.id()},
-                {"name", plan.name.empty() ? Json() : Json(masked(control, plan.name))},
-                {"title", masked(control, stub.title())},
-                {"file", has_file ? Json(detail::text::as_utf8(where.file)) : Json()},
-                {"line", where.line > 0 && layer != std::string("flags") ? Json(where.line) : Json()},
+                {"name", plan.name.empty() ? Json() : Json(masked(control_, plan.name))},
+                {"title", masked(control_, stub.title())},
+                {"file", has_place && names_file(where.file) ? Json(detail::text::as_utf8(where.file)) : Json()},
+                {"line", has_place && where.line > 0 ? Json(where.line) : Json()},
                 {"calls", calls},
                 {"expected", expected ? Json(expected->to_string()) : Json()},
                 {"met", !expected || expected->contains(static_cast<double>(calls))},
                 {"layer", layer},
                 {"scope", scope ? Json(*scope) : Json()},
-                {"hidden_by", hidden_by(*asked, stub)},
+                {"hidden_by", hidden_by(stub)},
                 {"conditions", std::move(conditions)}};
   }
 
-  const Control& control;
-  std::shared_ptr<const Script::Stubs> asked;
-  std::vector<Stub> of_files;
+ private:
+  const char* layer_of(const StubState& stub) {
+    if (control_.layer.has(stub.id())) return "api";
+    if (!of_files_) {
+      of_files_.emplace();
+      if (control_.serving.script())
+        for (const Stub& one : control_.serving.script()->stubs()) of_files_->insert(detail::Access::state(one).get());
+    }
+    return of_files_->count(&stub) > 0 ? "script" : "flags";
+  }
+
+  /// The id of the stub that keeps every request from this one; null when none does. Looks at those asked before it.
+  Json hidden_by(const StubState& stub) {
+    while (looked_at_ < asked_->size() && seen_.count(&stub) == 0) {
+      const StubState& next = *(*asked_)[looked_at_++];
+      seen_[&next] = hiding_.add(next.plan());
+    }
+    const auto seen = seen_.find(&stub);
+    return seen != seen_.end() && seen->second ? Json((*asked_)[*seen->second]->id()) : Json();
+  }
+
+  const Control& control_;
+  std::shared_ptr<const Script::Stubs> asked_;
+  std::optional<std::set<const StubState*>> of_files_;  // once it was asked for
+  detail::HidingStubs hiding_;
+  std::size_t looked_at_ = 0;
+  std::map<const StubState*, std::optional<std::size_t>> seen_;  // by what each is hidden
 };
 
 }  // namespace
@@ -95,15 +100,15 @@ struct Shown {
 Json stub_json(const Control& control, const std::shared_ptr<StubState>& stub) { return Shown(control).json(*stub); }
 
 Json stubs_json(const Control& control, const std::optional<Scope>& scope) {
-  const Shown shown(control);
+  Shown shown(control);
   Json stubs = Json::array();
-  for (const auto& stub : *shown.asked)
+  for (const auto& stub : shown.asked())
     if (!scope || control.layer.scope_of(stub->id()) == scope->id) stubs.push_back(shown.json(*stub));
   return stubs;
 }
 
 Json stubs_json(const Control& control, const std::vector<Stub>& stubs) {
-  const Shown shown(control);
+  Shown shown(control);
   Json all = Json::array();
   for (const Stub& stub : stubs) all.push_back(shown.json(*detail::Access::state(stub)));
   return all;

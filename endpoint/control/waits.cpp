@@ -1,27 +1,54 @@
 #include "waits.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "control.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 
+class Waits::Turn {
+ public:
+  explicit Turn(std::atomic<std::size_t>& waiting) : waiting_(waiting) {
+    if (++waiting_ <= most) return;
+    --waiting_;
+    ControlError error(503, "too_many_waits",
+                       std::to_string(most) +
+                           " requests wait already, and no more do; ask again in a second, or without "
+                           "waiting");
+    error.retry_after = "1";
+    throw error;
+  }
+  ~Turn() { --waiting_; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<std::size_t>& waiting_;
+};
+
 bool Waits::wait_until(Moment deadline, const ControlRequest& request, const std::function<bool()>& condition) {
   // What is waited for often comes at once; a poll that lasts asks more rarely.
   constexpr std::chrono::milliseconds longest_pause{20};
   std::chrono::milliseconds pause{1};
+  std::optional<Turn> turn;
   for (;;) {
     if (condition()) return true;
     const Moment now = std::chrono::steady_clock::now();
     if (now >= deadline) return false;
     if (request.is_abandoned && request.is_abandoned())
       throw ControlError(503, "client_left", "the client has left");  // which nobody reads
+    if (!turn) turn.emplace(waiting_);
     std::unique_lock<std::mutex> lock(mutex_);
-    if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_.load(); }))
-      throw ControlError(503, "stopping", "the program is about to end");
+    if (ended_.wait_until(lock, std::min(deadline, now + pause), [this] { return stopped_.load(); })) require_running();
     pause = std::min(2 * pause, longest_pause);
   }
+}
+
+void Waits::require_running() const {
+  if (stopped_) throw ControlError(503, "stopping", "the program is about to end");
 }
 
 void Waits::stop() {

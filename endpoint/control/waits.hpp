@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 
@@ -23,11 +24,20 @@ class Waits {
   /// Ends every wait, those to come included.
   void stop();
   bool is_stopped() const { return stopped_; }
+  /// Throws ControlError `stopping` once the program ends: what takes long asks this between its steps.
+  void require_running() const;
+
+  /// Fewer than there are connections: some must be left for what the waits wait for.
+  static constexpr std::size_t most = 48;
 
  private:
+  /// One of them.
+  class Turn;
+
   std::mutex mutex_;
   std::condition_variable ended_;
   std::atomic<bool> stopped_{false};  // changed under the mutex
+  std::atomic<std::size_t> waiting_{0};
 };
 
 }  // namespace endpoint

@@ -39,3 +39,10 @@ TEST_CASE("a client that does not wait") {
   CHECK(agent.run("Hi") == "Hello.");
   CHECK(gateway.review());
 }
+
+TEST_CASE("an agent that takes what was cut short for an answer") {
+  Gateway gateway;
+  Agent agent{gateway.base_url(), gateway.api_key()};
+  gateway.chat().reply(text("It is 21 degrees and").finish_reason("length"));
+  CHECK_THROWS_AS(agent.run("The weather?"), AgentError);
+}

@@ -131,6 +131,18 @@ describe('what a test does with it', () => {
     });
   }
 
+  test('a test may have a long name', async (t) => {
+    const { server } = await openGateway(t);
+    for (const name of ['a'.repeat(256), 'a'.repeat(257), 'é'.repeat(500), 'x' + '😀'.repeat(500)]) {
+      const gateway = await server.scope(name);
+      const { scopes } = await server.control('GET', '/scopes');
+      const told = scopes.find(({ id }) => id === gateway.id).name;
+      assert.ok(Buffer.byteLength(told) <= 256 && !told.includes('\ufffd'), told);
+      if (told !== name) assert.ok(name.startsWith(told.split('…')[0]) && name.endsWith(told.split('…')[1]), told);
+      await gateway.close();
+    }
+  });
+
   test('of several stubs the first that matches answers', async (t) => {
     const gateway = await openGateway(t);
     await gateway.stubs([{ when: { user_says: 'weather' }, reply: 'Sun.' }, { reply: 'Sorry?' }]);
@@ -146,6 +158,18 @@ describe('what a test does with it', () => {
     assert.deepEqual([await older.calls(), await newer.calls()], [0, 1]);
     await newer.remove();
     assert.equal(await ask(gateway, 'Hi'), 'older');
+  });
+
+  test('a stub is named by the line that mounts it', async () => {
+    const here = () => `mock-gateway.test.mjs:${/test\.mjs:(\d+)/.exec(new Error().stack.split('\n')[2])[1]}`;
+    const gateway = await openGateway('named by lines');
+    const title = async (stub) => (await stub.owner.control('GET', stub.path)).title;
+    const [one, place] = [await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 }), here()];
+    assert.equal(await title(one), `the stub at ${place}`);
+    const [both, places] = [await gateway.stubs([{ name: 'a', when: { user_says: 'a' }, reply: 'a' }, { reply: 'b' }]), here()];
+    assert.deepEqual(await Promise.all(both.map(title)), [`"a" (${places})`, `the stub at ${places} (key is "${gateway.id}")`]);
+    assert.equal(await title(await gateway.stub({ reply: 'c', source: 'agent.yaml:3' })), 'the stub at agent.yaml:3');
+    await assert.rejects(gateway.close(), ({ message }) => message.includes(`expectation not met  the stub at ${place}  expected 1 call`));
   });
 
   test('a wait for calls ends with the last of them, or fails', async (t) => {
@@ -403,6 +427,42 @@ describe('node:test', () => {
     `);
     assert.deepEqual(results, { before: 'ok', unmet: 'not ok', unmatched: 'not ok', after: 'ok' }, stdout);
     assert.match(stdout, /not ok \d+ - unmet[^]*greeting[^]*not ok \d+ - unmatched[^]*Good morning/);
+  });
+
+  test('a test that expects a 429 and asks again passes, and is told', () => {
+    const { results, stdout } = suite(`
+      const { default: OpenAI } = await import(${JSON.stringify(import.meta.resolve('openai'))});
+      for (const looks of [false, true]) {
+        test('looks: ' + looks, async (t) => {
+          const gateway = await openGateway(t);
+          const replies = [{ failure: 'rate_limited', retry_after: '3600s' }, 'Hello.'];
+          await gateway.stub({ replies, expect: 2 });
+          const client = new OpenAI({ baseURL: gateway.baseURL, apiKey: gateway.apiKey, maxRetries: 0 });
+          const ask = { model: 'mock-model', messages: [{ role: 'user', content: 'Hi' }] };
+          await assert.rejects(client.chat.completions.create(ask), OpenAI.RateLimitError);
+          assert.equal((await client.chat.completions.create(ask)).choices[0].message.content, 'Hello.');
+          if (looks) {
+            const { ok, findings } = await gateway.review();
+            assert.deepEqual([ok, findings.map(({ code }) => code)], [true, ['asked_again_early']]);
+          }
+        });
+      }
+    `);
+    assert.deepEqual(results, { 'looks: false': 'ok', 'looks: true': 'ok' }, stdout);
+    // The test that looked needs no telling.
+    assert.equal(stdout.match(/asked_again_early \(exchange \d+ after \d+\): .*Retry-After was 3600 s/g)?.length, 1, stdout);
+  });
+
+  test('a client that says nothing of a new call fails the test', () => {
+    const { results, stdout } = suite(`
+      test('comes back at once', async (t) => {
+        const gateway = await openGateway(t);
+        await gateway.stub({ replies: [{ failure: 'rate_limited', retry_after: '3600s' }, 'Hello.'] });
+        for (const status of [429, 200]) assert.equal((await post(gateway, 'Hi')).status, status);
+      });
+    `);
+    assert.deepEqual(results, { 'comes back at once': 'not ok' }, stdout);
+    assert.match(stdout, /retry_after_ignored \(exchange/);
   });
 
   test('a test that fails by itself shows what the gateway saw', () => {

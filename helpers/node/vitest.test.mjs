@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openGateway } from './mock-gateway.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -20,6 +20,15 @@ test("a scope comes with the test's context", async (t) => {
   const gateway = await openGateway(t);
   await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.', expect: 1 });
   expect(await ask(gateway, 'Hi')).toBe('Hello.');
+});
+
+test('a stub is named by the line that mounts it, as it stands in the file', async (t) => {
+  const gateway = await openGateway(t);
+  const stub = await gateway.stub({ reply: 'Hello.' }); // this line
+  const { title, file, line } = await stub.owner.control('GET', stub.path);
+  expect(title).toBe(`the stub at vitest.test.mjs:${line}`);
+  expect(file).toMatch(/vitest\.test\.mjs$/);
+  expect(readFileSync(fileURLToPath(import.meta.url), 'utf8').split('\n')[line - 1]).toContain('// this line');
 });
 
 describe('a scope is there before each test', () => {
@@ -43,6 +52,17 @@ describe.concurrent('tests at once do not meet', () => {
     await gateway.close();
     if (answers.some((answer) => answer !== `number ${number}`)) throw new Error(answers.join());
   });
+});
+
+test('a test that expects a 429 and asks again passes, and is told', async () => {
+  const told = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  const gateway = await openGateway('asks again');
+  await gateway.stub({ replies: [{ failure: 'rate_limited', retry_after: '3600s' }, 'Hello.'], expect: 2 });
+  await expect(ask(gateway, 'Hi')).rejects.toThrow(OpenAI.RateLimitError);
+  expect(await ask(gateway, 'Hi')).toBe('Hello.');
+  await gateway.close();
+  expect(told.mock.calls.join()).toMatch(/^asked_again_early \(exchange \d+ after \d+\): /);
+  told.mockRestore();
 });
 
 test('what is wrong fails the test that it belongs to', { timeout: 60_000 }, () => {

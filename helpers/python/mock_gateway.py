@@ -27,6 +27,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from urllib.parse import quote, urlencode, urlsplit
@@ -120,7 +121,7 @@ class MockGateway(contextlib.AbstractContextManager):
         return answer
 
     # Each of these is one request; `mock-gateway openapi` prints the fields and answers.
-    def scope(self, name): return Scope(self, self.control("POST", "/scopes", {"name": name}))
+    def scope(self, name): return Scope(self, self.control("POST", "/scopes", {"name": _short(name)}))
     def create_key(self, **fields): return self.control("POST", "/keys", fields)  # with its "id" and "secret"
     def disable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/disable")
     def enable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/enable")
@@ -146,7 +147,9 @@ class Scope(contextlib.AbstractContextManager):
 
     def stubs(self, documents):
         """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them."""
-        mounted = self.control("POST", "/stubs", {"stubs": list(documents)})["stubs"]
+        source = {"source": _line_of_test()}
+        documents = [{**source, **each} if isinstance(each, dict) else each for each in documents]
+        mounted = self.control("POST", "/stubs", {"stubs": documents})["stubs"]
         return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted]
 
     # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
@@ -172,14 +175,19 @@ class Scope(contextlib.AbstractContextManager):
     def asked(self, wait="5s"): return self.control("GET", "/asked", wait=wait)["asked"]
     def answer(self, exchange, reply): self.server.control("POST", f"/asked/{exchange}", {"reply": reply})
 
-    def close(self):
-        """Removes the scope from the server. Raises AssertionError for what is wrong and was not looked at."""
+    def close(self, say=lambda text: print(text, file=sys.stderr)):
+        """Removes the scope from the server. Raises AssertionError for what is wrong and was not looked at. Says what
+        fails no test, such as asked_again_early."""
         if self._is_open:
             self._is_open = False
             answer = self.server.control("DELETE", f"/scopes/{self.id}")
-            wrong = answer["verify"]["problems"] + answer["review"]["findings"]
-            if unseen := [each for each in wrong if _identity(each) not in self._seen]:
-                raise AssertionError(answer["message"] if unseen == wrong else "\n".join(map(_text, unseen)))
+            found = answer["verify"]["problems"] + answer["review"]["findings"]
+            unseen = [each for each in found if _identity(each) not in self._seen]
+            text = answer["message"] if unseen == found else "\n".join(map(_text, unseen))
+            if any(each.get("fails_review", True) for each in unseen):
+                raise AssertionError(text)
+            if unseen:
+                say(text)
 
     def __exit__(self, kind, error, traceback):
         with contextlib.suppress(*((AssertionError, GatewayError) if error else ())):
@@ -209,11 +217,28 @@ class Gate:
     def open(self): self._control("POST", f"{self._path}/open")
 
 
+def _line_of_test():
+    """The line that called this file, for reports: "tests/test_agent.py:12"."""
+    frame = sys._getframe()
+    while frame.f_back and frame.f_code.co_filename == _line_of_test.__code__.co_filename:
+        frame = frame.f_back
+    file = os.path.relpath(frame.f_code.co_filename)
+    return f"{frame.f_code.co_filename if file.startswith('..') else file}:{frame.f_lineno}"
+
+
 def _around_proxies():
     """Clients read either variable, and some prefer one: where only one is set, both go on from it."""
     upper, lower = os.environ.get("NO_PROXY"), os.environ.get("no_proxy")
     lists = {"NO_PROXY": upper or lower or "localhost", "no_proxy": lower or upper or "localhost"}
     return {name: hosts if hosts == "*" else f"{hosts},127.0.0.1" for name, hosts in lists.items()}
+
+
+def _short(name):
+    """A test's name within the 256 bytes that the program takes: its beginning and its end."""
+    data = name.encode(errors="replace")
+    if len(data) <= 256:
+        return data.decode()
+    return data[:125].decode(errors="ignore") + "…" + data[-125:].decode(errors="ignore")
 
 
 def _identity(wrong):
@@ -264,7 +289,7 @@ with contextlib.suppress(ImportError):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(item):
         result = yield from _beside_failures(item, "call")
-        if problems := list(_problems(item)):
+        if problems := list(_problems(item, "call")):
             pytest.fail("\n".join(problems), pytrace=False)
         return result
 
@@ -273,13 +298,14 @@ with contextlib.suppress(ImportError):
         try:
             return (yield)
         except BaseException:
-            for problem in _problems(item):
+            for problem in _problems(item, phase):
                 item.add_report_section(phase, "mock-gateway", problem)
             raise
 
-    def _problems(item):
+    def _problems(item, phase):
+        """What fails the test; what fails none becomes a section of its report, which pytest -rA shows."""
         for scope in item.stash.get(_scopes, []):
             try:
-                scope.close()
+                scope.close(lambda text: item.add_report_section(phase, "mock-gateway", text))
             except (AssertionError, GatewayError) as error:
                 yield str(error)

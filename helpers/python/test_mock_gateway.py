@@ -21,11 +21,13 @@ from mock_gateway import GatewayError, MockGateway
 SECONDS = 20  # a net for what hangs, never a pace
 
 
-def post(place, text, **fields):
-    """The status and the body's JSON of a chat request, by plain sockets."""
+def post(place, text, number=None, **fields):
+    """The status and the body's JSON of a chat request, by plain sockets. `number` is that of the try."""
     address = urllib.parse.urlsplit(place.base_url)
     body = {"model": "mock-model", "messages": [{"role": "user", "content": text}], **fields}
     headers = {"Authorization": f"Bearer {place.api_key}", "Content-Type": "application/json"}
+    if number is not None:
+        headers["x-stainless-retry-count"] = number
     with contextlib.closing(http.client.HTTPConnection(address.netloc, timeout=SECONDS)) as connection:
         connection.request("POST", f"{address.path}/chat/completions", json.dumps(body), headers)
         response = connection.getresponse()
@@ -107,6 +109,14 @@ def test_what_goes_around_proxies_still_does(mock_gateway_server, monkeypatch, g
         assert (gateway.env["NO_PROXY"], gateway.env["no_proxy"]) == (upper, lower)
 
 
+@pytest.mark.parametrize("name", ["a" * 256, "a" * 257, "é" * 500, "x" + "😀" * 500])
+def test_a_test_may_have_a_long_name(mock_gateway_server, name):
+    with mock_gateway_server.scope(name) as scope:
+        told = next(one["name"] for one in mock_gateway_server.control("GET", "/scopes")["scopes"] if one["id"] == scope.id)
+        assert len(told.encode()) <= 256
+        assert told == name or (told[:31] == name[:31] and told[-31:] == name[-31:] and "…" in told)
+
+
 def test_of_several_stubs_the_first_that_matches_answers(gateway):
     gateway.stubs([{"when": {"user_says": "weather"}, "reply": "Sun."}, {"reply": "Sorry?"}])
     assert [ask(gateway, "the weather?"), ask(gateway, "Hi")] == ["Sun.", "Sorry?"]
@@ -119,6 +129,23 @@ def test_a_stub_counts_its_calls_until_it_is_removed(gateway):
     assert (older.calls, newer.calls) == (0, 2)
     newer.remove()
     assert ask(gateway, "Hi") == "older"
+
+
+def test_a_stub_is_named_by_the_line_that_mounts_it(mock_gateway_server):
+    def here():
+        return f"test_mock_gateway.py:{sys._getframe(1).f_lineno}"
+
+    scope = mock_gateway_server.scope("unmet")
+    one, place = scope.stub(when={"user_says": "Hi"}, reply="Hello.", expect=1), here()
+    assert one._control("GET", one._path)["title"] == f"the stub at {place}"
+    both, places = scope.stubs([{"name": "a", "when": {"user_says": "a"}, "reply": "a"}, {"reply": "b"}]), here()
+    titles = [stub._control("GET", stub._path)["title"] for stub in both]
+    assert titles == [f'"a" ({places})', f'the stub at {places} (key is "{scope.id}")']
+    own = scope.stub(reply="c", source="agent.yaml:3")
+    assert own._control("GET", own._path)["title"] == "the stub at agent.yaml:3"
+    with pytest.raises(AssertionError) as wrong:
+        scope.close()
+    assert f"expectation not met  the stub at {place}  expected 1 call, got 0" in str(wrong.value)
 
 
 def test_a_wait_for_calls_ends_with_the_last_of_them_or_fails(gateway):
@@ -325,6 +352,39 @@ def test_what_is_wrong_once_more_is_raised(mock_gateway_server):
             post(gateway, "Hi", user="somebody")
 
 
+LIMITED = {"replies": [{"failure": "rate_limited", "retry_after": "3600s"}, "Hello."], "expect": 2}
+
+
+def test_a_call_that_may_be_meant_is_told_and_not_raised(mock_gateway_server, capsys):
+    with mock_gateway_server.scope("asks again") as gateway:
+        gateway.stub(LIMITED)
+        with openai.OpenAI(base_url=gateway.base_url, api_key=gateway.api_key, max_retries=0) as client:
+            messages = [{"role": "user", "content": "Hi"}]
+            with pytest.raises(openai.RateLimitError):
+                client.chat.completions.create(model="mock-model", messages=messages)
+            answer = client.chat.completions.create(model="mock-model", messages=messages)
+        assert answer.choices[0].message.content == "Hello."
+    told = capsys.readouterr().err
+    assert told.startswith("asked_again_early (exchange ") and "Retry-After was 3600 s" in told, told
+    assert told.count("\n") == 1
+
+
+def test_what_is_raised_stands_beside_what_may_be_meant(mock_gateway_server):
+    with pytest.raises(AssertionError, match=r"\Aexpectation not met[^\0]*\n\nasked_again_early \(exchange "):
+        with mock_gateway_server.scope("asks again, and wrong") as gateway:
+            gateway.stub({**LIMITED, "expect": 3})
+            for status in [429, 200]:
+                assert post(gateway, "Hi", number="0")[0] == status
+
+
+def test_a_client_that_says_nothing_of_a_new_call_is_raised(mock_gateway_server):
+    with pytest.raises(AssertionError, match=r"\Aretry_after_ignored \(exchange "):
+        with mock_gateway_server.scope("comes back at once") as gateway:
+            gateway.stub(LIMITED)
+            for status in [429, 200]:
+                assert post(gateway, "Hi")[0] == status
+
+
 def test_an_unmet_expectation_that_was_looked_at_may_get_another_explanation(mock_gateway_server):
     unmet = {"when": {"user_says": "Hi"}, "reply": "Hello.", "expect": 1}
     with mock_gateway_server.scope("explained") as gateway:
@@ -400,6 +460,32 @@ def test_a_test_that_fails_by_itself_shows_what_the_gateway_saw(suite):
     result.stdout.fnmatch_lines(["*AssertionError*", "*- Captured mock-gateway call -*", "*Good morning*"])
 
 
+def test_a_test_that_expects_a_429_and_asks_again_passes(suite):
+    code = """
+    import openai, pytest
+    @pytest.fixture
+    def ask_by_sdk(gateway):
+        gateway.stub(replies=[{"failure": "rate_limited", "retry_after": "3600s"}, "Hello."], expect=2)
+        with openai.OpenAI(max_retries=0) as client:
+            messages = [{"role": "user", "content": "Hi"}]
+            yield lambda: client.chat.completions.create(model="mock-model", messages=messages).choices[0].message.content
+    def test_asks_again(ask_by_sdk):
+        with pytest.raises(openai.RateLimitError):
+            ask_by_sdk()
+        assert ask_by_sdk() == "Hello."
+    def test_asks_again_and_looks(gateway, ask_by_sdk):
+        with pytest.raises(openai.RateLimitError):
+            ask_by_sdk()
+        assert ask_by_sdk() == "Hello."
+        review = gateway.review()
+        assert review["ok"] and [finding["code"] for finding in review["findings"]] == ["asked_again_early"]
+    """
+    result = suite(code, "-rA", "-W", "error")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*_ test_asks_again _*", "*- Captured mock-gateway call -*", "asked_again_early *"])
+    assert result.stdout.str().count("asked_again_early (exchange") == 1  # the test that looked needs no telling
+
+
 def test_a_test_that_outlives_its_server_fails_for_itself(suite):
     result = suite("""
     import os, signal
@@ -464,7 +550,8 @@ def test_a_suite_chooses_how_the_server_starts(suite, pytester):
     def test_the_agent(gateway):
         gateway.stub(when={"user_says": "ping"}, reply="pong")
         assert [ask("ping"), ask("Hi")] == ["pong", "I am the agent."]
-        assert [each["file"] for each in gateway.server.control("GET", "/stubs")["stubs"]] == [None, "agent.json"]
+        files = [each["file"] for each in gateway.server.control("GET", "/stubs")["stubs"]]
+        assert files == ["test_a_suite_chooses_how_the_server_starts.py", "agent.json"]
     """)
     result.assert_outcomes(passed=1)
 

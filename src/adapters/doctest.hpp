@@ -4,12 +4,13 @@
 // whose checks compare what the gateway gives. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. CHECK prints optionals, durations and moments ("20ms == 60s"), the library's enumerations, and why a
-// Verification, Review or Wait is false.
+// made. At the end of a test that has failed, what verify() notes is a message. CHECK prints optionals, durations and
+// moments ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
 // MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -50,6 +51,56 @@ bool report_to_doctest(const Report& report) {
 }
 
 const InstalledReporter doctest_adapter(report_to_doctest);
+
+#ifndef DOCTEST_CONFIG_DISABLE
+/// Prints at the end of a failed test, or of a failed run of one that subcases repeat, what its gateways noted.
+class DoctestNotes : public doctest::IReporter {
+ public:
+  explicit DoctestNotes(const doctest::ContextOptions&) {}
+
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override { want_notes(); }
+  void test_run_end(const doctest::TestRunStats&) override {}
+  void test_case_start(const doctest::TestCaseData&) override {
+    begin();
+    a_run_failed_ = false;
+  }
+  void test_case_reenter(const doctest::TestCaseData&) override {
+    if (failed_) print();
+    begin();
+  }
+  void test_case_end(const doctest::CurrentTestCaseStats& test) override {
+    // A test may fail without a failed check: it took too long, say.
+    if (!test.testCaseSuccess && (failed_ || !a_run_failed_)) print();
+    begin();
+  }
+  void test_case_exception(const doctest::TestCaseException&) override { failed_ = true; }
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData& assertion) override { note(assertion.m_failed, assertion.m_at); }
+  void log_message(const doctest::MessageData& message) override { note(true, message.m_severity); }
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+
+ private:
+  void begin() {
+    pass_over_notes();
+    failed_ = false;
+  }
+  void note(bool failed, doctest::assertType::Enum kind) {
+    if (failed && !(kind & doctest::assertType::is_warn)) failed_ = true;
+  }
+  void print() {
+    a_run_failed_ = true;
+    for (const TestNotes& notes : take_notes()) DOCTEST_ADD_MESSAGE_AT(notes.where.file, notes.where.line, notes.text);
+  }
+
+  std::atomic<bool> failed_{false};
+  bool a_run_failed_ = false;
+};
+
+// doctest keeps one listener of a name: that of the first file with the adapter.
+const int doctest_notes = doctest::registerReporter<DoctestNotes>("mock_gateway", 0, false);
+#endif
 
 }  // namespace
 }  // namespace detail

@@ -4,7 +4,8 @@
 // file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. EXPECT_TRUE prints why a Verification, Review or Wait is false, EXPECT_EQ durations and moments
+// the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
+// Verification, Review or Wait is false, EXPECT_EQ durations and moments
 // ("20ms", "60s").
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <string>
 
 #include "../core/duration.hpp"
 #include "../core/printed.hpp"
@@ -23,12 +25,16 @@ namespace mock_gateway {
 namespace detail {
 namespace {
 
+/// GoogleTest has no message that is no failure.
+void print_message(const SourceLocation& where, const std::string& text) {
+  std::cout << where.file << ':' << where.line << ": Message\n" << text << "\n\n" << std::flush;
+}
+
 bool report_to_gtest(const Report& report) {
   // The set-up and tear-down of a whole suite belong to no test; GoogleTest counts what fails there for the suite.
   if (!testing::UnitTest::GetInstance()->current_test_suite()) return false;
   if (report.unwinding) {
-    // GoogleTest has no message that is no failure.
-    std::cout << report.where.file << ':' << report.where.line << ": Message\n" << report.text << "\n\n" << std::flush;
+    print_message(report.where, report.text);
     return true;
   }
   try {
@@ -44,29 +50,48 @@ const InstalledReporter gtest_adapter([] {
   return &report_to_gtest;
 }());
 
+/// Prints at the end of a failed test what its gateways noted.
+class GtestNotes : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (test.result()->Failed()) {
+      for (const TestNotes& notes : take_notes()) print_message(notes.where, notes.text);
+    }
+    pass_over_notes();
+  }
+};
+
+const bool gtest_notes = [] {
+  want_notes();
+  // Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+  testing::UnitTest::GetInstance()->listeners().Append(new GtestNotes);
+  return true;
+}();
+
 }  // namespace
 }  // namespace detail
 }  // namespace mock_gateway
 
-// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries.
+// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
+// true, since notes that were in a message count as printed.
 namespace testing {
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Verification& verification, void*)
     : AssertionResult(static_cast<bool>(verification)) {
-  *this << verification;
+  if (!*this) *this << verification;
 }
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Review& review, void*)
     : AssertionResult(static_cast<bool>(review)) {
-  *this << review;
+  if (!*this) *this << review;
 }
 
 template <>
 inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
     : AssertionResult(static_cast<bool>(wait)) {
-  *this << wait;
+  if (!*this) *this << wait;
 }
 
 }  // namespace testing

@@ -24,17 +24,19 @@ namespace default_replies {
 /// The instances of a request's schemas, which share a bounded amount of work.
 class SchemaTexts {
  public:
-  explicit SchemaTexts(const std::atomic<bool>* stopped) : budget_(schema::request_work_limit, stopped) {}
+  explicit SchemaTexts(const std::atomic<bool>* stopped)
+      : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
   /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
-    // Where the work left might not do for a further one, one that was made before.
-    if (!made.empty() && budget_.left() < 2 * dearest_) return made[random.below(made.size())];
-    const std::size_t before = budget_.left();
+    // Where a further one might be too much work, one that was made before.
+    if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
+      return made[random.below(made.size())];
+    const std::size_t before = budget_.spent();
     try {
       made.push_back(schema::instance_of(schema, random, budget_));
-      dearest_ = std::max(dearest_, before - budget_.left());
+      dearest_ = std::max(dearest_, budget_.spent() - before);
       return made.back();
     } catch (const schema::Unsupported& unsupported) {
       const std::string path = place + unsupported.path;
@@ -123,17 +125,28 @@ std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
 
 /// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
 /// their number.
-std::uint64_t fingerprint_of(const Json& value, std::uint64_t basis) {
-  const char kind = static_cast<char>(value.type());
-  std::uint64_t hash = fingerprint({&kind, 1}, basis);
-  if (value.is_string()) return fingerprint_of(value.get_ref<const std::string&>(), hash);
-  if (!value.is_structured()) return fingerprint(value.dump(), hash);
-  hash = fingerprint(std::to_string(value.size()) + ':', hash);
-  if (value.is_array()) {
-    for (const Json& element : value) hash = fingerprint_of(element, hash);
-    return hash;
+std::uint64_t fingerprint_of(const Json& whole, std::uint64_t basis) {
+  std::uint64_t hash = basis;
+  // Not by recursion: a client decides how deep the value is.
+  std::vector<std::pair<const std::string*, const Json*>> pending{{nullptr, &whole}};  // the next one last
+  while (!pending.empty()) {
+    const auto [name, value] = pending.back();
+    pending.pop_back();
+    if (name != nullptr) hash = fingerprint_of(*name, hash);
+    const char kind = static_cast<char>(value->type());
+    hash = fingerprint({&kind, 1}, hash);
+    if (value->is_string()) {
+      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+    } else if (!value->is_structured()) {
+      hash = fingerprint(value->dump(), hash);
+    } else {
+      hash = fingerprint(std::to_string(value->size()) + ':', hash);
+      const auto first = static_cast<std::ptrdiff_t>(pending.size());
+      for (auto part = value->begin(); part != value->end(); ++part)
+        pending.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
+      std::reverse(pending.begin() + first, pending.end());
+    }
   }
-  for (const auto& member : value.items()) hash = fingerprint_of(member.value(), fingerprint_of(member.key(), hash));
   return hash;
 }
 

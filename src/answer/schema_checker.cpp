@@ -20,6 +20,8 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
+inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
+
 namespace checkers {
 
 /// Whether a value is a number without a fraction, however it is written.
@@ -63,6 +65,7 @@ inline constexpr Format formats[] = {
 
 /// JSON Schema's equality.
 Validity equal(const Json& left, const Json& right) {
+  if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
   if (alike && (is_lossy(left) || is_lossy(right))) return Validity::unsure;
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
@@ -170,12 +173,39 @@ bool fits(Shape shape, const Json& value) {
   }
 }
 
+/// The types that a keyword is about.
+unsigned types_hinted_by(const std::string& name) {
+  unsigned hinted = 0;
+  for (const Type& type : types) {
+    if (lists(type.hints, name)) hinted |= type.bits;
+  }
+  return hinted;
+}
+
 std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
 /// The bits of a type's name; 0 when there is no such type.
 unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
+}
+
+/// The types that a schema allows by its own `type`.
+unsigned types_of(const Json& schema) {
+  const Json* const type = keyword(schema, "type");
+  if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
+  if (!type->is_array()) return bits_of(*type);
+  return std::accumulate(type->begin(), type->end(), 0u,
+                         [](unsigned bits, const Json& name) { return bits | bits_of(name); });
+}
+
+/// The names of an object's members, sorted.
+std::vector<std::string_view> sorted_names(const Json& object) {
+  std::vector<std::string_view> names;
+  names.reserve(object.size());
+  for (auto item = object.begin(); item != object.end(); ++item) names.emplace_back(item.key());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 unsigned type_of(const Json& value) {
@@ -229,24 +259,6 @@ std::size_t size_of(const Json& schema, std::string_view name, std::size_t other
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
 
-unsigned types_of(const Json& schema) {
-  const Json* const type = keyword(schema, "type");
-  if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
-  if (!type->is_array()) return checkers::bits_of(*type);
-  return std::accumulate(type->begin(), type->end(), 0u,
-                         [](unsigned bits, const Json& name) { return bits | checkers::bits_of(name); });
-}
-
-unsigned hinted_types(const Json& schema) {
-  unsigned hinted = 0;
-  for (auto item = schema.begin(); schema.is_object() && item != schema.end(); ++item) {
-    for (const checkers::Type& type : checkers::types) {
-      if (checkers::lists(type.hints, item.key())) hinted |= type.bits;
-    }
-  }
-  return hinted;
-}
-
 const Json* item_of(const Json& schema, std::size_t index) {
   const Json* const prefix = keyword(schema, "prefixItems");
   return prefix != nullptr && index < prefix->size() ? &(*prefix)[index] : keyword(schema, "items");
@@ -275,14 +287,17 @@ void Checker::intern(const Json& schema, const std::string& path) {
   if (!schema.is_object() && !schema.is_boolean()) {
     throw Unsupported{path, "A schema must be an object or a boolean, not " + checkers::quoted(schema) + "."};
   }
+  budget_.earn(subschema_worth);
   known->second.path = path;
+  known->second.types = checkers::types_of(schema);
   found_.push_back(&schema);
 }
 
 void Checker::read(const Json& schema, const std::string& name, const Json& value) {
   using checkers::Shape;
   budget_.spend(5);
-  const std::string path = node(schema).path + json_pointer::token(name);
+  Node& known = node(schema);
+  const std::string path = known.path + json_pointer::token(name);
   const auto refuse = [&path](const std::string& reason) { throw Unsupported{path, reason}; };
   if (name == "$id" && value.is_string() && &schema != &root_) refuse("An \"$id\" below the root is not supported.");
   for (const Json& type : name != "type" ? Json::array() : value.is_array() ? value : Json::array({value})) {
@@ -292,12 +307,13 @@ void Checker::read(const Json& schema, const std::string& name, const Json& valu
   const auto row = std::find_if(std::begin(checkers::keywords), std::end(checkers::keywords),
                                 [&](const checkers::Keywords& some) { return checkers::lists(some.names, name); });
   if (row == std::end(checkers::keywords)) return;
+  known.hinted_types |= checkers::types_hinted_by(name);
   if (row->shape == Shape::refused) refuse("The keyword \"" + name + "\" is not supported.");
   if (!checkers::fits(row->shape, value)) {
     refuse("\"" + name + "\" must be " + row->expected + ", not " + checkers::quoted(value) + ".");
   }
   if (name == "multipleOf" && value.get<double>() <= 0) refuse("\"multipleOf\" must be greater than 0.");
-  if (name == "$ref") node(schema).reference = &resolve(value.get<std::string>(), path);
+  if (name == "$ref") known.reference = &resolve(value.get<std::string>(), path);
   if (name == "pattern") pattern(value.get<std::string>(), path);
   if (name == "format") {
     const bool is_annotation =
@@ -312,7 +328,9 @@ void Checker::read(const Json& schema, const std::string& name, const Json& valu
     const std::string place = path + json_pointer::token(item.key());
     if (name == "patternProperties") pattern(item.key(), place);
     intern(*item, place);
+    if (name == "properties") known.properties.emplace_back(item.key(), &*item);
   }
+  if (name == "properties") std::sort(known.properties.begin(), known.properties.end());
   for (std::size_t index = 0; row->shape == Shape::schemas && index < value.size(); ++index) {
     intern(value[index], path + "/" + std::to_string(index));
   }
@@ -355,7 +373,7 @@ Parts Checker::all_of(const Json& schema) {
 Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);
   budget_.spend(5 + schema.size() / 8);
-  if ((checkers::type_of(value) & types_of(schema)) == 0) return Validity::no;
+  if ((checkers::type_of(value) & node(schema).types) == 0) return Validity::no;
   if (!schema.is_object() || schema.empty()) return Validity::yes;
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -425,8 +443,11 @@ Validity Checker::array_validity(const Json& schema, const Json& value) {
 Validity Checker::object_validity(const Json& schema, const Json& value) {
   if (!checkers::is_size_within(value.size(), schema, "minProperties", "maxProperties")) return Validity::no;
   if (const Json* const required = keyword(schema, "required")) {
-    budget_.spend(required->size() * (1 + value.size() / 8));
-    const auto is_there = [&](const Json& name) { return value.contains(name.get_ref<const std::string&>()); };
+    budget_.spend(required->size() + value.size());
+    const std::vector<std::string_view> names = checkers::sorted_names(value);
+    const auto is_there = [&](const Json& name) {
+      return std::binary_search(names.begin(), names.end(), std::string_view(name.get_ref<const std::string&>()));
+    };
     if (!std::all_of(required->begin(), required->end(), is_there)) return Validity::no;
   }
   const Json* const names = keyword(schema, "propertyNames");
@@ -442,9 +463,12 @@ Parts Checker::property(const Parts& schemas, const std::string& name) {
   Parts found;
   for (const Json* schema : schemas) {
     const std::size_t before = found.size();
-    if (const Json* const properties = keyword(*schema, "properties")) {
-      budget_.spend(1 + properties->size() / 8);
-      if (const Json* const declared = keyword(*properties, name)) found.push_back(declared);
+    if (const auto& properties = node(*schema).properties; !properties.empty()) {
+      budget_.spend(2);
+      const auto declared =
+          std::lower_bound(properties.begin(), properties.end(), std::string_view(name),
+                           [](const auto& property, std::string_view wanted) { return property.first < wanted; });
+      if (declared != properties.end() && declared->first == name) found.push_back(declared->second);
     }
     if (const Json* const patterns = keyword(*schema, "patternProperties")) {
       for (auto item = patterns->begin(); item != patterns->end(); ++item) {

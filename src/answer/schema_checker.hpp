@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../core/json.hpp"
@@ -55,18 +56,17 @@ enum TypeBit : unsigned {
 const Json* keyword(const Json& schema, std::string_view name);
 /// The size that a keyword states, or what holds without it.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// The types that a schema allows by its own `type`.
-unsigned types_of(const Json& schema);
-/// The types that its other keywords are about.
-unsigned hinted_types(const Json& schema);
 /// What a schema says about an array's item; null when nothing.
 const Json* item_of(const Json& schema, std::size_t index);
 
 /// What is known of a subschema.
 struct Node {
   std::string path;
-  const Json* reference = nullptr;  // what its $ref leads to
-  std::size_t active = 0;           // how many values that it applies to are being made
+  const Json* reference = nullptr;                                   // what its $ref leads to
+  unsigned types = all_bits;                                         // that its own `type` allows
+  unsigned hinted_types = 0;                                         // that its other keywords are about
+  std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
+  std::size_t active = 0;  // how many values that it applies to are being made
 };
 
 /// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.

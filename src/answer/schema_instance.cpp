@@ -20,7 +20,8 @@ namespace detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
-inline constexpr std::size_t patience = 60;  // proposals of which one must fit
+inline constexpr std::size_t value_worth = 1000;  // steps that a value earns which becomes part of the instance
+inline constexpr std::size_t patience = 60;       // proposals of which one must fit
 inline constexpr std::size_t max_instance_depth = 64;
 inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
 inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
@@ -83,7 +84,7 @@ class Maker {
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
     if (std::find(demand.parts.begin(), demand.parts.end(), &schema) != demand.parts.end()) return;
     demand.parts.push_back(&schema);
-    demand.types &= types_of(schema);
+    demand.types &= checker_.node(schema).types;
     for (const Json* part : checker_.all_of(schema)) expand(demand, *part);
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
@@ -145,7 +146,7 @@ class Maker {
     for (const bool late : {false, true}) {
       for (std::size_t index = 0; index < alternatives.size(); ++index) {
         const Json& one = alternatives[(first + index) % alternatives.size()];
-        const bool is_late = (brief && is_recursive(one)) || (avoids_null && types_of(one) == null_bit);
+        const bool is_late = (brief && is_recursive(one)) || (avoids_null && checker_.node(one).types == null_bit);
         if (is_late == late) sorted.push_back(&one);
       }
     }
@@ -165,14 +166,15 @@ class Maker {
     for (std::size_t index = 0; index < count; ++index) {
       const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      if (fits(demand, value)) return value;
+      // Not `return value`: where JSON converts to std::optional by itself, that is ambiguous.
+      if (fits(demand, value)) return std::optional<Json>(std::in_place, value);
     }
     return fail(demand, "None of the listed values certainly satisfies all that applies.");
   }
 
   std::optional<Json> typed(const Demand& demand) {
     unsigned usual = demand.all("type").empty() ? 0 : demand.types;
-    for (const Json* part : demand.parts) usual |= hinted_types(*part) & demand.types;
+    for (const Json* part : demand.parts) usual |= checker_.node(*part).hinted_types & demand.types;
     if (usual == 0) usual = string_bit;
     if (is_brief(demand.depth) && (usual & ~nested_bits) != 0) usual &= ~nested_bits;
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
@@ -195,10 +197,10 @@ class Maker {
 
   /// Proposes a value of a kind.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
-    if (kind == null_bit) return Json(nullptr);
-    if (kind == boolean_bit) return Json(below(2) != 0);
-    if (kind == string_bit) return string(demand, attempt);
-    if (kind != array_bit && kind != object_bit) return number(demand, attempt);
+    if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
+    if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
+    if (kind == string_bit) return std::optional<Json>(std::in_place, string(demand, attempt));
+    if (kind != array_bit && kind != object_bit) return std::optional<Json>(std::in_place, number(demand, attempt));
     for (const Json* part : demand.parts) ++checker_.node(*part).active;
     std::optional<Json> value = kind == array_bit ? array(demand) : object(demand);
     for (const Json* part : demand.parts) --checker_.node(*part).active;
@@ -303,17 +305,30 @@ class Maker {
       std::optional<Json> item = make(parts, demand.depth + 1);
       if (!item && made.size() < least) return std::nullopt;
       if (!item) break;
-      if (!unique || taken.insert(canonical(*item)).second) made.push_back(std::move(*item));
+      if (unique && !taken.insert(canonical(*item)).second) continue;
+      made.push_back(std::move(*item));
+      budget_.earn(value_worth);
     }
-    return made;
+    return std::optional<Json>(std::in_place, std::move(made));
   }
 
-  /// Adds a property, if a value is found.
-  bool add(const Demand& demand, Json& object, const std::string& name) {
-    budget_.spend(1 + object.size() / 8);
+  /// The properties of an object that is being made. Json would look for each new one among all others.
+  struct Members {
+    Json::object_t all;
+    std::set<std::string> names;
+
+    std::size_t size() const { return all.size(); }
+  };
+
+  /// Adds a property that is not there, if a value is found.
+  bool add(const Demand& demand, Members& object, const std::string& name) {
+    budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
-    if (value) object[name] = std::move(*value);
-    return value.has_value();
+    if (!value) return false;
+    object.names.insert(name);
+    object.all.emplace_back(name, std::move(*value));
+    budget_.earn(value_worth);
+    return true;
   }
 
   std::optional<Json> object(const Demand& demand) {
@@ -322,10 +337,10 @@ class Maker {
     const bool generous = output_ <= generous_values;
     std::set<std::string> required;
     for (const Json* names : demand.all("required")) required.insert(names->begin(), names->end());
-    Json made = Json::object();
+    Members made;
     for (const Json* properties : demand.all("properties")) {
       for (auto item = properties->begin(); item != properties->end(); ++item) {
-        if (made.contains(item.key())) continue;
+        if (made.names.count(item.key()) != 0) continue;
         const bool needed = required.erase(item.key()) != 0;
         const bool fits = made.size() + required.size() < (generous ? most : least);
         const bool wanted = needed || (fits && !are_recursive(checker_.property(demand.parts, item.key())));
@@ -337,14 +352,14 @@ class Maker {
     }
     std::size_t goal = least;
     for (const Json* others : demand.all("additionalProperties")) {
-      const bool is_map = made.empty() && others->is_object() && !is_recursive(*others);
+      const bool is_map = made.size() == 0 && others->is_object() && !is_recursive(*others);
       if (is_map && generous) goal = std::max(goal, std::min(most, 1 + below(2)));
     }
     for (std::size_t round = 0; made.size() < goal && round < patience + goal; ++round) {
       const std::optional<std::string> name = invented_name(demand, round);
-      if (name && !made.contains(*name)) add(demand, made, *name);
+      if (name && made.names.count(*name) == 0) add(demand, made, *name);
     }
-    return made;
+    return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
   /// A name for patternProperties and for additionalProperties by turns.

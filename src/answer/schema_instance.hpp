@@ -16,7 +16,10 @@ namespace mock_gateway {
 namespace detail {
 namespace schema {
 
-inline constexpr std::size_t request_work_limit = 100000;  ///< Steps for all schemas of a request together.
+// Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
+// a large schema earns more as it is read and its values are found, up to the second.
+inline constexpr std::size_t request_work_limit = 100000;
+inline constexpr std::size_t large_work_limit = 1000000;
 
 /// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
 /// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.

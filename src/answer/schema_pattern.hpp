@@ -30,16 +30,23 @@ struct Unsupported {
 /// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
 class Budget {
  public:
-  /// `stopped` ends the work when it becomes true. It must outlive the budget; null: nothing but the limit ends it.
-  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr)
-      : left_(limit), stopped_(stopped) {}
+  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
+  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
+      : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
   void spend(std::size_t steps) {
     if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
     left_ -= steps;
+    spent_ += steps;
     if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
   }
-  std::size_t left() const { return left_; }
+  void earn(std::size_t steps) {
+    const std::size_t earned = steps < earnable_ ? steps : earnable_;
+    earnable_ -= earned;
+    left_ += earned;
+  }
+  std::size_t spent() const { return spent_; }
 
   /// One nested call, for as long as it lives.
   class Frame {
@@ -58,6 +65,8 @@ class Budget {
 
  private:
   std::size_t left_;
+  std::size_t earnable_;
+  std::size_t spent_ = 0;
   const std::atomic<bool>* stopped_;
   std::size_t frames_ = 0;
 };

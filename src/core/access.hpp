@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include "version.hpp"
@@ -26,10 +25,19 @@ struct Access {
   static const auto& data(const T& value) {
     return *value.data_;
   }
+  /// The same, to be changed.
+  template <class T>
+  static auto& edit(T& value) {
+    return value.edit();
+  }
   /// What several handles share, for one that must outlive them.
   template <class T>
   static const auto& shared_data(const T& value) {
     return value.data_;
+  }
+  template <class T>
+  static auto& plan(T& builder) {
+    return *builder.plan_;
   }
   template <class T>
   static auto* serving(const T& gateway) {
@@ -41,17 +49,6 @@ struct Access {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
-
-/// The value behind a pointer that copies share, for a change that they do not see.
-template <class T>
-T& own(std::shared_ptr<T>& shared) {
-  if (!shared) {
-    shared = std::make_shared<T>();  // it was moved from
-  } else if (shared.use_count() > 1) {
-    shared = std::make_shared<T>(*shared);
-  }
-  return *shared;
-}
 
 }  // namespace detail
 

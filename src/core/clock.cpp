@@ -35,6 +35,7 @@ class ClockState {
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
   virtual ExpiredSleeps expired_sleeps() const { return {}; }
+  virtual void note_date(TimePoint) {}
 };
 
 class RealClockState : public ClockState {
@@ -169,6 +170,24 @@ class ManualClockState final : public ClockState {
     return expired_sleeps_;
   }
 
+  void note_date(TimePoint date) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    date_ = date;
+  }
+
+  /// Why a client that was told to wait until a date may not sleep on this clock. Empty when none was, when it has
+  /// come, or when the clock shows the machine's time.
+  std::string about_date() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    const Duration apart = machine - now_;
+    if (!date_ || *date_ <= now_ || (apart <= std::chrono::seconds{1} && apart >= std::chrono::seconds{-1})) return "";
+    return "; the date in Retry-After, " + calendar::http_date(*date_) + ", is of the gateway's clock" +
+           (*date_ < machine ? ", and has passed" : ", and is far ahead") +
+           " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+           "machine's time";
+  }
+
   template <class Condition>
   bool wait(Duration timeout, const Condition& condition) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -278,6 +297,7 @@ class ManualClockState final : public ClockState {
   Running running_;            // exchanges woken by the clock that have not come to rest, and their threads
   std::size_t advancing_ = 0;  // of these, those whose own thread is inside run_until
   ExpiredSleeps expired_sleeps_;
+  std::optional<TimePoint> date_;  // in the last Retry-After that had one
 };
 
 TimePoint later(TimePoint time, Duration step) {
@@ -321,6 +341,8 @@ TimePoint Timeline::at(SteadyTime real) const {
   if (clock_->wakes()) return now();
   return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
 }
+
+void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 
 void Timeline::settle() { clock_->settle(*this); }
 
@@ -536,7 +558,7 @@ Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   auto& clock = detail::manual(*this);
   const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
   const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
-                              " callers are inside ManualClock::sleep_for";
+                              " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 
@@ -546,6 +568,7 @@ Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
   std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
+  if (!reached) message += clock.about_date();
   return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
 }
 

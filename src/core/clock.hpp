@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "duration.hpp"
+#include "shared.hpp"
 #include "wait.hpp"
 
 namespace mock_gateway {
@@ -31,7 +32,7 @@ class Clock {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::ClockState> state_;
+  detail::Lasting<detail::ClockState> state_;
 };
 
 /// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
@@ -112,7 +113,7 @@ class Gate {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::GateState> state_;
+  detail::Lasting<detail::GateState> state_;
 };
 
 }  // namespace mock_gateway

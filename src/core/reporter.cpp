@@ -1,6 +1,9 @@
 #include "reporter.hpp"
 
+#include <algorithm>  // remove
 #include <atomic>
+#include <mutex>
+#include <utility>
 
 namespace mock_gateway {
 namespace detail {
@@ -11,10 +14,71 @@ std::atomic<Reporter>& current() {
   return reporter;
 }
 
+struct NoteBook {
+  std::mutex mutex;
+  bool wanted = false;
+  std::vector<TestNotes> kept;
+  std::vector<NoteSource*> sources;
+};
+
+/// It is never destroyed: gateways may end after everything that is static.
+NoteBook& notes() {
+  static NoteBook& notes = *new NoteBook;
+  return notes;
+}
+
 }  // namespace reporters
 
 void set_reporter(Reporter reporter) { reporters::current() = reporter; }
 Reporter reporter() { return reporters::current(); }
+
+void NoteSource::begin_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.sources.push_back(this);
+}
+
+NoteSource::~NoteSource() = default;
+
+void NoteSource::end_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.sources.erase(std::remove(book.sources.begin(), book.sources.end(), this), book.sources.end());
+}
+
+void keep_notes(TestNotes notes) {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
+}
+
+void want_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.wanted = true;
+}
+
+bool are_notes_wanted() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  return book.wanted;
+}
+
+std::vector<TestNotes> take_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  std::vector<TestNotes> taken = std::exchange(book.kept, {});
+  for (NoteSource* const source : book.sources)
+    if (TestNotes notes = source->take_notes(); !notes.text.empty()) taken.push_back(std::move(notes));
+  return taken;
+}
+
+void pass_over_notes() {
+  reporters::NoteBook& book = reporters::notes();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.kept.clear();
+  for (NoteSource* const source : book.sources) source->pass_over_notes();
+}
 
 }  // namespace detail
 }  // namespace mock_gateway

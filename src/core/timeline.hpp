@@ -49,6 +49,8 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
+  /// A client was told to wait until a date on this time.
+  void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
   /// Whether a wait for a moment takes no time.

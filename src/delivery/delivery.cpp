@@ -321,13 +321,17 @@ void Delivery::flush() {
 }
 
 void Delivery::pause_between_writes() {
+  if (reads_too_slowly_) return;
   delivery::BetweenWrites pause(outlet_);
   wait(pause, Outlet::OnClientClosed::go_on);
+  time_to_read_ += pause.passed();
+  reads_too_slowly_ = pause.is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
 }
 
 void Delivery::write(std::string_view bytes) {
   const std::size_t most = plan_.writes.kind == Writes::Kind::sliced ? plan_.writes.size : bytes.size();
   while (!bytes.empty()) {
+    if (plan_.writes.kind == Writes::Kind::sliced && written_ > 0) pause_between_writes();
     std::optional<std::size_t> count;
     {
       const std::lock_guard<std::mutex> lock(progress_.handover);
@@ -544,9 +548,9 @@ void Delivery::guard_expired() {
 
 void Delivery::stall_guard_expired(const std::string& purpose) {
   const std::optional<ScriptedWait> wait = progress_.scripted_wait();
-  waited_in_vain_ =
-      wait ? wait->in_vain(*stall_guard_)
-           : "waited for " + purpose + " for " + text::seconds(*stall_guard_) + "; the client still waited";
+  waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
+                         : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
+                               " s; the client still waited";
   outlet_.guard_expired();
   keep_end(KeptAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);

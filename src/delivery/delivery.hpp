@@ -186,6 +186,9 @@ class Delivery {
   std::size_t published_ = 0;  // of the marks
   std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
+  /// What the client took to read between writes, in real time; when that is too much it gets no more.
+  Duration time_to_read_{0};
+  bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
   bool nothing_follows_ = false;  // the whole of a plain reply has been sent

@@ -34,6 +34,8 @@ class Outlet {
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
+  /// Whether the client, not only its kernel, has read what was written; nothing where the system cannot tell.
+  virtual std::optional<bool> was_read() const { return std::nullopt; }
   /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
   /// sends or does not wait for is its answer to a whole reply.
   virtual void last_bytes_follow() {}

@@ -46,8 +46,8 @@ std::string ScriptedWait::under_way() const {
 
 std::string ScriptedWait::in_vain(Duration lasted) const {
   const progress::Verb verb = progress::verb_of(kind);
-  return std::string(verb.past) + " as scripted " + place + " for " + text::seconds(lasted) + "; the client " +
-         verb.client;
+  return std::string(verb.past) + " as scripted " + place + " for " + text::decimal(lasted.count(), 1000000000) +
+         " s; the client " + verb.client;
 }
 
 void DeliveryProgress::set_scripted_wait(std::optional<ScriptedWait> wait) {

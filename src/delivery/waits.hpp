@@ -31,11 +31,14 @@ class Noted {
   DeliveryProgress& progress_;
 };
 
-/// Where in the reply a trigger was met: "after token 2".
+/// Where in the reply a trigger was met, as waits and verify() say: "after token 2".
 inline std::string place_of(const Trigger& trigger) {
-  if (trigger.kind() == Trigger::Kind::after_events) return "after event " + std::to_string(trigger.count());
-  if (trigger.kind() == Trigger::Kind::after_tokens) return "after token " + std::to_string(trigger.count());
-  return trigger.to_string();
+  switch (trigger.kind()) {
+    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
+    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
+    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
+    default: return trigger.to_string();
+  }
 }
 
 /// A wait that ends with the first of two.
@@ -74,22 +77,31 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The time between two writes that a client is to read apart: what was written has left, and a moment of real time has
-/// passed, whatever the clock. Not the acknowledgement, which a client that has just sent a request delays by 40 ms.
+/// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
+/// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
+/// acknowledgement, which a client that has just sent a request delays by 40 ms.
 class BetweenWrites final : public Pending {
  public:
+  /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
+  /// leaves byte by byte would take minutes.
+  static constexpr Duration most_in_all = std::chrono::seconds{5};
+
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
 
   bool over() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    // With a client that does not read, the next write waits longer than this.
-    return passed >= moment_ && (outlet_.has_left() || passed >= std::chrono::seconds{1});
+    if (is_vain()) return true;
+    const std::optional<bool> read = outlet_.was_read();
+    return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> look_again_in() override {
-    const auto passed = std::chrono::steady_clock::now() - began_;
-    return passed < moment_ ? moment_ - passed : moment_;
+    // Nothing wakes when a client reads. Most do at once.
+    constexpr Duration shortest = std::chrono::microseconds{20};
+    return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
   bool needs_wake() const override { return false; }
+  /// The client does not read, and what is written next will be read with what was.
+  bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
+  Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
  private:
   static constexpr Duration moment_ = std::chrono::milliseconds{1};

@@ -15,6 +15,8 @@
 namespace mock_gateway {
 namespace detail {
 
+struct ScriptPlan;
+
 /// What a document has mounted.
 struct LoadedDocument {
   /// Whoever reads a document that shares these gates holds this until it has added those that the document names
@@ -31,6 +33,7 @@ struct LoadedDocument {
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
   std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
 
   /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
   /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.

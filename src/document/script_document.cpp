@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <deque>
+#include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "../core/access.hpp"
@@ -11,6 +14,7 @@
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../gateway/gateway.hpp"
+#include "../gateway/option_values.hpp"
 #include "../keys/keys.hpp"
 #include "../serve/gateway_state.hpp"
 #include "loaded_document.hpp"
@@ -89,19 +93,14 @@ void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std
   read_whole(reader, document, plan);
 }
 
+/// The sources must still be there.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
+  if (problems.empty()) script_references::resolve(*plan, problems);
   std::vector<ScriptProblem> errors;
   for (ScriptProblem& problem : problems)
     (problem.severity == Severity::error ? errors : plan->warnings).push_back(std::move(problem));
   if (!errors.empty()) throw ScriptError(std::move(errors));
   return plan;
-}
-
-/// The key of that name that is not deleted; nothing when there is none.
-std::optional<ApiKey> key_named(const Keys& keys, const std::string& name) {
-  for (ApiKey& key : keys.list())
-    if (key.description == name) return std::move(key);
-  return std::nullopt;
 }
 
 void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
@@ -117,13 +116,14 @@ void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocu
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
-  const Keys keys(state.keys);
+  std::map<std::string, std::string> ids;  // by description, the first of several
+  for (const ApiKey& key : state.keys->list()) ids.try_emplace(key.description, key.id);
   state.failures.clear_of(owner);
   for (const ScriptedFailure& forced : plan.failures) {
     FailureScope scope = forced.scope;
     if (!forced.key.empty()) {
-      const std::optional<ApiKey> key = key_named(keys, forced.key);
-      scope = for_key(key ? key->id : forced.key);
+      const auto named = ids.find(forced.key);
+      scope = for_key(named == ids.end() ? forced.key : named->second);
     }
     state.failures.add(forced.failure, forced.times, scope, owner);
   }
@@ -146,23 +146,33 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
+  std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
+  for (std::size_t index = loaded.stubs.size(); index-- > 0;)
+    if (!loaded.stubs[index]->removed()) earlier[loaded.stub_json[index]].push_back(loaded.stubs[index]);
+  const std::uint64_t newest_exchange = loaded.journal->newest_id();
   std::vector<Script::BlockStub> block;
-  Script::Stubs earlier = loaded.stubs;
   for (const ScriptedStub& stub : plan.stubs) {
     Script::BlockStub& one = block.emplace_back();
-    for (std::size_t index = 0; index < earlier.size() && !one.kept; ++index) {
-      if (earlier[index] && !earlier[index]->removed() && loaded.stub_json[index] == stub.json)
-        one.kept = std::move(earlier[index]);
+    const auto same = earlier.find(stub.json);
+    if (same != earlier.end() && !same->second.empty()) {
+      one.kept = std::move(same->second.back());
+      same->second.pop_back();
     }
     one.plan = stub.plan;
-    one.plan.newest_exchange = loaded.journal->newest_id();
+    one.plan.newest_exchange = newest_exchange;
   }
   return block;
 }
 
 /// Mounts what differs from what is mounted.
-void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) {
+void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& state, LoadedDocument& loaded) {
+  const ScriptPlan& plan = *its_plan;
   const std::lock_guard<std::mutex> lock(loaded.mutex);
+  // What was mounted before may be mounted again, though a key was deleted by a call meanwhile.
+  if (loaded.plan.lock() != its_plan) {
+    std::vector<ScriptProblem> missing = script_references::missing_keys(plan, *state.keys, loaded.owner);
+    if (!missing.empty()) throw ScriptError(std::move(missing));
+  }
   const auto changed = [&](const char* section) {
     const auto now = plan.sections.find(section);
     const auto before = loaded.sections.find(section);
@@ -190,6 +200,7 @@ void mount(const ScriptPlan& plan, GatewayState& state, LoadedDocument& loaded) 
   for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
   loaded.gates.insert(plan.gates.begin(), plan.gates.end());
   loaded.sections = plan.sections;
+  loaded.plan = its_plan;
 }
 
 GatewayState& require_serving(const Gateway& gateway) {
@@ -281,8 +292,10 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
   }
   std::vector<ScriptProblem> problems;
   plan->files = detail::script_files::expand(paths, problems);
+  std::deque<detail::ScriptSource> sources;
   for (const std::string& file : plan->files) {
-    detail::ScriptSource source{file, {}, {}};
+    detail::ScriptSource& source = sources.emplace_back();
+    source.file = file;
     Json document;
     if (detail::script_files::read(file, source.text, problems) &&
         detail::script_files::parse(source, document, problems))
@@ -294,9 +307,10 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
 ScriptDocument ScriptDocument::from_json(const Json& document) {
   auto plan = std::make_shared<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
+  const detail::ScriptSource source;
   ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
   if (unreadable.message.empty()) {
-    detail::script_documents::add({}, document, *plan, problems);
+    detail::script_documents::add(source, document, *plan, problems);
   } else {
     detail::script_reading::hide_keys(unreadable.pointer);
     problems.push_back(std::move(unreadable));
@@ -304,12 +318,47 @@ ScriptDocument ScriptDocument::from_json(const Json& document) {
   return ScriptDocument(detail::script_documents::finish(std::move(plan), std::move(problems)));
 }
 
+namespace detail {
+namespace script_documents {
+
+/// Whether a document says whose model that is.
+bool names_owner(const ScriptPlan& plan, const std::string& model) {
+  for (const Json& gateway : plan.gateways) {
+    for (const Json& entry : gateway.value("models", Json::array()))
+      if (entry.is_object() && entry.value("id", "") == model && entry.contains("owner")) return true;
+  }
+  return false;
+}
+
+/// The models of both; of one that both have, the document's owner if it names one.
+std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
+                                       const ScriptPlan& plan) {
+  for (const wire::Model& model : scripted) {
+    const auto known =
+        std::find_if(models.begin(), models.end(), [&model](const wire::Model& other) { return other.id == model.id; });
+    if (known == models.end()) {
+      models.push_back(model);
+    } else if (names_owner(plan, model.id)) {
+      known->owner = model.owner;
+    }
+  }
+  return models;
+}
+
+}  // namespace script_documents
+}  // namespace detail
+
 Options ScriptDocument::options(Options base) const {
+  std::vector<wire::Model> models;
+  detail::Access::edit(base).models.swap(models);
   std::vector<ScriptProblem> problems;
   std::map<std::string, Gate> gates;
   const detail::ScriptSource source;
   detail::ScriptReader reader(source, problems, gates);
   for (const Json& gateway : plan_->gateways) detail::read_gateway(reader, {gateway, "/gateway"}, base);
+  if (!problems.empty()) throw ScriptError(std::move(problems));
+  auto& all = detail::Access::edit(base).models;
+  all = detail::script_documents::joined_models(std::move(models), all, *plan_);
   for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
   return base;
 }
@@ -321,18 +370,26 @@ LoadedScript ScriptDocument::mount(Gateway& gateway) const {
   loaded->owner = ++owners;
   loaded->script = state.script;
   loaded->journal = state.journal;
-  detail::script_documents::mount(*plan_, state, *loaded);
+  detail::script_documents::mount(plan_, state, *loaded);
   return LoadedScript(loaded);
 }
 
 void ScriptDocument::replace(Gateway& gateway, LoadedScript& loaded) const {
-  detail::script_documents::mount(*plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
+  detail::script_documents::mount(plan_, detail::script_documents::require_serving(gateway), *loaded.state_);
 }
 
 bool ScriptDocument::has_options() const { return !plan_->gateways.empty(); }
 bool ScriptDocument::starts_like(const ScriptDocument& other) const { return plan_->gateways == other.plan_->gateways; }
 const std::vector<ScriptProblem>& ScriptDocument::warnings() const& { return plan_->warnings; }
 std::vector<ScriptProblem> ScriptDocument::warnings() && { return plan_->warnings; }
+std::vector<ScriptProblem> ScriptDocument::warnings(const Gateway& gateway) const {
+  std::vector<ScriptProblem> all = plan_->warnings;
+  for (ScriptProblem& unknown :
+       detail::script_references::unknown_names(*plan_, detail::script_documents::require_serving(gateway)))
+    all.push_back(std::move(unknown));
+  return all;
+}
+
 const std::vector<std::string>& ScriptDocument::files() const& { return plan_->files; }
 std::vector<std::string> ScriptDocument::files() && { return plan_->files; }
 

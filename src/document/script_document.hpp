@@ -8,6 +8,7 @@
 
 #include "../core/error.hpp"
 #include "../core/json.hpp"
+#include "../core/shared.hpp"
 #include "../gateway/chat_script.hpp"
 #include "../gateway/gateway.hpp"
 #include "../gateway/options.hpp"
@@ -81,7 +82,7 @@ class LoadedScript {
   friend class ScriptDocument;
   explicit LoadedScript(std::shared_ptr<detail::LoadedDocument> state) : state_(std::move(state)) {}
 
-  std::shared_ptr<detail::LoadedDocument> state_;
+  detail::Lasting<detail::LoadedDocument> state_;
 };
 
 /// Script documents, read and checked: all that the C++ API can say as a value, written as JSON. docs/scripts.md says
@@ -103,12 +104,15 @@ class ScriptDocument {
   /// Reads and checks a document that is a value. Throws ScriptError.
   static ScriptDocument from_json(const Json& document);
 
-  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys").
+  /// How the gateway must start: `base`, changed by what the document says of it ("gateway", "keys"). Models and keys
+  /// are added; a model that `base` has gets the document's owner, if it names one. Throws GatewayError for a value of
+  /// `base` that no gateway can have.
   Options options(Options base = Options()) const;
   /// Mounts stubs, operations, failures, chaos, connection faults and states of state machines, and creates the keys
   /// that the gateway does not have. The stubs are one block: the first one that matches answers, and all of them come
   /// before stubs that were mounted earlier. Throws GatewayError, and mounts nothing, for a key whose secret or name
-  /// belongs to a key that has another name or secret.
+  /// belongs to a key that has another name or secret, and ScriptError for a failure that is for a key which neither
+  /// the gateway nor the document has.
   LoadedScript mount(Gateway& gateway) const;
   /// Puts this document in the place of the one that `loaded` has mounted on that gateway, in one step for stubs: a
   /// request is answered by the old ones or by the new ones. A stub that is the same in both keeps its counts and its
@@ -120,9 +124,12 @@ class ScriptDocument {
   bool has_options() const;
   /// Whether both say the same of how the gateway starts.
   bool starts_like(const ScriptDocument& other) const;
-  /// What can be served and is hardly meant, such as a stub that an earlier one hides.
+  /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
+  /// The same, and what only that gateway can tell: models that it does not serve, and keys in `key_is` that it does
+  /// not have.
+  std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
   std::vector<std::string> files() &&;
@@ -132,7 +139,7 @@ class ScriptDocument {
   explicit ScriptDocument(std::shared_ptr<const detail::ScriptPlan> plan) : plan_(std::move(plan)) {}
   static ScriptDocument read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded);
 
-  std::shared_ptr<const detail::ScriptPlan> plan_;
+  detail::Lasting<const detail::ScriptPlan> plan_;
 };
 
 /// The JSON Schema (draft 2020-12) of script documents.

@@ -130,7 +130,7 @@ ScriptType inside_event_type() {
 
 inline constexpr ScriptRow effect_rows[] = {
     {"stall", &duration, "sends nothing for so long, then goes on", nullptr},
-    {"stall_at_gate", &text, "sends nothing until the gate of that name opens", nullptr},
+    {"stall_at_gate", &name_text, "sends nothing until the gate of that name opens", nullptr},
     {"garbage", &text, "this text in place of what would follow, then the connection ends", nullptr, false,
      R"("minLength":1)"},
     {"garbage_base64", &base64, "these bytes, likewise", nullptr},
@@ -255,7 +255,7 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
                                                         "an effect");
   const ScriptNode value = node.at(key.data());
   if (key == "stall") return stall(read_value<Duration>(reader, value));
-  if (key == "stall_at_gate") return stall(reader.gate(script_values::text_of(value)));
+  if (key == "stall_at_gate") return stall(reader.gate(script_values::name_of(value)));
   if (key == "garbage") return garbage(script_values::text_of(value));
   if (key == "garbage_base64") return garbage(script_values::decode_base64(value));
   if (key == "error_event") return error_event(value.value);

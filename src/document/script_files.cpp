@@ -53,9 +53,28 @@ std::vector<std::string> expand(const std::vector<std::string>& paths, std::vect
   return files;
 }
 
+/// What there is in place of a file; empty for a file.
+std::string other_kind(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::fifo: return "a pipe";
+    case fs::file_type::socket: return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block: return "a device";
+    default: return {};
+  }
+}
+
 bool read(const std::string& file, std::string& text, std::vector<ScriptProblem>& problems) {
-  std::ifstream stream(file, std::ios::binary);
   std::error_code error;
+  // Opening a pipe or reading a device may take for ever.
+  const std::string other = other_kind(fs::status(file, error).type());
+  if (!other.empty()) {
+    note(problems, file,
+         "is " + other +
+             " and no regular file; a script is read again whenever it changes, so write it to a file first");
+    return false;
+  }
+  std::ifstream stream(file, std::ios::binary);
   const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
   if (size > largest_file) {
     note(problems, file, "the file has more than 64 MiB");

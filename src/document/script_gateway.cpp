@@ -212,6 +212,8 @@ void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
 void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.models = read_value<std::vector<std::string>>(reader, node);
+  for (std::size_t index = 0; index < key.models.size(); ++index)
+    reader.refer(ScriptReference::Kind::model, key.models[index], node.element(index).pointer);
   key.options = key.options.models(key.models);
 }
 
@@ -228,7 +230,8 @@ void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 inline constexpr ScriptRow key_rows[] = {
-    {"name", &text, "its description, by which the document refers to it", &set_key_name, true, R"("minLength":1)"},
+    {"name", &name_text, "its description, by which the document refers to it", &set_key_name, true,
+     R"("minLength":1)"},
     {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},

@@ -177,8 +177,16 @@ void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
-void match_key_is(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, key_is(script_values::key_name(node)));
+void match_model_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::string& model = script_values::text_of(node);
+  reader.refer(ScriptReference::Kind::model, model, node.pointer);
+  add(target, model_is(model));
+}
+
+void match_key_is(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::string& key = script_values::key_name(node);
+  reader.refer(ScriptReference::Kind::key, key, node.pointer);
+  add(target, key_is(key));
 }
 
 void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -198,7 +206,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
     {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
     {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
-    {"model_is", &text, "`model`", &match<std::string, &model_is>},
+    {"model_is", &text, "`model`", &match_model_is},
     {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
     {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
      &match<bool, &include_usage_is>},
@@ -227,7 +235,7 @@ inline constexpr ScriptRow when_rows[] = {
     {"has_header", &named_text, "a header, or one whose value matches", &match_has_header},
     {"header_is", &header_is_type, "a header with exactly this value; the stub then belongs to the test with it",
      &match_header_is},
-    {"key_is", &text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
+    {"key_is", &name_text, "the key, by name or id; the stub then belongs to the test with it", &match_key_is, false,
      R"("minLength":1)"},
     {"has_query", &named_text, "a parameter of the query", &match_has_query},
     {"any", &list_of_whens, "one of these matches", &match_any},

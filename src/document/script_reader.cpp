@@ -1,8 +1,9 @@
 #include "script_reader.hpp"
 
-#include <algorithm>
+#include <algorithm>  // any_of, fill, max, min, upper_bound
 #include <cmath>
 #include <cstddef>
+#include <iterator>  // prev
 #include <mutex>
 #include <set>
 #include <utility>
@@ -91,9 +92,7 @@ void require_not_both(const ScriptNode& node, const char* one, const char* other
 }
 
 /// "a whole number from 0 to 65535".
-std::string range_text(const Json& schema, const std::string& kind) {
-  const Json* const least = json_pointer::child(schema, "minimum");
-  const Json* const most = json_pointer::child(schema, "maximum");
+std::string range_text(const std::optional<Json>& least, const std::optional<Json>& most, const std::string& kind) {
   if (least && most) return kind + " from " + least->dump() + " to " + most->dump();
   if (least) return kind + " from " + least->dump() + " on";
   return most ? kind + " up to " + most->dump() : kind;
@@ -102,27 +101,6 @@ std::string range_text(const Json& schema, const std::string& kind) {
 /// Whether it is a number without a fraction: 2, and 2.0 too, as JSON Schema has it.
 bool is_whole(const Json& value) {
   return value.is_number_integer() || (value.is_number() && value.get<double>() == std::floor(value.get<double>()));
-}
-
-void require_limits(const ScriptNode& node, const ScriptRow& row) {
-  const ScriptType type = row.type();
-  if (!type.schema || type.table) return;
-  Json schema = read_json(type.schema);
-  if (!schema.is_object()) return;
-  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
-  const Json* const kind = json_pointer::child(schema, "type");
-  if (!kind) return;
-  if (*kind == "object" && schema.size() == 1 && !node.value.is_object()) fail_expected(node, "an object");
-  if (*kind == "integer" || *kind == "number") {
-    const bool fits = *kind == "integer" ? is_whole(node.value) : node.value.is_number();
-    const std::string expected = range_text(schema, *kind == "integer" ? "a whole number" : "a number");
-    if (!fits || (schema.contains("minimum") && node.value < schema["minimum"]) ||
-        (schema.contains("maximum") && node.value > schema["maximum"]))
-      fail_expected(node, expected);
-  }
-  if (*kind != "string" || !node.value.is_string()) return;
-  if (schema.contains("minLength") && node.value == "") fail(node, "expected a text that is not empty");
-  if (schema.contains("enum")) script_values::one_of(node, schema["enum"].get<std::vector<std::string>>());
 }
 
 bool is_remark(const std::string& key) { return key == "comment" || key == "$schema" || key.substr(0, 2) == "x-"; }
@@ -152,7 +130,6 @@ void hide_keys(std::string& text) {
   }
 }
 
-/// A text that lives as long as the program: reports name the file after its document is gone.
 const char* lasting(const std::string& text) {
   static std::mutex mutex;
   static std::set<std::string> texts;
@@ -232,6 +209,37 @@ std::pair<std::size_t, std::size_t> line_around(std::string_view text, std::size
 
 }  // namespace script_reading
 
+ScriptLimits::ScriptLimits(const ScriptRow& row) {
+  const ScriptType type = row.type();
+  if (!type.schema || type.table) return;
+  Json schema = read_json(type.schema);
+  if (!schema.is_object()) return;
+  if (*row.limits) schema.update(read_json("{" + std::string(row.limits) + "}"));
+  const Json* const kind = json_pointer::child(schema, "type");
+  if (!kind) return;
+  if (*kind == "object" && schema.size() == 1) kind_ = Kind::object;
+  if (*kind == "integer") kind_ = Kind::integer;
+  if (*kind == "number") kind_ = Kind::number;
+  if (*kind == "string") kind_ = Kind::text;
+  if (const Json* const least = json_pointer::child(schema, "minimum")) least_.emplace(*least);
+  if (const Json* const most = json_pointer::child(schema, "maximum")) most_.emplace(*most);
+  not_empty_ = schema.contains("minLength");
+  if (kind_ == Kind::text && schema.contains("enum")) words_ = schema["enum"].get<std::vector<std::string>>();
+}
+
+void ScriptLimits::require(const ScriptNode& node) const {
+  if (kind_ == Kind::object && !node.value.is_object()) script_reading::fail_expected(node, "an object");
+  if (kind_ == Kind::integer || kind_ == Kind::number) {
+    const bool fits = kind_ == Kind::integer ? script_reading::is_whole(node.value) : node.value.is_number();
+    if (!fits || (least_ && node.value < *least_) || (most_ && node.value > *most_))
+      script_reading::fail_expected(
+          node, script_reading::range_text(least_, most_, kind_ == Kind::integer ? "a whole number" : "a number"));
+  }
+  if (kind_ != Kind::text || !node.value.is_string()) return;
+  if (not_empty_ && node.value == "") script_reading::fail(node, "expected a text that is not empty");
+  if (!words_.empty()) script_values::one_of(node, words_);
+}
+
 ScriptNode ScriptNode::member(const std::string& key, const Json& its_value) const {
   return {its_value, pointer + json_pointer::token(key)};
 }
@@ -272,31 +280,32 @@ void ScriptSource::show(ScriptProblem& problem, std::size_t offset) const {
 }
 
 text::Position ScriptSource::position(std::size_t offset) const {
-  if (offset < last_offset) {
-    last_offset = 0;
-    last_position = {1, 1};
+  constexpr std::size_t step = 4096;
+  const auto after = [this](const Mark& mark, std::size_t end) {
+    const text::Position moved = text::position_in(std::string_view(text).substr(mark.offset), end - mark.offset);
+    if (moved.line == 1) return text::Position{mark.position.line, mark.position.column + moved.column - 1};
+    return text::Position{mark.position.line + moved.line - 1, moved.column};
+  };
+  if (marks.empty()) marks.push_back({0, {1, 1}});
+  while (marks.back().offset + step <= offset) {
+    std::size_t next = marks.back().offset + step;
+    while (next < offset && script_reading::continues_character(text[next])) ++next;
+    marks.push_back({next, after(marks.back(), next)});
   }
-  const text::Position step = text::position_in(std::string_view(text).substr(last_offset), offset - last_offset);
-  last_offset = offset;
-  if (step.line == 1)
-    last_position.column += step.column - 1;
-  else
-    last_position = {last_position.line + step.line - 1, step.column};
-  return last_position;
+  const auto behind = std::upper_bound(marks.begin(), marks.end(), offset,
+                                       [](std::size_t wanted, const Mark& mark) { return wanted < mark.offset; });
+  return after(*std::prev(behind), offset);
 }
 
 void ScriptReader::note(const ScriptMistake& mistake) {
   ++noted_;
   if (mistake.message.empty()) return;
-  // One more than is shown tells that there are more. Warnings of other documents may stand among them.
-  const auto errors = std::count_if(problems_.begin(), problems_.end(),
-                                    [](const ScriptProblem& one) { return one.severity == Severity::error; });
-  if (static_cast<std::size_t>(errors) <= script_reading::most_problems)
-    problems_.push_back(source_.problem(Severity::error, mistake));
+  // One more than is shown tells that there are more.
+  if (++told_ <= script_reading::most_problems + 1) problems_.push_back(source_.problem(Severity::error, mistake));
 }
 
-void ScriptReader::warn(const std::string& pointer, const std::string& message) {
-  problems_.push_back(source_.problem(Severity::warning, {pointer, message}));
+void ScriptReader::refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer) {
+  references_.push_back({kind, name, pointer});
 }
 
 const ScriptRow* ScriptTable::find(const std::string& key) const {
@@ -351,7 +360,7 @@ void ScriptReader::read_object(const ScriptNode& node, const ScriptTable& table,
 
 void ScriptReader::read_member(const ScriptNode& node, const ScriptRow& row, void* target, bool apply) {
   try {
-    script_reading::require_limits(node, row);
+    limits_.try_emplace(&row, row).first->second.require(node);
   } catch (const ScriptMistake& mistake) {
     return note(mistake);
   }

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <exception>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../core/clock.hpp"
@@ -42,6 +44,14 @@ struct ScriptMistake {
   std::string message;
   /// Whether the key is wrong, not its value.
   bool key = false;
+};
+
+/// A name in a document of something that another place has: another section, another file, or the gateway.
+struct ScriptReference {
+  enum class Kind { model, key, key_of_failure };
+  Kind kind;
+  std::string name;
+  std::string pointer;
 };
 
 struct ScriptTable;
@@ -94,11 +104,32 @@ struct ScriptSource {
   ScriptProblem problem(Severity severity, const ScriptMistake& mistake) const;
   /// Gives a problem its line and column, and what stands around them, without secrets.
   void show(ScriptProblem& problem, std::size_t offset) const;
-  /// The line and column of a byte. Asking for one place after the other takes one walk through the text.
+  /// The line and column of a byte. However many are asked for, in whatever order, the text is walked through once.
   text::Position position(std::size_t offset) const;
 
-  mutable std::size_t last_offset = 0;            // that was asked for
-  mutable text::Position last_position = {1, 1};  // its
+  /// A place in the text, and how far it is.
+  struct Mark {
+    std::size_t offset;
+    text::Position position;
+  };
+  mutable std::vector<Mark> marks = {};  // every so many bytes, as far as they were needed
+};
+
+/// What the JSON Schema of a row demands of a number, a text or an object: its kind, "minimum", "maximum", "minLength"
+/// and "enum". Types with keys or a pattern of their own are left to their readers.
+struct ScriptLimits {
+  explicit ScriptLimits(const ScriptRow& row);
+
+  /// Throws ScriptMistake for a value that is not within them.
+  void require(const ScriptNode& node) const;
+
+ private:
+  enum class Kind { any, object, integer, number, text };
+  Kind kind_ = Kind::any;
+  std::optional<Json> least_ = {};
+  std::optional<Json> most_ = {};
+  bool not_empty_ = false;
+  std::vector<std::string> words_ = {};
 };
 
 /// What is known while a document is read.
@@ -110,7 +141,10 @@ class ScriptReader {
   void note(const ScriptMistake& mistake);
   /// How many mistakes there are.
   std::size_t noted() const { return noted_; }
-  void warn(const std::string& pointer, const std::string& message);
+  /// Keeps a name until it is known what there is.
+  void refer(ScriptReference::Kind kind, const std::string& name, const std::string& pointer);
+  std::vector<ScriptReference> take_references() { return std::move(references_); }
+  const ScriptSource& source() const { return source_; }
   /// The gate of that name, one for all documents that are read together.
   Gate gate(const std::string& name);
   /// The line of a value, for reports.
@@ -134,6 +168,9 @@ class ScriptReader {
   std::vector<ScriptProblem>& problems_;
   std::map<std::string, Gate>& gates_;
   std::size_t noted_ = 0;
+  std::size_t told_ = 0;                             // of the noted ones, those with a message
+  std::map<const ScriptRow*, ScriptLimits> limits_;  // of the rows that were met
+  std::vector<ScriptReference> references_;
 };
 
 namespace script_reading {
@@ -149,9 +186,6 @@ std::string kind_of(const Json& value);
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
 /// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
-/// Throws ScriptMistake for a number, a text or an object that the JSON Schema of its row refuses: its kind, "minimum",
-/// "maximum", "minLength" and "enum". Types with keys or a pattern of their own are left to their readers.
-void require_limits(const ScriptNode& node, const ScriptRow& row);
 /// Throws ScriptMistake when both keys are there.
 void require_not_both(const ScriptNode& node, const char* one, const char* other);
 /// The key by which exactly one of several says what an object is. Throws ScriptMistake for none or two of them.
@@ -161,6 +195,8 @@ const char* single_key(const ScriptNode& node, const std::vector<const char*>& k
 /// Puts asterisks in place of what has the form of a key: `sk-` at the beginning of a word, and what follows. It has as
 /// many characters as before, so that columns stay.
 void hide_keys(std::string& text);
+/// A text that lives as long as the program: reports name a file after its document is gone.
+const char* lasting(const std::string& text);
 /// The message without the library's name in front, and with names in place of calls: a key is not called.
 std::string plain_message(const std::exception& exception);
 

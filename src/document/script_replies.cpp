@@ -38,6 +38,19 @@ ScriptType tool_calls_type() {
   return {"list of tool calls", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/tool_call"}})"};
 }
 
+/// Applies a value by a setter of the reply.
+template <class V, Reply (Reply::*Setter)(V) &&>
+void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reply_of(target) = (std::move(reply_of(target)).*Setter)(read_value<std::decay_t<V>>(reader, node));
+}
+
+/// The same for a setter without a parameter, for `true`.
+template <Reply (Reply::*Setter)() &&>
+void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
+  script_values::require_yes(node);
+  reply_of(target) = (std::move(reply_of(target)).*Setter)();
+}
+
 void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, tool_call_table, nullptr);
@@ -46,18 +59,18 @@ void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::string id = node.find("id") ? script_values::text_of(node.at("id")) : std::string();
   Reply& reply = reply_of(target);
   if (!node.find("arguments") && !node.find("malformed_arguments") && !node.find("input")) {
-    reply = reply.tool_call(name, Json::object(), id);
+    reply = std::move(reply).tool_call(name, Json::object(), id);
     return;
   }
   const std::string_view kind =
       script_reading::only_key(node, {"arguments", "malformed_arguments", "input"}, "a tool call");
   const ScriptNode value = node.at(kind.data());
   if (kind == "arguments") {
-    reply = reply.tool_call(name, value.value, id);
+    reply = std::move(reply).tool_call(name, value.value, id);
   } else if (kind == "input") {
-    reply = reply.custom_tool_call(name, script_values::text_of(value), id);
+    reply = std::move(reply).custom_tool_call(name, script_values::text_of(value), id);
   } else {
-    reply = reply.malformed_tool_call(name, script_values::text_of(value), id);
+    reply = std::move(reply).malformed_tool_call(name, script_values::text_of(value), id);
   }
 }
 
@@ -72,17 +85,18 @@ void set_headers(ScriptReader& reader, const ScriptNode& node, void* target) {
   Reply& reply = reply_of(target);
   wire::Headers seen;
   for (const wire::Header& field : read_value<wire::Headers>(reader, node)) {
-    reply = seen.has(field.name) ? reply.add_header(field.name, field.value) : reply.header(field.name, field.value);
+    reply = seen.has(field.name) ? std::move(reply).add_header(field.name, field.value)
+                                 : std::move(reply).header(field.name, field.value);
     seen.add(field.name, field.value);
   }
 }
 
 void set_usage_json(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).usage(node.value);
+  reply_of(target) = std::move(reply_of(target)).usage(node.value);
 }
 
 void set_usage(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).usage(read_value<TokenUsage>(reader, node));
+  reply_of(target) = std::move(reply_of(target)).usage(read_value<TokenUsage>(reader, node));
 }
 
 inline constexpr ScriptRow extra_chunk_rows[] = {
@@ -99,8 +113,8 @@ void set_extra_chunk(ScriptReader& reader, const ScriptNode& node, void* target)
   const std::size_t noted = reader.noted();
   reader.read_object(node, extra_chunk_table, nullptr);
   if (reader.noted() > noted) return;
-  reply_of(target) =
-      reply_of(target).extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
+  reply_of(target) = std::move(reply_of(target))
+                         .extra_chunk(read_value<std::size_t>(reader, node.at("number")), node.at("fields").value);
 }
 
 void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -110,11 +124,11 @@ void set_extra_chunks(ScriptReader& reader, const ScriptNode& node, void* target
 ScriptType patch() { return {"JSON object", R"({"type":"object"})"}; }
 
 void set_extra(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).extra(node.value);
+  reply_of(target) = std::move(reply_of(target)).extra(node.value);
 }
 
 void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).extra_message(node.value);
+  reply_of(target) = std::move(reply_of(target)).extra_message(node.value);
 }
 
 ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
@@ -124,7 +138,8 @@ void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, *fault().table, nullptr);
   if (reader.noted() > noted) return;
-  reply_of(target) = reply_of(target).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+  reply_of(target) =
+      std::move(reply_of(target)).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
 }
 
 void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -132,7 +147,7 @@ void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 inline constexpr ScriptRow hold_rows[] = {
-    {"gate", &text, "the gate's name", nullptr, true, R"("minLength":1)"},
+    {"gate", &name_text, "the gate's name", nullptr, true, R"("minLength":1)"},
     {"before_token", &positive, "before the token of that number", nullptr},
     {"before_event", &positive, "before the event of that number", nullptr},
 };
@@ -148,14 +163,15 @@ void set_hold(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, hold_table, nullptr);
   if (reader.noted() > noted) return;
-  const Gate gate = reader.gate(script_values::text_of(node.at("gate")));
+  const Gate gate = reader.gate(script_values::name_of(node.at("gate")));
   const std::string_view place = script_reading::only_key(node, {"before_token", "before_event"}, "a hold");
   const auto number = read_value<std::size_t>(reader, node.at(place.data()));
-  reply_of(target) = reply_of(target).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
+  reply_of(target) =
+      std::move(reply_of(target)).hold(gate, place == "before_token" ? before_token(number) : before_event(number));
 }
 
 void set_finish_reason(ScriptReader&, const ScriptNode& node, void* target) {
-  reply_of(target) = reply_of(target).finish_reason(script_values::text_of(node));
+  reply_of(target) = std::move(reply_of(target)).finish_reason(script_values::text_of(node));
 }
 
 // What a reply is. Its own reader looks at these keys.
@@ -219,31 +235,33 @@ inline constexpr ScriptRow reply_rows[] = {
     {"default", &yes, "what a gateway without stubs answers", nullptr},
     {"ask", &yes, "what the test answers through the control API while the request waits", nullptr},
 
-    {"interleaved", &yes, "streams tool calls in turn", &SetBy<&Reply::interleaved>::apply},
-    {"logprobs", &logprobs, "the log probabilities of the tokens", &SetBy<&Reply::logprobs>::apply},
+    {"interleaved", &yes, "streams tool calls in turn", &set_yes<&Reply::interleaved>},
+    {"logprobs", &logprobs, "the log probabilities of the tokens",
+     &set_by<std::vector<TokenLogprob>, &Reply::logprobs>},
     {"finish_reason", &text, "the finish_reason of every choice", &set_finish_reason},
     {"finish_in_last_chunk", &yes, "streams the finish_reason with the last content",
-     &SetBy<&Reply::finish_in_last_chunk>::apply},
-    {"model", &text, "the model that the reply claims", &SetBy<&Reply::model>::apply},
+     &set_yes<&Reply::finish_in_last_chunk>},
+    {"model", &text, "the model that the reply claims", &set_by<std::string, &Reply::model>},
     {"usage", &token_usage, "the usage that it claims", &set_usage},
     {"usage_json", &any, "any JSON as its usage", &set_usage_json},
     {"extra", &patch, "fields that are merged into the body, or into every chunk", &set_extra},
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
-    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &SetBy<&Reply::verbatim>::apply},
+    {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
     {"headers", &headers, "response headers", &set_headers},
-    {"early_hints", &headers, "a response 103 with these headers before the reply", &SetBy<&Reply::early_hints>::apply},
-    {"every", &timing, "time between one token and the next", &SetBy<&Reply::every>::apply},
-    {"first_token_after", &timing, "time to the first token", &SetBy<&Reply::first_token_after>::apply},
-    {"tokens_per_second", &rate, "the speed from the first token on", &SetBy<&Reply::tokens_per_second>::apply},
-    {"chunked", &chunking, "how the stream is cut into deltas", &SetBy<&Reply::chunked>::apply},
+    {"early_hints", &headers, "a response 103 with these headers before the reply",
+     &set_by<const wire::Headers&, &Reply::early_hints>},
+    {"every", &timing, "time between one token and the next", &set_by<Timing, &Reply::every>},
+    {"first_token_after", &timing, "time to the first token", &set_by<Timing, &Reply::first_token_after>},
+    {"tokens_per_second", &rate, "the speed from the first token on", &set_by<Rate, &Reply::tokens_per_second>},
+    {"chunked", &chunking, "how the stream is cut into deltas", &set_by<Chunking, &Reply::chunked>},
     {"faults", &faults, "what breaks the reply, and where", &set_faults},
     {"hold", &hold, "a gate that holds the reply", &set_hold},
-    {"sse", &dialect, "how its events are written", &SetBy<&Reply::sse>::apply},
-    {"write_each_event", &yes, "a write for each event", &SetBy<&Reply::write_each_event>::apply},
-    {"slice_writes", &positive, "at most so many bytes in a write", &SetBy<&Reply::slice_writes>::apply},
-    {"one_write", &yes, "one write for all", &SetBy<&Reply::one_write>::apply},
-    {"split_write", &positive, "two writes, the first of so many bytes", &SetBy<&Reply::split_write>::apply},
+    {"sse", &dialect, "how its events are written", &set_by<SseDialect, &Reply::sse>},
+    {"write_each_event", &yes, "a write for each event", &set_yes<&Reply::write_each_event>},
+    {"slice_writes", &positive, "at most so many bytes in a write", &set_by<std::size_t, &Reply::slice_writes>},
+    {"one_write", &yes, "one write for all", &set_yes<&Reply::one_write>},
+    {"split_write", &positive, "two writes, the first of so many bytes", &set_by<std::size_t, &Reply::split_write>},
 };
 inline constexpr ScriptTable reply_table{
     "reply", reply_rows, std::size(reply_rows),

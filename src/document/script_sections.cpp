@@ -27,7 +27,7 @@ ScriptPlan& plan_of(void* target) { return *static_cast<ScriptPlan*>(target); }
 StubPlan& stub_of(void* target) { return *static_cast<StubPlan*>(target); }
 
 void set_stub_name(ScriptReader&, const ScriptNode& node, void* target) {
-  stub_of(target).name = script_values::text_of(node);
+  stub_of(target).name = script_values::name_of(node);
 }
 
 void set_when(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -90,7 +90,8 @@ void set_priority(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 ScriptType machine_states() {
   return {"object of state machines and their states",
-          R"({"type":"object","propertyNames":{"minLength":1},"additionalProperties":{"type":"string"}})"};
+          R"({"type":"object","propertyNames":{"minLength":1,"maxLength":256},)"
+          R"("additionalProperties":{"type":"string","maxLength":256}})"};
 }
 
 std::vector<MachineState> read_states(const ScriptNode& node) {
@@ -98,7 +99,9 @@ std::vector<MachineState> read_states(const ScriptNode& node) {
   std::vector<MachineState> states;
   for (const auto& [machine, state] : node.value.get_ref<const Json::object_t&>()) {
     if (machine.empty()) script_reading::fail(node, "a state machine has a name");
-    states.push_back({machine, script_values::text_of(node.member(machine, state))});
+    const std::string problem = script_values::too_long_a_name(machine);
+    if (!problem.empty()) script_reading::fail(node.member(machine, state), problem);
+    states.push_back({machine, script_values::name_of(node.member(machine, state))});
   }
   return states;
 }
@@ -111,8 +114,24 @@ void set_then_state(ScriptReader&, const ScriptNode& node, void* target) {
   stub_of(target).then_states = read_states(node);
 }
 
+ScriptType source() { return {"file and line", R"({"type":"string","pattern":"^.+:[1-9][0-9]{0,8}$"})"}; }
+
+/// The place that a "source" names.
+SourceLocation source_of(const ScriptNode& node) {
+  constexpr std::size_t most_digits = 9;
+  const std::string& text = script_values::text_of(node);
+  const std::size_t colon = std::min(text.rfind(':'), text.size());
+  const std::string digits = text.substr(std::min(colon + 1, text.size()));
+  if (colon == 0 || digits.empty() || digits.size() > most_digits || digits.front() == '0' ||
+      digits.find_first_not_of("0123456789") != std::string::npos || text.find_first_of("\r\n") != std::string::npos)
+    script_reading::fail(node, "expected a file and a line in it, such as \"test_agent.py:12\"");
+  return {script_reading::lasting(text::printable(text.substr(0, colon))), std::stoi(digits)};
+}
+
+void check_source(ScriptReader&, const ScriptNode& node, void*) { source_of(node); }
+
 inline constexpr ScriptRow stub_rows[] = {
-    {"name", &text, "the name that reports show", &set_stub_name},
+    {"name", &name_text, "the name that reports show", &set_stub_name},
     {"when", &when, "which requests it answers; unless set, all", &set_when},
     {"should", &when, "what verify() demands of the requests that it answers", &set_should},
     {"reply", &reply, "what it answers", &add_reply},
@@ -125,6 +144,8 @@ inline constexpr ScriptRow stub_rows[] = {
      R"("minimum":-2147483648,"maximum":2147483647)"},
     {"in_state", &machine_states, "answers only while state machines are in these states", &set_in_state},
     {"then_state", &machine_states, "each answer moves state machines to these states", &set_then_state},
+    {"source", &source, "where it is written, such as \"test_agent.py:12\", for reports; unless set, its line",
+     &check_source},
 };
 inline constexpr ScriptTable stub_table{
     "stub", stub_rows, std::size(stub_rows),
@@ -138,7 +159,8 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   StubPlan stub;
   reader.read_object(node, stub_table, &stub);
-  stub.where = reader.where(node.pointer);
+  if (reader.noted() == noted)
+    stub.where = node.find("source") ? source_of(node.at("source")) : reader.where(node.pointer);
   script_reading::only_key(node, {"reply", "replies", "never"}, "a stub");
   if (node.find("never") && node.find("expect"))
     script_reading::fail(node, "\"never\" expects no call, and \"expect\" some; choose one");
@@ -155,7 +177,11 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
     // What else it refuses was looked for above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
-  plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+  if (!node.find("source")) return plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
+  // A stub that has moved is the same stub.
+  Json json = node.value;
+  json.erase("source");
+  plan_of(target).stubs.push_back({json.dump(), std::move(stub)});
 }
 
 // "operations".
@@ -216,7 +242,7 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow scope_rows[] = {
     {"operation", &operation, "an operation", nullptr},
-    {"key", &text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
+    {"key", &name_text, "a key, by name or id", nullptr, false, R"("minLength":1)"},
     {"model", &text, "a model", nullptr, false, R"("minLength":1)"},
 };
 inline constexpr ScriptTable scope_table{
@@ -273,9 +299,13 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
     if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
-    if (kind == "model") forced.scope = for_model(script_values::text_of(value));
+    if (kind == "model") {
+      forced.scope = for_model(script_values::text_of(value));
+      reader.refer(ScriptReference::Kind::model, script_values::text_of(value), value.pointer);
+    }
     if (kind == "key") {
       forced.key = script_values::key_name(value);
+      reader.refer(ScriptReference::Kind::key_of_failure, forced.key, value.pointer);
     }
   }
   if (reader.noted() == noted) plan_of(target).failures.push_back(std::move(forced));
@@ -479,38 +509,6 @@ inline constexpr ScriptTable document_table{"document", document_rows, std::size
 
 ScriptType document() { return {"document", nullptr, &document_table}; }
 
-/// Warns of each stub that an earlier one always hides: one whose matchers it has too.
-void warn_of_hidden(ScriptReader& reader, const ScriptPlan& plan, std::size_t first, const std::string& pointer) {
-  std::vector<std::set<std::string>> texts;  // of each stub's matchers
-  std::map<std::string, std::vector<std::size_t>>
-      may_hide;  // stubs by the first of their texts, "" where there is none
-  for (std::size_t later = 0; later < plan.stubs.size(); ++later) {
-    const StubPlan& hidden = plan.stubs[later].plan;
-    std::set<std::string> its_texts;
-    for (const Matcher& matcher : hidden.matchers) its_texts.insert(matcher.to_string());
-    std::size_t hiding = later;
-    const auto look_at = [&](const std::string& its_text) {
-      const auto stubs = may_hide.find(its_text);
-      if (stubs == may_hide.end()) return;
-      for (const std::size_t earlier : stubs->second) {
-        if (earlier >= hiding) return;
-        if (plan.stubs[earlier].plan.priority >= hidden.priority &&
-            std::includes(its_texts.begin(), its_texts.end(), texts[earlier].begin(), texts[earlier].end()))
-          hiding = earlier;
-      }
-    };
-    look_at("");
-    for (const std::string& its_text : its_texts) look_at(its_text);
-    if (hiding < later && later >= first)
-      reader.warn(pointer + "/" + std::to_string(later - first), "this stub never answers: the one at " +
-                                                                     plan.stubs[hiding].plan.where.to_string() +
-                                                                     " matches all that it matches");
-    if (!hidden.at_most && hidden.in_states.empty())
-      may_hide[its_texts.empty() ? std::string() : *its_texts.begin()].push_back(later);
-    texts.push_back(std::move(its_texts));
-  }
-}
-
 }  // namespace script_types
 
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
@@ -547,9 +545,12 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
 
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
   const std::size_t stubs = plan.stubs.size();
+  const std::size_t states = plan.states.size();
   reader.read_object(node, script_types::document_table, &plan);
-  // Where one could not be read, the others' numbers are not those of the document.
-  if (reader.noted() == 0) script_types::warn_of_hidden(reader, plan, stubs, "/stubs");
+  plan.parts.push_back({&reader.source(),
+                        stubs,
+                        reader.take_references(),
+                        {plan.states.begin() + static_cast<std::ptrdiff_t>(states), plan.states.end()}});
 }
 
 }  // namespace detail

@@ -20,6 +20,7 @@
 #include "../script/matcher.hpp"
 #include "../script/script.hpp"
 #include "script_reader.hpp"
+#include "script_references.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -52,6 +53,14 @@ struct ScriptedOperation {
   HttpReply reply;
 };
 
+/// One of several documents that are read together.
+struct ScriptPart {
+  const ScriptSource* source;
+  std::size_t first_stub;  // of the plan's
+  std::vector<ScriptReference> references;
+  std::vector<MachineState> states;  // its section of that name
+};
+
 /// All that documents say.
 struct ScriptPlan {
   std::vector<std::string> files;
@@ -68,6 +77,9 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
+  /// While documents are read: those read so far.
+  std::vector<ScriptPart> parts;
+  std::vector<OpenReference> open_references;
 };
 
 namespace script_types {
@@ -110,7 +122,7 @@ std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const Scrip
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
-/// A whole document: adds what it says to the plan.
+/// A whole document: adds what it says to the plan. The reader's source must stay until script_references::resolve.
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan);
 
 namespace script_documents {

@@ -1,6 +1,5 @@
 #include "script_values.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <iterator>
@@ -20,6 +19,7 @@ ScriptType any() { return {"any JSON", "true"}; }
 ScriptType boolean() { return {"true or false", R"({"type":"boolean"})"}; }
 ScriptType yes() { return {"true", R"({"const":true})"}; }
 ScriptType text() { return {"text", R"({"type":"string"})"}; }
+ScriptType name_text() { return {"text", R"({"type":"string","maxLength":256})"}; }
 ScriptType base64() {
   return {"base64", R"({"type":"string","contentEncoding":"base64","pattern":"^[A-Za-z0-9+/_-]*=*$"})"};
 }
@@ -96,10 +96,22 @@ const std::string& text_of(const ScriptNode& node) {
   return node.value.get_ref<const std::string&>();
 }
 
+std::string too_long_a_name(const std::string& name) {
+  return name.size() <= most_bytes_of_name ? ""
+                                           : "a name has at most " + std::to_string(most_bytes_of_name) +
+                                                 " bytes, and this one has " + std::to_string(name.size());
+}
+
+const std::string& name_of(const ScriptNode& node) {
+  const std::string problem = too_long_a_name(text_of(node));
+  if (!problem.empty()) script_reading::fail(node, problem);
+  return text_of(node);
+}
+
 const std::string& key_name(const ScriptNode& node) {
   if (secrets::looks_like_key(text_of(node)))
     script_reading::fail(node, "this looks like a secret; a key is named by its \"name\", or its id");
-  return text_of(node);
+  return name_of(node);
 }
 
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what) {
@@ -157,13 +169,17 @@ std::optional<Duration> duration_of(std::string_view text) {
   };
   constexpr Unit units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
   const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  double number = 0;
   // As many digits as the schema has it.
   const std::size_t whole_digits = std::min(text.find('.'), end);
   if (whole_digits > 12 || (whole_digits < end && end - whole_digits - 1 > 9)) return std::nullopt;
-  const auto [last, problem] = std::from_chars(text.data(), text.data() + end, number, std::chars_format::fixed);
-  if (problem != std::errc() || last != text.data() + end || text.front() == '.' || text[end - 1] == '.')
-    return std::nullopt;
+  const std::string_view digits = text.substr(0, end);
+  if (digits.empty() || digits.front() == '.' || digits.back() == '.') return std::nullopt;
+  if (digits.find('.') != digits.rfind('.')) return std::nullopt;
+  // Neither std::from_chars of a double, which libc++ lacks, nor strtod, which follows the locale.
+  double number = 0;
+  for (const char digit : digits)
+    if (digit != '.') number = number * 10 + (digit - '0');
+  if (whole_digits < end) number /= std::pow(10.0, static_cast<double>(end - whole_digits - 1));
   for (const Unit& unit : units) {
     constexpr double most = 100.0 * 365 * 24 * 3.6e12;
     if (text.substr(end) != unit.name) continue;

@@ -33,6 +33,8 @@ ScriptType any();
 ScriptType boolean();
 ScriptType yes();
 ScriptType text();
+/// A text that is a name: see script_values::name_of.
+ScriptType name_text();
 ScriptType count();
 ScriptType positive();
 ScriptType whole();
@@ -105,7 +107,13 @@ namespace script_values {
 
 /// The element of a list whose length was checked.
 ScriptNode require_list(const ScriptNode& node, std::size_t size, const char* what);
-/// The name or id of a key. Throws ScriptMistake for something that looks like a secret.
+/// Names of stubs, keys, tests, gates, state machines and their states: lists, logs and reports repeat them.
+inline constexpr std::size_t most_bytes_of_name = 256;
+/// Why a name is refused; empty for one that is not too long.
+std::string too_long_a_name(const std::string& name);
+/// A name. Throws ScriptMistake for what is no text, and for one that is too long.
+const std::string& name_of(const ScriptNode& node);
+/// The name or id of a key. Throws ScriptMistake for something that looks like a secret, too.
 const std::string& key_name(const ScriptNode& node);
 /// A limit that lets something pass.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);

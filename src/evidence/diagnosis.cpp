@@ -178,9 +178,22 @@ std::string headline(const RecordedProblem& problem) {
   return line + "  exchange " + std::to_string(problem.exchange);
 }
 
+bool is_refusal(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
+  switch (record.status) {
+    case 400:
+    case 405:
+    case 413:
+    case 415: return true;
+    case 401: return record.request.key_id.empty();
+    case 404: return record.advice.code == "unknown_path";
+    default: return false;
+  }
+}
+
 std::string refusal(const ExchangeRecord& record) {
   constexpr std::size_t most = 400;
-  if (record.status != 400 && record.status != 413 && record.status != 415) return {};
+  if (!is_refusal(record) || record.status == 401) return {};
   std::string reason = excerpts::plain(record.refusal, most);
   if (!reason.empty() && reason.back() == '.') reason.pop_back();
   return reason;

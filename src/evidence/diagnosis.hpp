@@ -62,8 +62,12 @@ std::string headline(const RecordedProblem& problem);
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
 
-/// What was wrong with a request that the gateway itself answered with 400, 413 or 415, on one line: `temperature:
-/// expected a number, got a string ("hot")`; empty for every other answer.
+/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
+/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
+/// that was the gateway's: 401, 403, 429.
+bool is_refusal(const ExchangeRecord& record);
+/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
+/// 401, and for what is no refusal.
 std::string refusal(const ExchangeRecord& record);
 /// Whether it was the default reply that refused a valid request.
 bool has_no_default_reply(const ExchangeRecord& record);

@@ -308,6 +308,7 @@ Json as_json(const Finding& finding) {
   Json object;
   evidence::put_text(object, "code", finding.code);
   evidence::put(object, "severity", to_string(finding.severity));
+  evidence::put(object, "fails_review", finding.fails_review);
   evidence::put_text(object, "message", finding.message);
   evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
   return object;
@@ -322,7 +323,7 @@ Json as_json(const Review& review) {
   Json findings = Json::array();
   for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
   Json object = evidence::roomy_object();
-  evidence::put(object, "ok", findings.empty());
+  evidence::put(object, "ok", static_cast<bool>(review));
   evidence::put(object, "findings", std::move(findings));
   evidence::put(object, "judged", review.judged());
   evidence::put(object, "evicted", review.evicted());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 #include "../core/wait.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/connection_fault.hpp"
@@ -230,7 +231,7 @@ class Exchange {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::ExchangeRecord> record_;
+  detail::Lasting<detail::ExchangeRecord> record_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
@@ -271,7 +272,7 @@ class Journal {
   void clear() const;
 
  private:
-  std::shared_ptr<detail::JournalState> state_;
+  detail::Lasting<detail::JournalState> state_;
 };
 
 }  // namespace mock_gateway

@@ -17,9 +17,9 @@ void require_finding_code(const std::string& code);
 /// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
-/// Waits, in real time, at most 1 s, until no exchange of the scope is under way; then judges what is recorded.
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then judges what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off);
+                   const std::vector<std::string>& switched_off, Duration patience);
 
 }  // namespace detail
 

@@ -30,6 +30,11 @@ std::string scripted_wait(const ExchangeRecord& record) {
   return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
 }
 
+/// Under the journal's mutex.
+bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
+  return record.outcome == Outcome::Kind::pending && !record.forsaken && scope.covers(record.request);
+}
+
 std::size_t held(const std::string& text) {
   const std::size_t own = std::string().capacity();
   return text.capacity() > own ? text.capacity() + 1 : 0;
@@ -137,10 +142,10 @@ void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
   chaos[strike].missed = true;
 }
 
-void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason) {
+void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual) {
   const auto locked = lock();
   faults = std::move(scripted);
-  unusual_finish = std::move(finish_reason);
+  unusual = std::move(what_was_unusual);
 }
 
 std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
@@ -424,11 +429,18 @@ std::size_t JournalState::open(const RequestScope& scope) const {
   return open_while_locked(scope);
 }
 
+std::vector<std::shared_ptr<ExchangeRecord>> JournalState::open_records(const RequestScope& scope) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> open;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_)
+    if (journal::is_open(*record, scope)) open.push_back(record);
+  return open;
+}
+
 std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
   if (scope.whole()) return signal_->under_way;
-  return static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&scope](const auto& record) {
-    return record->outcome == Outcome::Kind::pending && !record->forsaken && scope.covers(record->request);
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      records_.begin(), records_.end(), [&scope](const auto& record) { return journal::is_open(*record, scope); }));
 }
 
 std::string JournalState::scripted_waits() const {

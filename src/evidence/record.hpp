@@ -128,7 +128,7 @@ struct ExchangeRecord {
   bool forgotten = false;             // with its test: it leaves the journal when it ends
   bool forsaken = false;              // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual_finish;         // neither stop nor tool_calls, and sent; empty: none
+  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
   std::optional<TimePoint> first_byte;
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
@@ -156,7 +156,7 @@ struct ExchangeRecord {
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
   /// What became of the reply's script, when its delivery is over.
-  void mark_delivered(std::vector<ScriptedFault> scripted, std::string finish_reason);
+  void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
   std::vector<ScriptedFault> scripted_faults() const;
   /// How many rules of chaos struck, without those that came to nothing.
   std::size_t chaos_strikes() const;
@@ -230,6 +230,8 @@ class JournalState {
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
   /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
   std::size_t open(const RequestScope& scope) const;
+  /// Those of them that are recorded.
+  std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
   // Such conditions call these, with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;

@@ -1,7 +1,6 @@
 #include "review.hpp"
 
-#include <algorithm>  // adjacent_find, all_of, any_of, find, find_if, max, min, remove_if, stable_sort
-#include <array>
+#include <algorithm>  // adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort
 #include <chrono>
 #include <cstdint>
 #include <functional>  // not_equal_to
@@ -16,78 +15,30 @@
 
 #include "../core/calendar.hpp"
 #include "../core/error.hpp"
-#include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 #include "judging.hpp"
 #include "record.hpp"
+#include "retries.hpp"
 
 namespace mock_gateway {
 namespace detail {
 namespace review {
 
-using RealTime = ExchangeRecord::RealTime;
+using RealTime = Seen::RealTime;
 
-/// How long a review waits for exchanges to end.
-inline constexpr Duration patience = std::chrono::seconds{1};
-/// How much earlier than told a client may come back.
-inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
-inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// What a client has to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-/// What of a record may still change, as it is now.
-struct Seen {
-  std::shared_ptr<ExchangeRecord> record;
-  Outcome::Kind outcome;
-  bool client_closed;
-  std::optional<RealTime> client_left;
-  std::optional<TimePoint> first_byte;
-  std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
-  RealTime possible;
-  RealTime over;
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
-  std::optional<std::int64_t> number;
-  /// A fault of chaos struck its answer, or Content-Length was not its own.
-  bool broken = false;
-};
-using Group = std::vector<const Seen*>;
-
-using text::seconds;
 /// A number of `unit`s; nothing when it is no plain decimal number.
 std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// Whether a field tells tries or traces apart, so that a retry may have another.
-bool differs_by_try(std::string_view name);
-/// The same for a request and its retries.
-std::uint64_t identity(const ExchangeRecord& record);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
-/// Whether the first was answered, and the second came afterwards.
-bool comes_after(const Seen& first, const Seen& second);
-bool is_final(const ExchangeRecord& record);
-/// Whether the second may be the client's next try after the first, which failed.
-bool may_be_retry(const Seen& first, const Seen& second);
-/// From the first's answer to the second in real time; from the first request where nothing was answered.
-Duration real_pause_between(const Seen& first, const Seen& second);
-/// From the first's answer to the second, on the clock on which it was longer.
-Duration pause_between(const Seen& first, const Seen& second);
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
-Duration told(Duration judged, Duration by_gateway, Duration asked);
-/// What was wrong about this retry.
-std::optional<Finding> judge_retry(const Seen& first, const Seen& second);
-/// Whether the client seems to ask the very same in several calls at once.
-bool asked_in_parallel(const Group& same);
-void judge_same(const Group& same, std::vector<Finding>& findings);
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 void judge_alone(const Seen& seen, std::vector<Finding>& findings);
 void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
@@ -121,17 +72,12 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
   std::vector<Seen> all;
   for (auto& record : journal.snapshot()) {
     if (!scope.covers(record->request)) continue;
-    const auto count = record->request.headers.find("x-stainless-retry-count");
-    Seen seen{std::move(record),
-              {},
-              {},
-              {},
-              {},
-              {},
-              {},
-              {},
-              count ? text::whole_number(text::trim(*count)) : std::nullopt,
-              false};
+    Seen seen;
+    seen.record = std::move(record);
+    const wire::Headers& headers = seen.record->request.headers;
+    if (const auto count = headers.find("x-stainless-retry-count"))
+      seen.number = text::whole_number(text::trim(*count));
+    seen.call = headers.find("Idempotency-Key");
     const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
     const ExchangeRecord& now = *seen.record;
     seen.outcome = now.outcome;
@@ -149,40 +95,6 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
           return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
         });
     all.push_back(std::move(seen));
-  }
-  return all;
-}
-
-bool differs_by_try(std::string_view name) {
-  constexpr std::array<std::string_view, 13> names = {"x-stainless-retry-count",
-                                                      "x-request-id",
-                                                      "x-client-request-id",
-                                                      "x-correlation-id",
-                                                      "traceparent",
-                                                      "tracestate",
-                                                      "baggage",
-                                                      "b3",
-                                                      "x-b3-traceid",
-                                                      "x-b3-spanid",
-                                                      "x-b3-parentspanid",
-                                                      "sentry-trace",
-                                                      "date"};
-  return std::any_of(names.begin(), names.end(),
-                     [name](std::string_view known) { return text::equals_ignoring_case(name, known); });
-}
-
-std::uint64_t identity(const ExchangeRecord& record) {
-  const ReceivedRequest& request = record.request;
-  std::uint64_t all = record.leaks.credential;
-  // With its length, so that what stands in one part cannot pass for the end of another.
-  const auto add = [&all](std::string_view part) {
-    all = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", all));
-  };
-  for (const std::string* part : {&request.key_id, &request.method, &request.target, &request.body}) add(*part);
-  for (const wire::Header& header : request.headers) {
-    if (differs_by_try(header.name)) continue;
-    add(text::lower_ascii(header.name));
-    add(header.value);
   }
   return all;
 }
@@ -208,120 +120,6 @@ std::set<std::string> products(std::string_view user_agent) {
   return names;
 }
 
-bool comes_after(const Seen& first, const Seen& second) {
-  if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
-}
-
-bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
-  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
-  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
-}
-
-bool may_be_retry(const Seen& first, const Seen& second) {
-  const ExchangeRecord& answer = *first.record;
-  // What was not whole the client may not have read.
-  if (answer.status < 400 || first.outcome != Outcome::Kind::completed || !first.first_byte || !first.answered ||
-      first.broken) {
-    return false;
-  }
-  const bool numbers_fit =
-      first.number.has_value() == second.number.has_value() && (!first.number || *first.number + 1 == *second.number);
-  return numbers_fit && answer.changes == second.record->changes && answer.decision != Decision::Kind::malformed &&
-         comes_after(first, second);
-}
-
-Duration real_pause_between(const Seen& first, const Seen& second) {
-  return second.record->recorded - first.answered.value_or(first.record->recorded);
-}
-
-Duration pause_between(const Seen& first, const Seen& second) {
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
-  const TimePoint began = first.first_byte.value_or(first.record->received);
-  return std::max(real_pause_between(first, second), second.record->received - began);
-}
-
-Duration told(Duration judged, Duration by_gateway, Duration asked) {
-  return judged - by_gateway > asked / 100 ? judged : by_gateway;
-}
-
-std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  const ExchangeRecord& answer = *first.record;
-  const ExchangeRecord& retry = *second.record;
-  const RetryAdvice& advice = answer.advice;
-  const auto finding = [&](const finding_kinds::Kind& kind, std::string message) {
-    return kind.make(std::move(message), {answer.id, retry.id});
-  };
-  if (is_final(answer)) {
-    const std::string code = advice.code.empty() ? "" : " " + excerpts::quoted(advice.code);
-    return finding(finding_kinds::retried_final_error,
-                   "retried after " + std::to_string(answer.status) + code +
-                       ", which another try does not change. Report the error to the caller instead.");
-  }
-  const std::string advised = " Wait for the header's time before retrying.";
-  const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return finding(finding_kinds::retry_after_ignored, "returned after " + seconds(told(pause, shown, *advice.after)) +
-                                                           ", " + header + " was " + seconds(*advice.after) + "." +
-                                                           advised);
-  }
-  if (advice.not_before) {
-    const Duration ahead = *advice.not_before - *first.first_byte;
-    // The machine's clock is the client's.
-    const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
-    if (pause + timer_tolerance < ahead) {
-      const Duration apart = retry.received - retry.machine_time;
-      const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-      return finding(finding_kinds::retry_after_ignored,
-                     "returned " + seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After." +
-                         advised +
-                         (other_clock ? " The gateway's clock is not the machine's, by which a client "
-                                        "without the Date header reads a date."
-                                      : ""));
-    }
-  }
-  return std::nullopt;
-}
-
-bool asked_in_parallel(const Group& same) {
-  for (std::size_t i = 1; i < same.size(); ++i) {
-    const Seen& first = *same[i - 1];
-    const Seen& second = *same[i];
-    if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
-    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
-  }
-  return false;
-}
-
-void judge_same(const Group& same, std::vector<Finding>& findings) {
-  const bool numbered = same.front()->number.has_value();
-  const bool parallel = !numbered && asked_in_parallel(same);
-  Group failed;  // and not yet retried
-  for (const Seen* seen : same) {
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
-    std::optional<std::size_t> continued;
-    std::optional<Finding> finding;
-    for (std::size_t i = 0; i < failed.size(); ++i) {
-      if (!may_be_retry(*failed[i], *seen) || (parallel && pause_between(*failed[i], *seen) < burst)) continue;
-      continued = i;
-      finding = judge_retry(*failed[i], *seen);
-      if (!finding) break;
-    }
-    if (finding) findings.push_back(std::move(*finding));
-    if (continued) failed.erase(failed.begin() + static_cast<std::ptrdiff_t>(*continued));
-    if (seen->record->status >= 400) failed.push_back(seen);
-  }
-}
-
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
-  std::map<std::pair<std::uint64_t, bool>, Group> groups;
-  for (const Seen& seen : all) groups[{identity(*seen.record), seen.number.has_value()}].push_back(&seen);
-  for (const auto& group : groups) judge_same(group.second, findings);
-}
-
 void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
   const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
@@ -329,9 +127,11 @@ void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   };
   findings.insert(findings.end(), record.findings.begin(), record.findings.end());
   if (const std::string reason = refusal(record); !reason.empty()) {
-    const char* const advice = has_no_default_reply(record)
-                                   ? ". The default reply cannot be made for it. Script a reply."
-                                   : ". No stub was asked. Send what the documentation asks for.";
+    const char* const advice =
+        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
+        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
+        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
+                                     : ". No stub was asked. Send what the documentation asks for.";
     add(finding_kinds::request_refused,
         "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
   }
@@ -454,16 +254,16 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
 }
 
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off) {
-  journal.wait_until_idle(scope, review::patience);
-  const std::vector<review::Seen> all = review::look(journal, scope);
+                   const std::vector<std::string>& switched_off, Duration patience) {
+  journal.wait_until_idle(scope, patience);
+  const std::vector<Seen> all = review::look(journal, scope);
   std::vector<Finding> findings;
   std::size_t open = 0;
-  for (const review::Seen& seen : all) {
+  for (const Seen& seen : all) {
     review::judge_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  review::judge_retries(all, findings);
+  judge_retries(all, findings);
   review::judge_sharing(all, findings);
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
@@ -491,6 +291,10 @@ Review::Review(std::vector<Finding> findings, std::string scope, std::size_t jud
       evicted_(evicted),
       open_(open),
       chaos_(std::move(chaos)) {}
+
+Review::operator bool() const {
+  return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
+}
 
 std::vector<Finding> Review::findings() && { return std::move(findings_); }
 std::string Review::chaos() const { return chaos_; }

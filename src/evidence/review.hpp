@@ -9,14 +9,17 @@
 
 namespace mock_gateway {
 
-/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding. Prints
-/// itself, a finding a line: CHECK(gateway.review()).
+/// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
+/// `asked_again_early`, which a test brings about that expects an error and then asks again. Prints itself, a finding a
+/// line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
-/// | request_refused               | error    | the gateway itself answered 400, 413 or 415, whatever a script says  |
+/// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
 /// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
 /// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
+/// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
+/// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
@@ -34,18 +37,28 @@ namespace mock_gateway {
 /// | duplicate_key                 | warning  | a JSON object that names a key twice                                |
 ///
 /// A request is taken for the retry of an earlier one when all of this holds:
-/// - Key, method, target, body and header fields are the same, except for fields that tell tries or traces apart
-///   (x-stainless-retry-count, traceparent, x-request-id and their kin). An Idempotency-Key of its own makes a new
-///   call.
+/// - Key, method, target and body are the same. Of a body that is a JSON object, the members `user`, `metadata`,
+///   `safety_identifier` and `prompt_cache_key` may differ; the others are compared byte by byte, in their order.
+///   Header fields may differ.
 /// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
 ///   continued it.
 /// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client, if it numbers its tries (x-stainless-retry-count), calls it the next one; 0 is a new call.
-/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
-/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
-/// have no numbers, what comes within 100 ms of a failure is another call, and no retry. Two things look like a retry
-/// and are none: a test that asks the same again on purpose after an error, and calls without numbers in parallel that
-/// ask the same, all fail and never come back. Let them ask something else, or leave the finding out.
+/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same, or it calls this one
+/// the
+///   next. Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of
+///   them. Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success),
+///   and tries have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+///
+/// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
+/// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
+/// is `asked_again_early` where it says that it is a new call, by a number of 0 or an Idempotency-Key of its own, and
+/// the same finding as a retry where nothing says so. It is not alone where an equal request was under way together
+/// with it, or with one of those that follow each other within 100 ms, or where a numbered retry continues the earlier
+/// one later.
+///
+/// Two things look like a retry and are none: a test whose client numbers no tries, and that asks the same again on
+/// purpose after an error, and calls without numbers in parallel that ask the same, all fail and never come back. Let
+/// them ask something else, or leave the finding out.
 ///
 /// Waiting time counts from the answer's first byte, on the gateway's clock or in real time, whichever is longer, and
 /// the message names that time. Timers fire early, so 2 ms less are enough. A date means the second that it names: a
@@ -65,8 +78,8 @@ class [[nodiscard]] Review {
   Review& operator=(Review&& other) noexcept;
   ~Review();
 
-  /// Whether there is no finding.
-  explicit operator bool() const { return findings_.empty(); }
+  /// Whether there is no finding that fails a review: see Finding::fails_review.
+  explicit operator bool() const;
   /// The findings in the order of the exchanges that they are about.
   const std::vector<Finding>& findings() const& { return findings_; }
   std::vector<Finding> findings() &&;

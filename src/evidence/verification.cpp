@@ -1,7 +1,8 @@
 #include "verifier.hpp"
 
-#include <algorithm>  // any_of, find, min
+#include <algorithm>  // any_of, find, min, move, remove_if
 #include <cmath>
+#include <iterator>  // back_inserter
 #include <ostream>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "../script/matcher_node.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
+#include "notes.hpp"
 #include "record.hpp"
 
 namespace mock_gateway {
@@ -130,8 +132,9 @@ std::string refused(const StubState& stub, const Calls& calls) {
   std::size_t count = 0;
   for (const RecordedCall& recorded : calls) {
     const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat =
-        record.decision == Decision::Kind::malformed || record.request.path() == chat_completions().path;
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
+                                    record.request.path() == chat_completions().path ||
+                                    (record.status == 404 && record.request.method == "POST");
     const std::string reason = refusal(record);
     if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
     if (++count > most) continue;
@@ -169,67 +172,6 @@ Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_ma
   return found;
 }
 
-/// How many exchanges the notes tell of what their scripts did.
-inline constexpr std::size_t most_deeds = 10;
-
-/// "after token 2".
-std::string place(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
-    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
-    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
-    default: return trigger.to_string();
-  }
-}
-
-/// "broke off after token 2 as scripted".
-std::string deed(const Fault& fault) {
-  const Effect& effect = fault.effect;
-  const auto at_its_place = [&fault](const std::string& what) {
-    return what + " " + place(fault.trigger) + " as scripted";
-  };
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection: return at_its_place("broke off");
-    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
-    case Effect::Kind::half_close: return at_its_place("was half-closed");
-    case Effect::Kind::truncate: return at_its_place("was truncated");
-    case Effect::Kind::garbage:
-      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
-    case Effect::Kind::stall: return at_its_place("stalled");
-    case Effect::Kind::error_event: return at_its_place("sent an error event");
-    case Effect::Kind::skip_event: return at_its_place("skipped an event");
-    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
-    case Effect::Kind::wrong_content_length:
-      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
-             std::to_string(effect.difference()) + " as scripted";
-  }
-  return at_its_place(effect.to_string());
-}
-
-/// A line for each of the first exchanges that did not end as clients expect, because the script said so.
-std::vector<std::string> deeds(const JournalState& journal, const RequestScope& scope) {
-  std::vector<std::string> lines;
-  std::size_t more = 0;
-  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
-  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
-  for (const auto& record : records) {
-    if ((record->faults.empty() && record->unusual_finish.empty()) || !scope.covers(record->request)) continue;
-    std::string list;
-    for (const ExchangeRecord::ScriptedFault& scripted : record->faults)
-      if (scripted.reached) list += (list.empty() ? " " : ", ") + deed(scripted.fault);
-    if (!record->unusual_finish.empty())
-      list += (list.empty() ? ": finish_reason " : ", finish_reason ") + record->unusual_finish + " was sent";
-    if (list.empty()) continue;
-    if (lines.size() < most_deeds)
-      lines.push_back("exchange " + std::to_string(record->id) + list);
-    else
-      ++more;
-  }
-  if (more > 0)
-    lines.push_back("and " + text::counted(more, "exchange") + " more with faults or finish reasons as scripted");
-  return lines;
-}
-
 /// "and 3 more problems of exchanges, not kept (unmatched)".
 std::string dropped_line(const KeptProblems::Dropped& dropped) {
   const auto more = [&dropped](std::size_t count) {
@@ -244,14 +186,20 @@ std::string dropped_line(const KeptProblems::Dropped& dropped) {
   return line;
 }
 
+std::string lines(const std::vector<std::string>& notes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += (i == 0 ? "" : "\n") + notes[i];
+  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
+  return text;
+}
+
 std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
   for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
     text += (i == 0 ? "" : "\n\n") + problems[i].text;
   if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
-  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += '\n' + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
+  if (!notes.empty()) text += '\n' + lines(notes);
   return text;
 }
 
@@ -287,9 +235,23 @@ bool ReportedProblems::contains(const std::string& found) const {
   return problems_.count(found) != 0;
 }
 
+void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  notes_.insert(notes.begin(), notes.end());
+}
+
+std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  notes.erase(
+      std::remove_if(notes.begin(), notes.end(), [this](const auto& note) { return !notes_.insert(note).second; }),
+      notes.end());
+  return notes;
+}
+
 void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   problems_.clear();
+  notes_.clear();
 }
 
 }  // namespace detail
@@ -323,6 +285,7 @@ std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
 
 std::string Verification::message() const {
   std::string text = detail::verifications::message(problems(), notes_);
+  if (reported_) reported_->add_notes(notes_);
   return problems_.empty() ? "nothing is wrong" + text : text;
 }
 
@@ -437,13 +400,25 @@ std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Sc
   return verified;
 }
 
-std::string Verifier::unreported() const {
+Verifier::Unreported Verifier::unreported(bool with_problems) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<Problem> untold;
   for (auto& [found, identity] : problems({}, considered, recorded))
-    if (!reported_->contains(identity)) untold.push_back(std::move(found));
-  return untold.empty() ? "" : verifications::message(untold, notes({}, considered, recorded));
+    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
+  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::string text = verifications::message(untold, untold_notes);
+  return untold.empty() ? Unreported{{}, verifications::lines(untold_notes)} : Unreported{std::move(text), {}};
+}
+
+std::string Verifier::new_notes(std::uint64_t since) const {
+  std::vector<std::string> notes = notes_of_requests({}, since);
+  for (std::string& line : notes_of_open(*journal_, {})) notes.push_back(std::move(line));
+  return verifications::lines(reported_->new_notes(std::move(notes)));
+}
+
+void Verifier::pass_over_connections() const {
+  static_cast<void>(reported_->new_notes(notes_of_connections(*journal_)));
 }
 
 Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
@@ -504,7 +479,7 @@ void Verifier::add_expired_sleeps(Problems& problems) const {
   const ExpiredSleeps expired = expired_sleeps(clock_);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
-  const std::string last = "ManualClock::sleep_for(" + text::seconds(expired.last) + ")";
+  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
   problems.emplace_back(Problem{Problem::Kind::guard_expired,
                                 "a wait ran into its real-time guard  " +
                                     (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
@@ -514,21 +489,28 @@ void Verifier::add_expired_sleeps(Problems& problems) const {
 
 std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
-  std::vector<std::string> notes;
-  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
-  for (std::string& line : verifications::deeds(*journal_, scope)) notes.push_back(std::move(line));
+  std::vector<std::string> notes = notes_of_requests(scope, 0);
+  std::vector<std::string> open = notes_of_open(*journal_, scope);
   for (const auto& stub : stubs) {
-    // What an expectation says is a problem already.
-    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls) continue;
+    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
     const RecordedCall* const call =
         notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
     notes.push_back(
         masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
                     : "never called: " + stub->title()));
   }
-  if (const std::size_t open = journal_->open(scope); open > 0) {
-    notes.push_back(std::to_string(open) + (open == 1 ? " exchange is" : " exchanges are") + " still under way");
-  }
+  std::move(open.begin(), open.end(), std::back_inserter(notes));
+  return notes;
+}
+
+std::vector<std::string> Verifier::notes_of_requests(const RequestScope& scope, std::uint64_t since) const {
+  std::vector<std::string> notes;
+  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
+  for (std::string& line : notes_of_exchanges(*journal_, scope, since)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole())
+    for (std::string& line : notes_of_connections(*journal_)) notes.push_back(std::move(line));
   return notes;
 }
 

@@ -51,6 +51,8 @@ struct Problem {
   std::vector<NearMiss> near_misses{};
 };
 
+using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
+
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
@@ -89,9 +91,12 @@ class [[nodiscard]] Verification {
   /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  /// What is no mistake by itself, a line each: what chaos did; what happened in the first ten exchanges that a
-  /// scripted fault struck or that ended with another finish_reason than stop and tool_calls; stubs that were never
-  /// called or always hidden by others; how many exchanges are still under way.
+  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
+  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
+  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
+  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
+  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
+  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
   const std::vector<std::string>& notes() const& { return notes_; }
   std::vector<std::string> notes() &&;
   /// The stubs with expect, never or should, in the order in which they were mounted.

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -20,16 +21,20 @@
 namespace mock_gateway {
 namespace detail {
 
-/// Which problems somebody has looked at, so that a gateway's destructor tells only the others.
+/// Which problems somebody has looked at, and which notes were printed, so that a gateway's end tells only the others.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
+  void add_notes(const std::vector<std::string>& notes);
+  /// Those that were not added before; from now on they have been.
+  std::vector<std::string> new_notes(std::vector<std::string> notes);
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> problems_;
+  std::set<std::string> notes_;
 };
 
 /// Judges script and journal as they are now.
@@ -41,8 +46,20 @@ class Verifier {
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
-  /// The message about what nobody has looked at yet; empty when there is nothing.
-  std::string unreported() const;
+  /// What nobody has looked at yet.
+  struct Unreported {
+    /// The message about problems and notes; empty when there is no such problem.
+    std::string problems;
+    /// The notes, when there is none: what to print when the test has failed.
+    std::string notes;
+  };
+  /// Without problems: notes alone.
+  Unreported unreported(bool with_problems) const;
+  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
+  /// call.
+  std::string new_notes(std::uint64_t since) const;
+  /// The connections that a fault struck until now are not new any more.
+  void pass_over_connections() const;
   void reset();
 
  private:
@@ -54,6 +71,7 @@ class Verifier {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  std::vector<std::string> notes_of_requests(const RequestScope& scope, std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;

@@ -1,6 +1,8 @@
 #include "catalogue.hpp"
 
-#include <algorithm>  // equal, min, stable_sort
+#include <algorithm>  // equal, max, min, stable_sort
+#include <array>
+#include <cstddef>
 #include <ostream>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "../script/excerpts.hpp"
 #include "../script/json_comparison.hpp"
 #include "../script/matchers.hpp"
+#include "../script/script.hpp"
 #include "catalogue_entries.hpp"
 #include "chat_script.hpp"
 
@@ -39,6 +42,48 @@ bool same_arguments(const std::string& left, const std::string& right) {
 
 enum class Comparison { whole, less, other };
 
+/// For each place in the text, how many bytes from there on are as `whole` begins.
+std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view whole) {
+  // The Z algorithm: what has been compared once is not compared again.
+  std::string joined(whole);
+  joined += '\0';
+  joined += text;
+  std::vector<std::size_t> lengths(joined.size() + 1);
+  std::size_t left = 0;
+  std::size_t right = 0;
+  for (std::size_t i = 1; i < joined.size(); ++i) {
+    if (i < right) lengths[i] = std::min(right - i, lengths[i - left]);
+    while (i + lengths[i] < joined.size() && lengths[i] < whole.size() && joined[lengths[i]] == joined[i + lengths[i]])
+      ++lengths[i];
+    if (i + lengths[i] > right) {
+      left = i;
+      right = i + lengths[i];
+    }
+  }
+  lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(whole.size() + 1));
+  return lengths;
+}
+
+/// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
+/// no more than its beginning.
+bool was_said(std::string_view text, int tries, const ScenarioData& data) {
+  if (!text::is_valid_utf8(text)) return false;
+  std::vector<std::size_t> usual = beginnings_in(text, data.text);
+  const std::vector<std::size_t> sent = beginnings_in(text, data.row.sent);
+  for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::max(usual[i], sent[i]);
+  if (usual[0] == text.size()) return true;
+  const std::vector<std::size_t> first = beginnings_in(text, data.row.first_text);
+  std::size_t reached = 0;
+  for (int number = 1; number <= tries && reached < text.size(); ++number) {
+    const bool fails_first = data.row.first && number % 2 == 1;
+    const std::vector<std::size_t>& said = fails_first ? first : usual;
+    const std::size_t before = reached;
+    for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
+    if (reached == before && !fails_first) break;  // nor will another try say it
+  }
+  return reached == text.size();
+}
+
 Comparison compare_text(const std::string& got, const std::string& whole) {
   if (got == whole) return Comparison::whole;
   return text::is_valid_utf8(got) && is_left_of(got, whole) ? Comparison::less : Comparison::other;
@@ -60,13 +105,46 @@ Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vect
   return less ? Comparison::less : Comparison::whole;
 }
 
+/// The calls of a scenario as so many tries make them, no more than are needed to compare these.
+Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
+  std::vector<wire::ToolCall> whole = data.tool_calls;
+  for (int number = 1; number < tries && whole.size() < got.size() && !data.tool_calls.empty(); ++number)
+    whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
+  return compare_calls(got, whole);
+}
+
+/// What is told besides the answer, where the scenario says it.
+Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
+  if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
+    const char* const plain = data.row.needs_stream ? nullptr : data.row.plain_finish_reason;
+    if (!plain || *outcome.finish_reason != plain)
+      return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
+  }
+  const std::optional<TokenUsage> usage = catalogue_parts::usage_of(data.row);
+  if (!outcome.usage || !usage) return Comparison::whole;
+  const auto numbers = [](const TokenUsage& said) {
+    return std::array{said.prompt_tokens(), said.completion_tokens(), said.total_tokens()};
+  };
+  if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
+  if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
+  // Some clients write zeros where a stream has none.
+  return data.row.needs_stream ? Comparison::less : Comparison::whole;
+}
+
 Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
   if (outcome.hung) return Verdict::Kind::hang;
-  if (outcome.error) return Verdict::Kind::error_surfaced;
+  if (outcome.error) {
+    const bool said = was_said(outcome.text, outcome.tries, data) &&
+                      compare_calls_of(outcome.tool_calls, outcome.tries, data) != Comparison::other;
+    return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
+  }
   const Comparison text = compare_text(outcome.text, data.text);
   const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
+  const Comparison rest = compare_rest(outcome, data);
+  if (rest == Comparison::other) return Verdict::Kind::wrong_answer;
+  if (rest == Comparison::less) return Verdict::Kind::silent_data_loss;
   return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
@@ -92,6 +170,35 @@ std::string said(const std::string& text, const std::vector<wire::ToolCall>& cal
     separator = ", ";
   }
   return said;
+}
+
+/// ", finish_reason \"stop\", usage 9 + 5 = 14", as far as they are known.
+std::string said_besides(const std::optional<std::string>& finish_reason, const std::optional<TokenUsage>& usage) {
+  std::string said;
+  if (finish_reason) said += ", finish_reason \"" + text::printable(*finish_reason, 60, true) + "\"";
+  if (usage)
+    said += ", usage " + std::to_string(usage->prompt_tokens()) + " + " + std::to_string(usage->completion_tokens()) +
+            " = " + std::to_string(usage->total_tokens());
+  return said;
+}
+
+/// What came, and what should have come, for an outcome that is not acceptable.
+std::string story(const ClientOutcome& outcome, const ScenarioData& data) {
+  const std::string got = said(outcome.text, outcome.tool_calls);
+  const std::string whole = said(data.text, data.tool_calls);
+  std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
+  if (outcome.error) told += ", and an error";
+  std::optional<std::string> reason;
+  if (outcome.finish_reason && !data.finish_reason.empty()) reason = data.finish_reason;
+  told += "\n  the reply   " + whole +
+          said_besides(reason, outcome.usage ? catalogue_parts::usage_of(data.row) : std::nullopt);
+  // Only the beginning of a long text is shown above.
+  if (got == whole && outcome.text != data.text)
+    told += "\n  they differ " + excerpts::difference(data.text, outcome.text);
+  constexpr int more = 3;
+  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, data) && was_said(outcome.text, more, data))
+    told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
+  return told;
 }
 
 }  // namespace judging
@@ -168,6 +275,8 @@ const std::string& Scenario::good_client() const { return data_->good_client; }
 Scenario::Expected Scenario::expected() const { return data_->row.expected; }
 const std::string& Scenario::text() const { return data_->text; }
 const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
+const std::string& Scenario::finish_reason() const { return data_->finish_reason; }
+std::optional<TokenUsage> Scenario::usage() const { return detail::catalogue_parts::usage_of(data_->row); }
 bool Scenario::needs_stream() const { return data_->row.needs_stream; }
 bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
 int Scenario::calls() const { return data_->row.calls; }
@@ -177,25 +286,29 @@ Options Scenario::options(Options base) const { return base.verify_on_destructio
 void Scenario::mount(Gateway& gateway) const {
   if (data_->row.faults) data_->row.faults(gateway);
   const auto stub = [&](const char* which) {
-    StubBuilder builder = gateway.chat().named(data_->name + which);
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
+    detail::Access::plan(builder).of_catalogue = true;
     if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
     return builder;
   };
   stub("").reply(data_->row.plain_reply());
   stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
   if (!data_->row.first) return;
-  gateway.chat()
-      .named(data_->name + ", first")
-      .in_state(data_->name, "started")
-      .then_state(data_->name, "failed once")
-      .reply(data_->row.first());
+  const auto first = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
+    detail::Access::plan(builder).of_catalogue = true;
+    return std::move(builder).in_state(data_->name, "started").then_state(data_->name, "failed once");
+  };
+  first(", first").reply(data_->row.first());
+  if (data_->row.first_stream) first(", first, streamed").when(stream_is(true)).reply(data_->row.first_stream());
 }
 
 bool Scenario::befell(const Exchange& exchange) const {
   if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->row.first ? is(", first") : is(", streamed") || (!data_->row.needs_stream && is(""));
+  const bool its_own = data_->row.first ? is(", first") || is(", first, streamed")
+                                        : is(", streamed") || (!data_->row.needs_stream && is(""));
   // Before its end nobody knows whether it comes to its faults.
   if (!its_own || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
@@ -208,12 +321,7 @@ Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
   std::string message = data_->name + ": " + to_string(kind);
   if (!acceptable) {
-    const std::string got = detail::judging::said(outcome.text, outcome.tool_calls);
-    const std::string whole = detail::judging::said(data_->text, data_->tool_calls);
-    message += ", expected " + to_string(data_->row.expected) + "\n  it said     " + got + "\n  the reply   " + whole;
-    // Only the beginning of a long text is shown above.
-    if (got == whole && outcome.text != data_->text)
-      message += "\n  they differ " + detail::excerpts::difference(data_->text, outcome.text);
+    message += ", expected " + to_string(data_->row.expected) + detail::judging::story(outcome, *data_);
     message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
@@ -265,6 +373,10 @@ Json as_json(const Scenario& scenario) {
   put("expected", to_string(scenario.expected()));
   put("text", scenario.text());
   put("tool_calls", std::move(calls));
+  put("finish_reason", scenario.finish_reason().empty() ? Json() : Json(scenario.finish_reason()));
+  put("usage", scenario.usage()
+                   ? detail::catalogue_parts::parse(std::string("{") + detail::catalogue_parts::usage + "}")["usage"]
+                   : Json());
   put("needs_stream", scenario.needs_stream());
   put("needs_timeout", scenario.needs_timeout());
   put("calls", scenario.calls());

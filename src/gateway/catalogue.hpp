@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/json.hpp"
+#include "../core/shared.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/reply.hpp"
 #include "gateway.hpp"
@@ -19,7 +20,8 @@ namespace mock_gateway {
 
 /// What became of a client's call, as its caller saw it.
 struct ClientOutcome {
-  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before.
+  /// The answer's text, all that was given to the caller; of a call that failed in mid-stream, what came before. After
+  /// a retry, what stands where the caller shows it: the last try's text alone, or that of all tries.
   std::string text;
   /// The answer's tool calls; their ids are not compared. A client without tools leaves out the scenarios that have
   /// tool_calls().
@@ -28,6 +30,15 @@ struct ClientOutcome {
   bool error = false;
   /// Whether the call had to be cut off from outside, because it did not end by itself.
   bool hung = false;
+  /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
+  /// tries said, one after the other.
+  int tries = 1;
+  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
+  /// scenario has a whole answer with one; not set: not looked at.
+  std::optional<std::string> finish_reason = {};
+  /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
+  /// with one; not set: not looked at.
+  std::optional<TokenUsage> usage = {};
 };
 
 namespace detail {
@@ -44,14 +55,14 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The whole answer was given to the caller, and no error.
     handled,
-    /// The caller was told of an error.
+    /// The caller was told of an error, and was shown nothing before it that nobody said.
     error_surfaced,
     /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
     /// The call did not end by itself.
     hang,
-    /// The caller was told of no error, and what it got holds what nobody said: text twice, half a character, two tool
-    /// calls in one.
+    /// What the caller got, with an error or without, holds what nobody said: text twice, half a character, two tool
+    /// calls in one, another finish_reason or usage.
     wrong_answer,
   };
 
@@ -115,6 +126,11 @@ class Scenario {
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
+  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer.
+  const std::string& finish_reason() const;
+  /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
+  /// no other stream has one. Nothing when there is no whole answer.
+  std::optional<TokenUsage> usage() const;
   /// Whether it shows in stream requests only. Plain ones then get the same answer in good order.
   bool needs_stream() const;
   /// Whether a client without a timeout of its own may wait for an hour or without end. The test then needs one too.
@@ -143,7 +159,7 @@ class Scenario {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<const detail::ScenarioData> data_;
+  detail::Lasting<const detail::ScenarioData> data_;
 };
 
 /// "answer", "error", "answer or error".
@@ -155,7 +171,8 @@ const std::vector<Scenario>& catalogue();
 /// The scenario of that name. Throws GatewayError, which lists the nearest names, when there is none.
 Scenario scenario(std::string_view name);
 /// All that a scenario says of itself, for programs that are not written in C++: name, group, description, reference,
-/// good_client, expected, text, tool_calls, needs_stream, needs_timeout, calls.
+/// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
+/// needs_timeout, calls.
 Json as_json(const Scenario& scenario);
 
 }  // namespace mock_gateway

@@ -1,5 +1,6 @@
 // How an answer is framed, where it breaks, when it comes, and what becomes of connections.
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <iterator>  // size
@@ -38,11 +39,29 @@ Reply until_close(const std::string& content_type, const std::string& body) {
                                                        "\r\nConnection: close\r\n\r\n" + body));
 }
 
+/// A whole response by hand with these header fields, after which the connection closes.
+Reply by_hand(const std::string& fields, const std::string& body) {
+  return usual_plain().fault(before_headers(),
+                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+}
+
+/// HTTP's chunk around these bytes; around none, the end of the body.
+std::string http_chunk(const std::string& bytes) {
+  char size[2 * sizeof bytes.size()];
+  return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
+}
+
 /// Where the "ü" of the usual plain body has its second byte.
 std::size_t inside_first_character() { return usual_body().find("ü") + 1; }
 
 /// After the first byte of a character.
 Trigger in_a_character(bool streamed) { return streamed ? inside_character(2) : after_bytes(inside_first_character()); }
+
+/// In which the end of a stream is spoken of.
+inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
+
+/// How often "live-stream" says the usual answer.
+inline constexpr std::size_t live_answers = 10;
 
 /// More than readers by line have for one.
 inline constexpr std::size_t long_text = 100'000;
@@ -108,7 +127,17 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("OpenAI: [DONE] ends the stream")
         .good("stops at [DONE]")
         .streams_only()
+        .sends("Zürich 21 °C, 東京 9 °C. And more.")
         .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
+    ScenarioRow("done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer")
+        .from("OpenAI: [DONE] is the whole data of an event")
+        .good("takes an event for the end when all of its data is [DONE], and no other")
+        .says(text_with_done)
+        .streamed([] {
+          return stream_of({opening(), saying("A stream ends with\n"), saying("data: [DONE]\n\n"), saying("[DONE]"),
+                            saying(" is no JSON."), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(text_with_done))); }),
     ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
         .from("openai-node, openai-python: they need no [DONE]")
         .good("takes the finish_reason and the end of the body for the end")
@@ -166,6 +195,19 @@ inline constexpr ScenarioRow framing_rows[] = {
         .error_too()
         .streams_only()
         .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
+    ScenarioRow("header-names-in-lower-case", "writes the names of all header fields in lower case")
+        .from("RFC 9110, section 5.1: names are case-insensitive")
+        .good("finds Content-Type, Content-Length and Transfer-Encoding in any case")
+        .streamed([] {
+          std::string chunks;
+          for (const ChunkText& chunk : usual_chunks()) chunks += http_chunk(event_of(json_of(chunk)));
+          return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
+                         chunks + http_chunk("data: [DONE]\n\n") + http_chunk(""));
+        })
+        .unstreamed([] {
+          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(usual_body().size()),
+                         usual_body());
+        }),
     ScenarioRow("id-fields", "has an id field in each event")
         .from("WHATWG HTML 9.2.6")
         .good("reads the data, and needs no id")
@@ -202,7 +244,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .from("RFC 9112, section 7.1: chunks mean nothing")
         .good("parses by lines, not by reads")
         .changed([](const Reply& reply, bool) { return reply.one_write(); }),
-    ScenarioRow("one-write-per-byte", "hands the reply to the kernel byte by byte")
+    ScenarioRow("one-write-per-byte", "sends the reply byte by byte, each in a read of its own")
         .from("typesense#2837, ollama-js#255")
         .good("joins reads before it decodes and parses")
         .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
@@ -365,6 +407,25 @@ inline constexpr ScenarioRow breaks_rows[] = {
 };
 
 inline constexpr ScenarioRow pace_rows[] = {
+    ScenarioRow("live-stream", "streams for 2 s: a piece of text every 50 ms")
+        .from("OpenAI: no pace is promised")
+        .good("shows each piece when it comes, and waits for the end as long as pieces come")
+        .streams_only()
+        .times(live_answers)
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          ChunkTexts chunks = {opening()};
+          for (std::size_t i = 0; i < live_answers; ++i)
+            chunks.insert(chunks.end(), usual.begin() + 1, usual.end() - 1);
+          chunks.push_back(closing());
+          return stream_of(chunks).first_token_after(50ms);
+        })
+        .unstreamed([] {
+          std::string text;
+          for (std::size_t i = 0; i < live_answers; ++i) text += usual_scenario_text;
+          return raw_reply(200, body_with(message_saying(text)));
+        })
+        .changed([](const Reply& reply, bool) { return reply.every(50ms); }),
     ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
         .from("OpenAI: no pace is promised")
         .good("waits")
@@ -432,6 +493,11 @@ inline constexpr ScenarioRow connections_rows[] = {
         .error_too()
         .on_second_call()
         .connection([](Gateway& gateway) { gateway.every_connection(close_when_reused()); }),
+    ScenarioRow("connection-close", "answers with Connection: close, and closes the connection")
+        .from("RFC 9112, section 9.6")
+        .good("opens a new connection for its next call")
+        .on_second_call()
+        .changed([](const Reply& reply, bool) { return reply.header("Connection", "close"); }),
     ScenarioRow("connection-refused", "has its port closed")
         .from("RFC 9293, section 3.5.2")
         .good("reports it, after a few tries at most")

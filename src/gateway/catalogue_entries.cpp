@@ -32,6 +32,8 @@ ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
       good_client(row.good_client) {
   for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
   if (row.tool_calls) tool_calls = row.tool_calls();
+  if (row.expected != Scenario::Expected::error)
+    finish_reason = row.finish_reason ? row.finish_reason : row.tool_calls ? "tool_calls" : "stop";
 }
 
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
@@ -41,6 +43,11 @@ void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::
 namespace catalogue_parts {
 
 Json parse(const std::string& text) { return read_json(text); }
+
+std::optional<TokenUsage> usage_of(const ScenarioRow& row) {
+  if (row.expected == Scenario::Expected::error || (row.needs_stream && !row.has_streamed_usage)) return std::nullopt;
+  return TokenUsage(9, 5);
+}
 
 std::string json_string(std::string_view value) {
   std::string text;

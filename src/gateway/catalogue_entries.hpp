@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,15 @@ struct ScenarioRow {
   constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
   constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
+  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
+  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
+  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
+  /// tool_calls where there are calls.
+  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
+    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
+  }
+  /// The stream has usage; a plain answer has it always.
+  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
   /// The text, said so often.
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
   constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
@@ -52,6 +62,10 @@ struct ScenarioRow {
   }
   /// What the first of each two requests gets, streamed or not.
   constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  /// What the first of each two stream requests gets, where it is another, and its text.
+  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
+    return first_stream = make, first_text = its_text, *this;
+  }
   constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
 
   Reply stream_reply() const;
@@ -63,6 +77,10 @@ struct ScenarioRow {
   const char* good_client = "";
   Scenario::Expected expected = Scenario::Expected::answer;
   const char* text = usual_scenario_text;
+  const char* sent = "";
+  const char* finish_reason = nullptr;
+  const char* plain_finish_reason = nullptr;
+  bool has_streamed_usage = false;
   std::size_t repeated = 1;
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   bool needs_stream = false;
@@ -73,6 +91,8 @@ struct ScenarioRow {
   void (*change_dialect)(SseDialect&) = nullptr;
   Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
   Reply (*first)() = nullptr;
+  Reply (*first_stream)() = nullptr;
+  const char* first_text = "";
   void (*faults)(Gateway&) = nullptr;
 };
 
@@ -88,6 +108,7 @@ struct ScenarioData {
   std::string good_client;
   std::string text;
   std::vector<wire::ToolCall> tool_calls;
+  std::string finish_reason;
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
@@ -136,7 +157,10 @@ std::string event_of(const std::string& json);
 /// All events of the usual answer.
 std::string usual_events();
 
+/// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+/// The same, where the row's answer has it.
+std::optional<TokenUsage> usage_of(const ScenarioRow& row);
 
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);

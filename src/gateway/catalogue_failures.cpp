@@ -124,6 +124,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .from("RFC 8259")
         .good("reports it; never leaves the chunk out")
         .only_error()
+        .sends("Zürich 21 °C, 9 °C.")
         .streamed([] {
           const ChunkTexts usual = usual_chunks();
           const std::string event = event_of(json_of(usual[3]));
@@ -173,7 +174,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again after a second, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(1s); }),
-    ScenarioRow("retry-after-date", "answers 429 with a date a second ahead in Retry-After to every first try")
+    ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
         .good("tries again after that date, or reports it")
         .error_too()
@@ -240,6 +241,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return bad_request().should_retry(true); }),
+    ScenarioRow("stream-broken-then-answer", "closes the connection in the middle of every first try's answer")
+        .from("RFC 9112, section 8")
+        .good("shows the whole answer once when it tries again, or reports that the first is incomplete")
+        .error_too()
+        .first_reply([] { return usual_plain().fault(after_bytes(150), close_connection()); })
+        .first_streamed([] { return usual_stream().fault(after_tokens(2), close_connection()); }, "Zürich 21 °C, "),
     ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
         .from("RFC 9110, section 15.6.4")
         .good("tries again, or reports it")

@@ -14,6 +14,9 @@ namespace catalogue_parts {
 inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
 inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
 
+/// What is left of the usual text at the limit of "finish-reason-length".
+inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
+
 /// The stream of a call of `get_weather`: its head, two fragments of its arguments.
 struct WeatherFragments {
   std::string heads[3] = {R"("index":0,"id":"call_1","type":"function",)", R"("index":0,)", R"("index":0,)"};
@@ -72,15 +75,30 @@ inline constexpr ScenarioRow chunks_rows[] = {
     ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
         .from("ollama#4357")
         .good("goes on reading: \"\" is no reason to finish")
+        .finishes("stop", "")
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
           return stream_of(chunks);
         })
         .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
+    ScenarioRow("finish-reason-length", "ends the text at its limit, with finish_reason length")
+        .from("OpenAI: finish_reason")
+        .good("hands the text on and tells that it was cut, or reports it")
+        .error_too()
+        .says(cut_text)
+        .finishes("length")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks[4] = saying("9");
+          chunks[5] = closing("length");
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(cut_text), R"("length")")); }),
     ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
         .from("openai-node#1292")
         .good("takes [DONE] for the end, or reports that the reason is missing")
+        .finishes("")
         .error_too()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
@@ -174,6 +192,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("xiaozhi-esp32-server#734")
         .good("takes missing choices for none")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           chunks.push_back(chunk_with(usage));
@@ -184,6 +203,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("OpenAI: stream_options.include_usage")
         .good("takes null for no usage yet")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
@@ -194,6 +214,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("DeepSeek")
         .good("reads usage from whichever chunk has it")
         .streams_only()
+        .streams_usage()
         .streamed([] {
           ChunkTexts chunks = usual_chunks();
           chunks.back().in_chunk = std::string(",") + usage;
@@ -206,6 +227,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .from("litellm#35663")
         .good("goes by the calls that came, not by the reason")
         .only_calls(one_weather_call)
+        .finishes("stop")
         .streamed([] {
           WeatherFragments call;
           call.finish_reason = "stop";
@@ -247,6 +269,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .good("hands the arguments on as they are, or reports them; never calls the tool with a guess")
         .error_too()
         .only_calls(broken_weather_call)
+        .finishes("length")
         .streamed([] {
           WeatherFragments call;
           call.functions[2] = function_of("", "\"Zü");
@@ -302,6 +325,18 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .only_calls(one_weather_call)
         .streamed([] {
           return stream_of({silent_opening(), whole_call(weather_call()), closing("tool_calls")});
+        }),
+    ScenarioRow("tool-call-name-after-arguments", "streams a call whose name comes after its arguments")
+        .from("OpenAI: the order of a delta's fields is not promised")
+        .good("waits for the end of the call before it looks for the name, or reports that it is missing")
+        .error_too()
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          const WeatherFragments call;
+          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[1]),
+                            fragment(call.heads[1], call.functions[2]),
+                            fragment(call.heads[2], R"("name":"get_weather")"), closing("tool_calls")});
         }),
     ScenarioRow("tool-call-without-id", "streams a call that has no id")
         .from("vllm#18412")

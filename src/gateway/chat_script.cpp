@@ -6,6 +6,7 @@
 #include "../core/error.hpp"
 #include "../evidence/record.hpp"
 #include "../evidence/verifier.hpp"
+#include "../model/reply_data.hpp"
 #include "../script/script.hpp"
 
 namespace mock_gateway {
@@ -65,9 +66,14 @@ StubBuilder::StubBuilder(StubBuilder&&) noexcept = default;
 StubBuilder& StubBuilder::operator=(StubBuilder&&) noexcept = default;
 StubBuilder::~StubBuilder() = default;
 
+detail::StubPlan& StubBuilder::plan() {
+  if (plan_) return *plan_;
+  throw GatewayError("this builder has mounted its stub, or was moved from; gateway.chat() begins another");
+}
+
 StubBuilder StubBuilder::times(std::size_t count) && {
   if (count == 0) throw GatewayError("times(0): a stub that may not be asked is said by never()");
-  plan_->at_most = count;
+  plan().at_most = count;
   return std::move(*this);
 }
 
@@ -77,71 +83,73 @@ StubBuilder StubBuilder::expect(Range calls) && {
       !whole(calls.most())) {
     throw GatewayError("expect(" + calls.to_string() + "): calls are counted in whole numbers from 0 on");
   }
-  plan_->expected_calls = calls;
+  plan().expected_calls = calls;
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::priority(int priority) && {
-  plan_->priority = priority;
+  plan().priority = priority;
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::in_state(std::string machine, std::string state) && {
-  for (const detail::MachineState& wanted : plan_->in_states) {
+  for (const detail::MachineState& wanted : plan().in_states) {
     if (wanted.machine == machine)
       throw GatewayError("in_state: a stub waits for one state of state machine \"" + machine + "\", not for two");
   }
   if (machine.empty()) throw GatewayError("in_state: a state machine has a name");
-  plan_->in_states.push_back({std::move(machine), std::move(state)});
+  plan().in_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::then_state(std::string machine, std::string state) && {
   if (machine.empty()) throw GatewayError("then_state: a state machine has a name");
-  for (const detail::MachineState& next : plan_->then_states) {
+  for (const detail::MachineState& next : plan().then_states) {
     if (next.machine == machine)
       throw GatewayError("then_state: a stub moves state machine \"" + machine + "\" to one state, not to two");
   }
-  plan_->then_states.push_back({std::move(machine), std::move(state)});
+  plan().then_states.push_back({std::move(machine), std::move(state)});
   return std::move(*this);
 }
 
 StubBuilder StubBuilder::named(std::string name) && {
-  plan_->name = std::move(name);
+  plan().name = std::move(name);
   return std::move(*this);
 }
 
 Stub StubBuilder::never() && {
-  if (plan_->expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
-  plan_->expected_calls = Range(0);
+  if (plan().expected_calls) throw GatewayError("never() expects no call, and expect(…) some; choose one");
+  plan().expected_calls = Range(0);
   return live();
 }
 
-void StubBuilder::match(Matcher matcher) { plan_->matchers.push_back(std::move(matcher)); }
+void StubBuilder::match(Matcher matcher) { plan().matchers.push_back(std::move(matcher)); }
 
-void StubBuilder::validate(Matcher matcher) { plan_->validators.push_back(std::move(matcher)); }
+void StubBuilder::validate(Matcher matcher) { plan().validators.push_back(std::move(matcher)); }
 
 void StubBuilder::add(Reply reply) {
-  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
-  plan_->replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
+  plan().replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
 }
 
 void StubBuilder::add(ReplyFunction function) {
-  if (plan_->nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
+  if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan_->replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
+  plan().replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
 }
 
-void StubBuilder::add(NothingMore) { plan_->nothing_more = true; }
+void StubBuilder::add(NothingMore) { plan().nothing_more = true; }
 
 Stub StubBuilder::mount() {
-  if (plan_->replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
+  if (plan().replies.empty()) throw GatewayError("reply(then_nothing_more()) has no reply before it; never() says so");
   return live();
 }
 
 Stub StubBuilder::live() {
-  plan_->newest_exchange = journal_->newest_id();
-  return Stub(script_->mount(std::move(*plan_)), script_, journal_);
+  plan().newest_exchange = journal_->newest_id();
+  const std::unique_ptr<detail::StubPlan> mounted = std::move(plan_);
+  return Stub(script_->mount(std::move(*mounted)), script_, journal_);
 }
 
 }  // namespace mock_gateway

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 #include "../core/source_location.hpp"
 #include "../core/wait.hpp"
 #include "../evidence/journal.hpp"
@@ -59,9 +60,9 @@ class Stub {
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<detail::StubState> state_;
-  std::shared_ptr<detail::Script> script_;
-  std::shared_ptr<detail::JournalState> journal_;
+  detail::Lasting<detail::StubState> state_;
+  detail::Lasting<detail::Script> script_;
+  detail::Lasting<detail::JournalState> journal_;
 };
 
 /// A stub that is removed when this is destroyed: for one test on a gateway that others use.
@@ -127,6 +128,9 @@ class [[nodiscard]] StubBuilder {
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
+  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
+    return std::move(*this).times(count);
+  }
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;
@@ -162,6 +166,7 @@ class [[nodiscard]] StubBuilder {
   static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
                                    std::is_convertible_v<T, NothingMore>;
 
+  friend struct detail::Access;
   void match(Matcher matcher);
   void validate(Matcher matcher);
   void add(Reply reply);
@@ -169,6 +174,8 @@ class [[nodiscard]] StubBuilder {
   void add(NothingMore);
   Stub mount();
   Stub live();
+  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  detail::StubPlan& plan();
 
   std::shared_ptr<detail::Script> script_;
   std::shared_ptr<detail::JournalState> journal_;

@@ -1,5 +1,7 @@
 #include "gateway.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -36,7 +38,9 @@ ServeSettings settings(const OptionValues& options) {
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
   settings.seed = options.seed;
   settings.profile = options.profile;
-  settings.acceptance = options.acceptance ? *options.acceptance : traits_of(options.profile).acceptance();
+  const ProfileTraits& profile = traits_of(options.profile);
+  settings.acceptance =
+      options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
   settings.chat_limits.profile = options.profile;
   settings.tokenizer = options.tokenizer;
@@ -59,7 +63,7 @@ std::string reachable(const std::string& host) {
 }  // namespace facade
 }  // namespace detail
 
-class Gateway::Impl {
+class Gateway::Impl : public detail::NoteSource {
  public:
   Impl(const detail::OptionValues& options, SourceLocation made)
       : where(made),
@@ -78,6 +82,7 @@ class Gateway::Impl {
     default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(keys);
     for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
+    for (const std::string& secret : options.secrets) keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -86,9 +91,11 @@ class Gateway::Impl {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
+    begin_notes();
   }
 
-  ~Impl() {
+  ~Impl() override {
+    end_notes();
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
@@ -96,7 +103,7 @@ class Gateway::Impl {
       std::abort();
     }
     server.reset();  // nothing arrives any more
-    if (verify_on_destruction) report();
+    report();
     // What the tester's functions hold may hold them in turn.
     detail::Script::Stubs answered;
     for (const auto& record : journal->snapshot())
@@ -109,10 +116,23 @@ class Gateway::Impl {
   /// Whether this is the process that made the gateway, and not one that was forked from it.
   bool is_here() const { return process == detail::process::id(); }
 
+  detail::TestNotes take_notes() override {
+    if (!is_here()) return {};
+    journal->wait_until_idle({}, patience);
+    return {verifier.new_notes(noted), where};
+  }
+
+  void pass_over_notes() override {
+    if (!is_here()) return;
+    noted = journal->newest_id();
+    verifier.pass_over_connections();
+  }
+
   void report() const {
-    std::string found = verifier.unreported();
-    if (found.empty()) return;
-    const detail::Report report{std::move(found), where, std::uncaught_exceptions() > exceptions};
+    if (!verify_on_destruction && !detail::are_notes_wanted()) return;
+    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
+    const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
     if (reporter && reporter(report)) return;
     detail::warn({"the gateway made at ", where.to_string(), " is destroyed, and nobody has looked at this:\n\n",
@@ -121,6 +141,10 @@ class Gateway::Impl {
     if (!report.unwinding) std::abort();
   }
 
+  /// How long verify() and review() wait for requests under way: not at all in a function that one of these called.
+  Duration patience_here() const { return server->is_own_thread() ? Duration::zero() : patience; }
+
+  static constexpr Duration patience = std::chrono::seconds{1};
   SourceLocation where;
   long process = detail::process::id();
   int exceptions = std::uncaught_exceptions();
@@ -135,6 +159,7 @@ class Gateway::Impl {
   std::shared_ptr<detail::ChaosRules> chaos;
   detail::Verifier verifier;
   bool verify_on_destruction;
+  std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
   std::vector<std::string> without_findings;
   detail::GatewayState state;
   detail::ConnectionLoop connections{state};
@@ -251,14 +276,15 @@ void Gateway::on(const std::string& method, const std::string& path, OperationHa
 Verification Gateway::verify() const { return verify(RequestScope()); }
 
 Verification Gateway::verify(const RequestScope& scope) const {
-  return asked().verifier.verify(scope, std::chrono::seconds{1});
+  const Impl& impl = asked();
+  return impl.verifier.verify(scope, impl.patience_here());
 }
 
 Review Gateway::review() const { return review(RequestScope()); }
 
 Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings);
+  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings, impl.patience_here());
 }
 
 std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }

@@ -31,6 +31,8 @@ struct OptionValues {
   std::vector<wire::Model> models;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
+  /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
+  std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
@@ -55,6 +57,9 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+
+  /// As newly made.
+  static const OptionValues& moved_from();
 };
 
 /// Throws GatewayError for a value that no gateway can have.

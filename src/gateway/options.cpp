@@ -10,9 +10,14 @@
 
 namespace mock_gateway {
 
-Options::Options() : data_(std::make_shared<detail::OptionValues>()) {}
+Options::Options() : data_(detail::OptionValues{}) {}
 
-detail::OptionValues& Options::edit() { return detail::own(data_); }
+const detail::OptionValues& detail::OptionValues::moved_from() {
+  static const OptionValues fresh;
+  return fresh;
+}
+
+detail::OptionValues& Options::edit() { return data_.own(); }
 
 Options Options::host(std::string host) const {
   Options copy = *this;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 #include "../model/profile.hpp"
 #include "../model/tokenizer.hpp"
 #include "forward.hpp"
@@ -131,7 +132,7 @@ class Options {
   friend struct detail::Access;
   detail::OptionValues& edit();
 
-  std::shared_ptr<detail::OptionValues> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::OptionValues> data_;  // copies share it until one of them is changed
 };
 
 }  // namespace mock_gateway

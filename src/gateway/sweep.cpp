@@ -32,15 +32,20 @@ std::vector<Effect> sweep_effects() {
           duplicate_event()};
 }
 
+const detail::SweepPlan& detail::SweepPlan::moved_from() {
+  static const SweepPlan fresh;
+  return fresh;
+}
+
 SweepOptions splits() {
   SweepOptions options;
   options.edit().splits = true;
   return options;
 }
 
-SweepOptions::SweepOptions() : data_(std::make_shared<detail::SweepPlan>()) {}
+SweepOptions::SweepOptions() : data_(detail::SweepPlan{}) {}
 
-detail::SweepPlan& SweepOptions::edit() { return detail::own(data_); }
+detail::SweepPlan& SweepOptions::edit() { return data_.own(); }
 
 SweepOptions SweepOptions::with(std::initializer_list<Matcher> matchers) const {
   SweepOptions changed = *this;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 #include "../core/source_location.hpp"
 #include "../evidence/journal.hpp"
 #include "../model/fault.hpp"
@@ -44,6 +45,7 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
+  [[deprecated("it is called limit now")]] SweepOptions at_most(std::size_t steps) const { return limit(steps); }
   /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
@@ -66,7 +68,7 @@ class SweepOptions {
   SweepOptions with(std::initializer_list<Matcher> matchers) const;
   detail::SweepPlan& edit();
 
-  std::shared_ptr<detail::SweepPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::SweepPlan> data_;  // copies share it until one of them is changed
 };
 
 /// A sweep that breaks nothing: the reply comes whole, in two writes (Reply::split_write), the second after byte 1, 2
@@ -158,7 +160,7 @@ class [[nodiscard]] Sweep {
   std::size_t size() const;
 
  private:
-  std::shared_ptr<detail::SweepRun> run_;
+  detail::Lasting<detail::SweepRun> run_;
 };
 
 }  // namespace mock_gateway

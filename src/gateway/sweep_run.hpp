@@ -21,6 +21,9 @@ struct SweepPlan {
   bool body_only = false;
   std::optional<std::size_t> at_most;
   std::vector<Matcher> matchers;
+
+  /// As newly made.
+  static const SweepPlan& moved_from();
 };
 
 /// Throws GatewayError for what cannot be swept.

@@ -3,14 +3,15 @@
 #include <chrono>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "../core/error.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-Acceptor::Acceptor(int listener, Serve serve, std::function<void(const std::string& why)> deaf)
-    : listener_(listener), serve_(std::move(serve)), deaf_(std::move(deaf)), wake_(sockets::open_wake()) {
+Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
+    : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
   const auto give_up = [this](const std::string& why) {
     sockets::close_wake(wake_);
     sockets::stop_listening(listener_);
@@ -41,30 +42,54 @@ void Acceptor::run() {
   // After what may pass by itself: the system's own tables are full, say.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
+    turned_away_.attend();
+    if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
     int socket = -1;
     switch (sockets::accept(listener_, socket)) {
       case sockets::Acceptance::accepted:
         make_room(socket);
-        serve_(socket, false);
+        calls_.serve(socket, false);
         break;
-      case sockets::Acceptance::nobody_waits:
-        sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
-        break;
+      case sockets::Acceptance::nobody_waits: wait(); break;
       case sockets::Acceptance::no_descriptor:
-        // The system says so also when nobody waits.
-        if (!sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt).ready) break;
-        accept_on_the_reserve();
-        if (reserve_ < 0) reserve_ = sockets::duplicate(wake_.reading);
-        if (reserve_ >= 0) break;
+        if (find_a_descriptor()) break;
         [[fallthrough]];
       case sockets::Acceptance::exhausted:
         sockets::poll(wake_.reading, sockets::Interest::readable, false, -1, pause);
         break;
       case sockets::Acceptance::failed:
-        if (!stopping_) deaf_(sockets::last_error());
+        if (!stopping_) calls_.deaf(sockets::last_error());
+        turned_away_.close_all();
         return;
     }
   }
+  turned_away_.close_all();
+}
+
+void Acceptor::wait() {
+  if (turned_away_.empty()) {
+    sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
+    return;
+  }
+  std::vector<int> descriptors = {listener_, wake_.reading};
+  turned_away_.watch(descriptors);
+  sockets::poll_any(descriptors, turned_away_.due());
+}
+
+bool Acceptor::find_a_descriptor() {
+  // The system says that it has none also when nobody waits.
+  if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
+    wait();
+    return true;
+  }
+  if (calls_.free_a_descriptor()) return true;
+  if (turned_away_.empty()) return accept_on_the_reserve();
+  if (!turned_away_.close_answered()) {
+    std::vector<int> descriptors = {wake_.reading};
+    turned_away_.watch(descriptors);
+    sockets::poll_any(descriptors, turned_away_.due());
+  }
+  return true;
 }
 
 void Acceptor::make_room(int descriptor) {
@@ -78,11 +103,12 @@ void Acceptor::make_room(int descriptor) {
   }
 }
 
-void Acceptor::accept_on_the_reserve() {
-  if (reserve_ < 0) return;
+bool Acceptor::accept_on_the_reserve() {
+  if (reserve_ < 0) return false;
   sockets::close(std::exchange(reserve_, -1));
   int socket = -1;
-  if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) serve_(socket, true);
+  if (sockets::accept(listener_, socket) == sockets::Acceptance::accepted) calls_.serve(socket, true);
+  return true;
 }
 
 }  // namespace detail

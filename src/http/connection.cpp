@@ -27,6 +27,8 @@ Duration left_until(std::chrono::steady_clock::time_point deadline) {
 inline constexpr std::size_t slowest_body = 10240;
 /// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
 inline constexpr std::size_t most_taken = 16384;
+/// How much is taken of a client that nobody is reading from yet.
+inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
@@ -74,6 +76,12 @@ void StopLine::stop() {
   if (socket_ >= 0) sockets::shut_down(socket_);
 }
 
+bool StopLine::waits_for_client() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // In this order: a thread that has taken what came has ended its wait before.
+  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
+}
+
 void StopLine::cut() {
   const std::lock_guard<std::mutex> lock(mutex_);
   socket_ = -1;
@@ -84,6 +92,7 @@ Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& lim
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
+  if (limits_.trial) trial_ = Trial{opened_ + limits_.trial->time, limits_.trial->bytes};
   sockets::adopt(socket_);
 }
 
@@ -98,19 +107,25 @@ Connection::~Connection() {
   }
 }
 
+std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::steady_clock::time_point moment) const {
+  return trial_ ? std::min(moment, trial_->end) : moment;
+}
+
 Connection::Arrival Connection::fill(Duration timeout) {
   // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
   }
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  if (trial_ && trial_->bytes == 0) return Arrival::spent;
+  const auto deadline = within_trial(std::chrono::steady_clock::now() + timeout);
   for (;;) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     Duration age{0};
-    const std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
+    std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
+    if (trial_) wanted = std::min(wanted, trial_->bytes);
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -118,6 +133,7 @@ Connection::Arrival Connection::fill(Duration timeout) {
             std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
         buffer_.append(bytes, count);
         body_received_ += count;
+        if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
@@ -126,8 +142,23 @@ Connection::Arrival Connection::fill(Duration timeout) {
     const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
     if (left <= Duration{0}) return Arrival::timed_out;
     if (slow_) slow_->timeline->settle();
-    sockets::poll(socket_, sockets::Interest::readable, false, -1, left);
+    wait_for_client(sockets::Interest::readable, left);
   }
+}
+
+sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
+  stop_line_->set_waiting(true);
+  const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
+  stop_line_->set_waiting(false);
+  return readiness;
+}
+
+Connection::Arrival Connection::receive_at_once() {
+  while (buffer_.size() - position_ < connection::most_unread) {
+    const Arrival arrival = fill(Duration{0});
+    if (arrival != Arrival::arrived) return arrival;
+  }
+  return Arrival::timed_out;
 }
 
 void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
@@ -306,13 +337,13 @@ bool Connection::wait_until_writable() {
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
   Standstill standstill(socket_);
   for (;;) {
-    const Duration left = limits_.write_timeout - standstill.length();
+    Duration left = limits_.write_timeout - standstill.length();
+    if (trial_) left = std::min(left, connection::left_until(trial_->end));
     if (left <= Duration{0}) {
       stalled_ = true;
       return false;
     }
-    const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::writable, false, -1, std::min(left, step));
+    const sockets::Readiness readiness = wait_for_client(sockets::Interest::writable, std::min(left, step));
     if (readiness.ready || readiness.disconnected) return true;
   }
 }
@@ -338,6 +369,12 @@ bool Connection::drain() {
     if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
   }
   return !stop_line_->is_stopped();
+}
+
+std::optional<bool> Connection::was_read() const {
+  const std::optional<std::size_t> unread = sockets::unread_by_peer(socket_);
+  if (!unread) return std::nullopt;
+  return *unread == 0 && sockets::unacknowledged(socket_) == 0;
 }
 
 void Connection::last_bytes_follow() {
@@ -444,12 +481,14 @@ void Connection::send_ending() {
 void Connection::finish() {
   if (ending_ == Ending::keep_alive) ending_ = Ending::close;
   send_ending();
-  if (ending_ == Ending::close && linger_ && !stalled_) take_off_what_still_comes();
+  if (ending_ == Ending::close && std::exchange(linger_, false) && !stalled_) take_off_what_still_comes();
 }
 
 void Connection::take_off_what_still_comes() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.read_timeout;
+  const auto deadline = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
   slow_.reset();
+  // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+  if (trial_) trial_->bytes = limits_.max_body;
   while (std::chrono::steady_clock::now() < deadline) {
     buffer_.clear();
     position_ = 0;

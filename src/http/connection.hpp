@@ -23,6 +23,14 @@ namespace detail {
 
 /// Transport limits: always real time.
 struct ConnectionLimits {
+  /// What a connection may take that nobody has trusted yet.
+  struct Trial {
+    /// Since it was accepted, for all that is read, answered and waited for.
+    Duration time;
+    /// How many bytes it may send.
+    std::size_t bytes;
+  };
+
   Duration read_timeout;
   Duration write_timeout;
   Duration idle_timeout;
@@ -34,6 +42,8 @@ struct ConnectionLimits {
   bool body_grows = true;
   /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
   bool uses_kept_descriptors = false;
+  /// Empty: each connection is trusted from its beginning.
+  std::optional<Trial> trial = std::nullopt;
 };
 
 /// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
@@ -59,7 +69,11 @@ class StopLine {
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// The same, for work that cannot wait on the descriptor.
+  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
+  bool waits_for_client();
+  /// Notes that it waits from now on, or no more.
+  void set_waiting(bool waiting) { waiting_ = waiting; }
+  /// is_stopped() for work that cannot wait on the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
   /// The descriptor is about to be closed, and may soon be somebody else's.
   void cut();
@@ -68,13 +82,15 @@ class StopLine {
   std::mutex mutex_;
   int socket_;  // -1 once cut
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> waiting_{false};
 };
 
 /// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
 /// busy_with() by any.
 class Connection final : public Outlet {
  public:
-  enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken };
+  /// `spent`: the connection is on trial, and has sent as much as it may.
+  enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
 
   /// Takes the descriptor over.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
@@ -84,6 +100,9 @@ class Connection final : public Outlet {
 
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
+  int descriptor() const { return socket_; }
+  /// Ends its trial.
+  void trust() { trial_.reset(); }
 
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
@@ -102,8 +121,12 @@ class Connection final : public Outlet {
   /// client that closes its side ends that.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
+  /// Takes what is there already, 128 KiB at most, and leaves it unread. `timed_out` when more may come.
+  Arrival receive_at_once();
   /// Whether bytes have been received that nobody has read.
   bool has_unread() const { return position_ < buffer_.size(); }
+  std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
+  void forget_unread() { position_ = buffer_.size(); }
   /// Whether the client has closed its side, and sent nothing else that is to be answered.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
   /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
@@ -123,6 +146,7 @@ class Connection final : public Outlet {
   bool took_last_bytes() override;
   bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
+  std::optional<bool> was_read() const override;
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
@@ -138,7 +162,8 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. The descriptor stays open, for the stop line to reach, until the destructor.
+  /// Says goodbye as ending() wants it; nothing happens the second time. The descriptor stays open, for the stop line
+  /// to reach, until the destructor.
   void finish();
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
@@ -164,7 +189,17 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
+  /// A trial that has begun.
+  struct Trial {
+    std::chrono::steady_clock::time_point end;
+    std::size_t bytes;  // that may still come
+  };
+
   Arrival fill(Duration timeout);
+  /// Waits until the socket is as asked, or the time is up.
+  sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
+  /// This moment, or the end of the trial where that comes before it.
+  std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   /// More bytes that may be taken, now or after the gap of slow reading.
   Arrival more();
   void wait_for_turn();
@@ -191,6 +226,7 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
+  std::optional<Trial> trial_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
   bool ending_is_sent_ = false;

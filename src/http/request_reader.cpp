@@ -56,6 +56,31 @@ bool kept_from_check(std::string_view name) {
   return false;
 }
 
+/// Whether a line is "Name: value", without a control character.
+bool is_field(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
+         std::all_of(line.begin() + static_cast<std::ptrdiff_t>(colon), line.end(), [](char byte) {
+           const auto code = static_cast<unsigned char>(byte);
+           return byte == '\t' || (code >= 0x20 && code != 0x7f);
+         });
+}
+
+/// Takes a target in the absolute form apart (RFC 9112, 3.2.2): of "http://host/path" it leaves "/path". Other schemes
+/// are not ours.
+std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
+  constexpr std::string_view scheme = "http://";
+  std::string& target = incoming.request.target;
+  if (!text::equals_ignoring_case(std::string_view(target).substr(0, scheme.size()), scheme)) return std::nullopt;
+  const std::size_t end = std::min(target.find_first_of("/?", scheme.size()), target.size());
+  incoming.authority = target.substr(scheme.size(), end - scheme.size());
+  if (incoming.authority.empty() || incoming.authority.front() == ':' || !is_host(incoming.authority))
+    return malformed("the host of the request target is not \"host:port\"");
+  target.erase(0, end);
+  if (target.empty() || target.front() == '?') target.insert(0, "/");
+  return std::nullopt;
+}
+
 /// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
 std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
@@ -81,6 +106,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
     return failure(414, "uri_too_long",
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
+  if (const auto broken = split_absolute_form(incoming)) return broken;
   // Some versions know only some methods, and some do not take every query.
   checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
 
@@ -200,6 +226,10 @@ Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incomi
       return Connection::Arrival::arrived;
     }
     if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
+    if (!is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin))) {
+      incoming.malformed = malformed("a line of the chunked body's trailer is not \"Name: value\"");
+      return Connection::Arrival::arrived;
+    }
   }
 }
 
@@ -241,18 +271,20 @@ Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incomi
   return read_trailer(connection, incoming, max_raw);
 }
 
-Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming) {
+Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming, const RefuseHead& refuse_head) {
   Framing framing;
   incoming.malformed = framing_of(incoming, framing);
   if (incoming.malformed) return Connection::Arrival::arrived;
-  if (framing.length > connection.limits().max_body) {
-    incoming.body_too_large = body_too_large(connection.limits().max_body);
-    return Connection::Arrival::arrived;
-  }
-  if (!framing.chunked && framing.length == 0) return Connection::Arrival::arrived;
+  const bool has_body = framing.chunked || framing.length > 0;
   // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
-  if (incoming.http_1_1 && incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread() &&
-      !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
+  incoming.awaits_continue = has_body && incoming.http_1_1 &&
+                             incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread();
+  if (refuse_head) incoming.refused = refuse_head(incoming);
+  if (!incoming.refused && framing.length > connection.limits().max_body)
+    incoming.body_too_large = body_too_large(connection.limits().max_body);
+  incoming.is_body_unread = has_body && (incoming.refused || incoming.body_too_large);
+  if (!has_body || incoming.is_body_unread) return Connection::Arrival::arrived;
+  if (incoming.awaits_continue && !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
     return Connection::Arrival::broken;
   connection.begin_body();
   if (!framing.chunked) return read_bounded(connection, framing.length, framing.length, incoming.request.body);
@@ -260,13 +292,21 @@ Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming)
   // What they hold beyond their size would be held for as long as the journal has the request.
   incoming.raw_body.shrink_to_fit();
   incoming.request.body.shrink_to_fit();
+  incoming.is_body_unread = incoming.body_too_large.has_value();
   return arrival;
+}
+
+/// What a client is told that sends more than it may before anybody trusts it.
+std::string spent(const ConnectionLimits& limits) {
+  const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
+  return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
 }
 
 }  // namespace request_reader
 
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock) {
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
+                                            const RefuseHead& refuse_head) {
   IncomingRequest incoming;
   incoming.fault = fault;
   bool timed_out = false;
@@ -285,6 +325,8 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
   } else if (head == Connection::Arrival::malformed) {
     incoming.malformed = request_reader::malformed(
         "request line or headers contain a control character, or a line that does not end in CR LF");
+  } else if (head == Connection::Arrival::spent) {
+    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection.limits()));
   } else if (!arrived(head, "head")) {
     return std::nullopt;
   }
@@ -302,16 +344,37 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
       incoming.timeline = std::make_unique<Timeline>(Access::state(clock), connection.waker());
       connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
     }
-    const bool over = arrived(request_reader::read_body(connection, incoming), "body");
+    const Connection::Arrival body = request_reader::read_body(connection, incoming, refuse_head);
     connection.read_at_once();
-    if (!over) return std::nullopt;
+    if (body == Connection::Arrival::spent) {
+      incoming.body_too_large = failure(413, "body_too_large", request_reader::spent(connection.limits()));
+      incoming.is_body_unread = true;
+    } else if (!arrived(body, "body")) {
+      return std::nullopt;
+    }
   }
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const wire::Headers& headers = incoming.request.headers;
-  incoming.keep_alive = !incoming.malformed && !incoming.body_too_large && !incoming.is_answered_before_body() &&
+  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread && !incoming.is_answered_before_body() &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
   return incoming;
+}
+
+bool is_whole(std::string_view received, const ConnectionLimits& limits) {
+  constexpr std::string_view head_end = "\r\n\r\n";
+  const std::size_t end = received.find(head_end);
+  if (end == std::string_view::npos) return received.size() > limits.max_head;
+  IncomingRequest incoming;
+  std::string checked;
+  request_reader::Framing framing;
+  incoming.raw_head = received.substr(0, end + head_end.size());
+  if (request_reader::split_head(incoming, checked) || request_reader::framing_of(incoming, framing)) return true;
+  const std::string_view body = received.substr(end + head_end.size());
+  if (incoming.request.headers.has("Expect") || body.size() > limits.max_body) return true;
+  if (!framing.chunked) return framing.length > limits.max_body || body.size() >= framing.length;
+  constexpr std::string_view body_end = "0\r\n\r\n";
+  return body.size() >= body_end.size() && body.substr(body.size() - body_end.size()) == body_end;
 }
 
 }  // namespace detail

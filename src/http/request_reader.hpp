@@ -30,6 +30,15 @@ struct IncomingRequest {
   std::optional<Failure> turned_away;
   /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
   std::optional<Failure> body_too_large;
+  /// The head alone decides that the request is refused. The body was not read.
+  std::optional<Failure> refused;
+  /// Whether there is more of the body than was read.
+  bool is_body_unread = false;
+  /// Whether the client waits for 100 Continue before it sends the body.
+  bool awaits_continue = false;
+  /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
+  /// empty for another form. It counts in place of Host (RFC 9112, 3.2.2).
+  std::string authority;
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
@@ -43,9 +52,19 @@ struct IncomingRequest {
 /// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
 using HeadCheck = std::function<int(std::string_view head)>;
 
+/// Asked once the head is complete, and before a byte of the body is read: why the request is refused for its head
+/// alone, if it is. Then the body is not read, and a client that waits for 100 Continue gets its answer in place of it.
+/// It may be empty: it refuses none.
+using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
+
 /// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock);
+                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
+                                            const RefuseHead& refuse_head);
+
+/// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
+/// told before anything is judged.
+bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }  // namespace detail
 }  // namespace mock_gateway

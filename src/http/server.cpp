@@ -20,6 +20,7 @@
 #include "../core/warning.hpp"
 #include "acceptor.hpp"
 #include "compatibility.hpp"
+#include "turned_away.hpp"
 #include "workers.hpp"
 
 namespace mock_gateway {
@@ -177,11 +178,11 @@ class Server::Impl final : public httplib::Server {
     // With room for bursts; cpp-httplib's own is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
-    acceptor_ = std::make_unique<Acceptor>(
-        listener_, [this](int socket, bool last_descriptor) { take(socket, last_descriptor); },
-        [](const std::string& why) {
-          warn({"no connection can be accepted any more: ", why});
-        });
+    Acceptor::Calls calls;
+    calls.serve = [this](int socket, bool last_descriptor) { take(socket, last_descriptor); };
+    calls.free_a_descriptor = [this] { return handler_.free_a_descriptor(); };
+    calls.deaf = [](const std::string& why) { warn({"no connection can be accepted any more: ", why}); };
+    acceptor_ = std::make_unique<Acceptor>(listener_, std::move(calls), turned_away_);
   }
 
   void say_if_few_fit() const {
@@ -199,54 +200,74 @@ class Server::Impl final : public httplib::Server {
 
   /// Has an accepted connection served on a thread, or turned away.
   void take(int socket, bool last_descriptor) noexcept {
-    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
-      const std::optional<std::size_t> limit = sockets::descriptor_limit();
-      turn_away(socket, "this process has no descriptor left for another connection: its limit is " +
-                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
-      return;
-    }
-    const auto start = [this, socket](ConnectionHandler::Serve serve) {
-      return workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); });
-    };
     try {
-      if (handler_.accept(start)) return;
+      if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
+        turn_away(socket, *why_not);
     } catch (const std::bad_alloc&) {
+      turn_away(socket, "this process has no memory for another connection");
     }
-    turn_away(socket, "the system gives no thread for another connection (ulimit -u, or a container's limit)");
   }
 
-  /// Has a connection that cannot be served answered, and closes it: on the accepting thread, where others wait for it.
-  /// So a client that says nothing is not waited for, and one whose request is read whole need not be watched leaving.
+  /// Returns why the connection cannot be served; nothing when it is.
+  std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
+    if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
+      const std::optional<std::size_t> limit = sockets::descriptor_limit();
+      return among_the_open("this process has no descriptor left for another connection: its limit is " +
+                            (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
+    }
+    return handler_.accept([this, socket](ConnectionHandler::Serve serve) -> std::optional<std::string> {
+      if (workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); }))
+        return std::nullopt;
+      return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
+    });
+  }
+
+  std::string among_the_open(const std::string& why) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
+  }
+
+  /// Has a connection that cannot be served answered, and closes it: later, but on this thread, where others wait for
+  /// it.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    for (Duration* limit : {&limits.read_timeout, &limits.write_timeout, &limits.idle_timeout, &limits.head_timeout,
-                            &limits.body_timeout})
-      *limit = std::min<Duration>(*limit, std::chrono::milliseconds{25});
+    // What has come is read. Of an answer, the system takes all at once, and says so.
+    for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
+      *limit = Duration{0};
+    limits.write_timeout = std::chrono::milliseconds{1};
     limits.body_grows = false;
     limits.max_body = std::min<std::size_t>(limits.max_body, 65536);
+    std::unique_ptr<Connection> connection;
+    try {
+      connection = std::make_unique<Connection>(socket, ++last_connection_, limits);
+    } catch (const std::bad_alloc&) {
+      sockets::close(socket);
+      return;
+    }
+    try {
+      turned_away_.add(std::move(connection), why);
+    } catch (const std::bad_alloc&) {  // it is closed without an answer
+    }
+  }
+
+  void answer_turned_away(Connection& connection, const std::string& why) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return;
+    }
     turning_away_ = std::this_thread::get_id();
-    with_connection(socket, limits, [&](Connection& connection, std::size_t open) {
-      handler_.turn_away(connection, head_check_, why + ", and " + std::to_string(open) + " are open at this gateway");
-    });
+    handler_.turn_away(connection, head_check_, why);
     turning_away_ = std::thread::id();
   }
 
   void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
-    with_connection(socket, limits_, [&](Connection& connection, std::size_t) { serve(connection, head_check_); });
-  }
-
-  /// Takes the socket over, for `use`, which is told how many connections there were before; then closes it.
-  template <class Use>
-  void with_connection(int socket, const ConnectionLimits& limits, const Use& use) {
-    Connection connection(socket, ++last_connection_, limits);
-    std::size_t others = 0;
+    Connection connection(socket, ++last_connection_, limits_);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) return;
-      others = connections_.size();
       connections_.insert(&connection);
     }
-    use(connection, others);
+    serve(connection, head_check_);
     connection.finish();
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -298,6 +319,8 @@ class Server::Impl final : public httplib::Server {
   int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
+  TurnedAway turned_away_{
+      [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
   std::unique_ptr<Acceptor> acceptor_;
 };

@@ -17,10 +17,16 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
+#include <vector>
 
 #ifdef __linux__
 #include <linux/sockios.h>
 #include <sys/eventfd.h>
+#if __has_include(<linux/inet_diag.h>) && __has_include(<linux/sock_diag.h>)
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#endif
 #endif
 
 namespace mock_gateway {
@@ -103,12 +109,8 @@ Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, D
   return outcome_of(result, bytes);
 }
 
-Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
-  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
-  if (interest == Interest::readable) watched[0].events = POLLIN;
-  if (interest == Interest::writable) watched[0].events = POLLOUT;
-  if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
-  const nfds_t count = wake < 0 ? 1 : 2;
+/// poll(2) with a time as exact as the system has.
+int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
@@ -120,15 +122,24 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
     limit.tv_sec = static_cast<time_t>(nanoseconds / 1'000'000'000);
     limit.tv_nsec = static_cast<long>(nanoseconds % 1'000'000'000);
   }
-  const int ready = ::ppoll(watched, count, timeout ? &limit : nullptr, nullptr);
+  return ::ppoll(watched, count, timeout ? &limit : nullptr, nullptr);
 #else
   int limit = -1;
   if (timeout) {
     const auto milliseconds = (std::max(Duration{0}, *timeout).count() + 999'999) / 1'000'000;
     limit = static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
   }
-  const int ready = ::poll(watched, count, limit);
+  return ::poll(watched, count, limit);
 #endif
+}
+
+Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout) {
+  pollfd watched[2] = {{socket, 0, 0}, {wake, POLLIN, 0}};
+  if (interest == Interest::readable) watched[0].events = POLLIN;
+  if (interest == Interest::writable) watched[0].events = POLLOUT;
+  if (watch_peer) watched[0].events = static_cast<short>(watched[0].events | peer_closed_event);
+  const nfds_t count = wake < 0 ? 1 : 2;
+  const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
   if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
   const short events = watched[0].revents;
@@ -137,6 +148,13 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
   readiness.ready = (events & (POLLIN | POLLOUT)) != 0;
   readiness.woken = count == 2 && watched[1].revents != 0;
   return readiness;
+}
+
+void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout) {
+  std::vector<pollfd> watched;
+  watched.reserve(descriptors.size());
+  for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
+  poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout);
 }
 
 bool was_reset(int socket) {
@@ -149,6 +167,11 @@ bool was_closed(int socket) {
   char byte = 0;
   const ssize_t received = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return received == 0 || (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+std::size_t received(int socket) {
+  int bytes = 0;
+  return ::ioctl(socket, FIONREAD, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 std::size_t unacknowledged(int socket) {
@@ -170,6 +193,66 @@ std::size_t unsent(int socket) {
 #endif
   return 0;
 }
+
+#ifdef INET_DIAG_NOCOOKIE
+/// The two ends of a connection as the peer's socket has them; false for what is no connection of the internet.
+bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
+  sockaddr_storage own{};
+  sockaddr_storage peer{};
+  socklen_t own_size = sizeof own;
+  socklen_t peer_size = sizeof peer;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) != 0 ||
+      ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0)
+    return false;
+  const auto put = [](const sockaddr_storage& end, auto& port, auto& address) {
+    if (end.ss_family == AF_INET) {
+      const auto& internet = reinterpret_cast<const sockaddr_in&>(end);
+      port = internet.sin_port;
+      std::memcpy(&address, &internet.sin_addr, sizeof internet.sin_addr);
+    } else {
+      const auto& internet = reinterpret_cast<const sockaddr_in6&>(end);
+      port = internet.sin6_port;
+      std::memcpy(&address, &internet.sin6_addr, sizeof internet.sin6_addr);
+    }
+  };
+  if (own.ss_family != peer.ss_family || (own.ss_family != AF_INET && own.ss_family != AF_INET6)) return false;
+  asked.sdiag_family = static_cast<std::uint8_t>(own.ss_family);
+  put(peer, asked.id.idiag_sport, asked.id.idiag_src);
+  put(own, asked.id.idiag_dport, asked.id.idiag_dst);
+  return true;
+}
+
+std::optional<std::size_t> unread_by_peer(int socket) {
+  struct {
+    nlmsghdr head;
+    inet_diag_req_v2 asked;
+  } request{};
+  if (!ends_of_peer(socket, request.asked)) return std::nullopt;
+  request.head.nlmsg_len = sizeof request;
+  request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.head.nlmsg_flags = NLM_F_REQUEST;
+  request.asked.sdiag_protocol = IPPROTO_TCP;
+  request.asked.idiag_states = ~0U;
+  request.asked.id.idiag_cookie[0] = request.asked.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+  const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+  if (system < 0) return std::nullopt;
+  alignas(nlmsghdr) char answer[1024];
+  ssize_t size = -1;
+  // The kernel answers before send returns.
+  if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
+    size = ::recv(system, answer, sizeof answer, MSG_DONTWAIT);
+  ::close(system);
+  nlmsghdr head{};
+  inet_diag_msg found{};
+  if (size < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof found)) return std::nullopt;
+  std::memcpy(&head, answer, sizeof head);
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
+  std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
+  return found.idiag_rqueue;
+}
+#else
+std::optional<std::size_t> unread_by_peer(int) { return std::nullopt; }
+#endif
 
 void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
 

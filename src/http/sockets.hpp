@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "../core/clock.hpp"
 
@@ -32,15 +33,23 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+/// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
+/// May return before that.
+void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout);
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
 /// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
 bool was_closed(int socket);
+/// Bytes received that nobody has taken; 0 where the system cannot tell.
+std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
 /// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
+/// How many received bytes the program at the other end has not read; nothing where the system cannot tell. Linux can
+/// of a peer on the same machine and in the same network namespace.
+std::optional<std::size_t> unread_by_peer(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);

@@ -3,16 +3,44 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #ifdef __linux__
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
 
 namespace mock_gateway {
 namespace detail {
+namespace workers {
+
+void* run_job(void* job) noexcept {
+  const std::unique_ptr<std::function<void()>> owned(static_cast<std::function<void()>*>(job));
+  (*owned)();
+  return nullptr;
+}
+
+}  // namespace workers
+
+void StackedThread::start(std::function<void()> job) {
+  const auto require = [](int error) {
+    if (error != 0) throw std::system_error(error, std::generic_category(), "a thread of the gateway");
+  };
+  auto owned = std::make_unique<std::function<void()>>(std::move(job));
+  ::pthread_attr_t attributes;
+  require(::pthread_attr_init(&attributes));
+  std::size_t usual = 0;
+  ::pthread_attr_getstacksize(&attributes, &usual);
+  if (usual < least_stack) ::pthread_attr_setstacksize(&attributes, least_stack);
+  const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
+  ::pthread_attr_destroy(&attributes);
+  require(error);
+  static_cast<void>(owned.release());  // the thread has it
+}
+
+void StackedThread::join() { ::pthread_join(thread_, nullptr); }
 
 Workers::~Workers() {
   shut_down(std::chrono::hours{1}, [] {});
@@ -30,7 +58,7 @@ bool Workers::run(std::function<void()> job) {
       Threads started;
       try {
         const auto self = started.emplace(started.end());
-        *self = std::thread([this, self] { work(self); });
+        self->start([this, self] { work(self); });
         threads_.splice(threads_.end(), started);
       } catch (const std::exception&) {  // no thread, or no memory
         jobs_.pop_back();
@@ -39,7 +67,7 @@ bool Workers::run(std::function<void()> job) {
     }
     finished.swap(retired_);
   }
-  for (std::thread& thread : finished) thread.join();
+  for (StackedThread& thread : finished) thread.join();
   return has_thread;
 }
 
@@ -58,10 +86,11 @@ void Workers::work(Threads::iterator self) {
       --idle_;
     }
     if (jobs_.empty()) break;
-    const std::function<void()> job = std::move(jobs_.front());
+    std::function<void()> job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
     job();
+    job = nullptr;  // what it holds is given back before the thread waits, and without the lock
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
@@ -88,7 +117,7 @@ void Workers::shut_down(Duration patience, const std::function<void()>& still_wa
     }
     finished.swap(retired_);
   }
-  for (std::thread& thread : finished) thread.join();
+  for (StackedThread& thread : finished) thread.join();
 }
 
 void release_unused_stack() {

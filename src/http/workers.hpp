@@ -1,17 +1,36 @@
 #pragma once
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <list>
 #include <mutex>
-#include <thread>
 
 #include "../core/clock.hpp"
 
 namespace mock_gateway {
 namespace detail {
+
+/// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
+/// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
+class StackedThread {
+ public:
+  static constexpr std::size_t least_stack = std::size_t{2} << 20;
+
+  StackedThread() = default;
+  StackedThread(const StackedThread&) = delete;
+  StackedThread& operator=(const StackedThread&) = delete;
+
+  /// Throws std::system_error when the system gives no thread. join() must follow.
+  void start(std::function<void()> job);
+  void join();
+
+ private:
+  ::pthread_t thread_{};
+};
 
 /// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
 class Workers {
@@ -21,7 +40,8 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread: then the job will not run. It never waits for another to end.
+  /// False when the system gives no thread: then the job will not run. It never waits for another to end. What the job
+  /// holds is destroyed when it is done.
   bool run(std::function<void()> job);
   /// Whether the caller is one of these threads.
   bool is_current() const { return current() == this; }
@@ -32,7 +52,7 @@ class Workers {
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
-  using Threads = std::list<std::thread>;
+  using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
   /// Whose thread this is.
   static const Workers*& current();

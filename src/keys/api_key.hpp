@@ -64,6 +64,11 @@ struct CreatedKey {
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
  public:
+  KeyOptions() = default;
+  // A move copies too, so that nothing is emptied.
+  KeyOptions(const KeyOptions&) = default;
+  KeyOptions& operator=(const KeyOptions&) = default;
+
   /// The key's secret. Unless set, one is generated. The documented service has only keys that start with `sk-`; this
   /// takes any visible ASCII without spaces, such as the `EMPTY` of local servers. An empty secret, `sk-` alone, or a
   /// secret in use makes Keys::create throw GatewayError. One that does not start with `sk-` and has fewer than 16

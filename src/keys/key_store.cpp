@@ -1,6 +1,8 @@
 #include "key_store.hpp"
 
 #include <algorithm>  // all_of, any_of, max
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "../core/error.hpp"
@@ -265,6 +267,19 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
   }
 }
 
+std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
+  std::set<std::string_view> names;
+  for (const ScriptedKey& one : wanted) names.insert(one.name);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<ApiKey> keys;
+  for (const auto& known : entries_) {
+    const bool is_owned = script != 0 && known->script == script;
+    if (known->key.state == KeyState::deleted || (is_owned && names.count(known->key.description) == 0)) continue;
+    keys.push_back(known->key);
+  }
+  return keys;
+}
+
 bool KeyStore::knows(const std::string& secret) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return by_secret_.count(secret) > 0;
@@ -294,6 +309,15 @@ std::vector<std::string> KeyStore::named(const std::string& name) const {
 }
 
 KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
+  return judge(headers, bearer_in_any_case, received);
+}
+
+KeyStore::Presented KeyStore::look_at(const wire::Headers& headers, bool bearer_in_any_case) {
+  return judge(headers, bearer_in_any_case, std::nullopt);
+}
+
+KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in_any_case,
+                                    std::optional<TimePoint> received) {
   Presented presented;
   const std::string* field = nullptr;
   std::size_t fields = 0;
@@ -326,8 +350,10 @@ KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_
     return presented;
   }
   ApiKey& key = known->second->key;
-  ++key.requests;
-  key.last_used = std::max(key.last_used.value_or(received), received);
+  if (received) {
+    ++key.requests;
+    key.last_used = std::max(key.last_used.value_or(*received), *received);
+  }
   presented.key = key;
   // Its script has given it another one since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;

@@ -86,6 +86,8 @@ class KeyStore {
   void replace(const std::vector<ScriptedKey>& wanted, std::uint64_t script);
   /// What forbids each of these keys to the script; empty for one that nothing forbids. Script 0 owns no key.
   std::vector<std::string> conflicts(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
+  /// The keys that replace() leaves: those that are not deleted, without those of the script that it no longer names.
+  std::vector<ApiKey> kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const;
   /// Whether a key has that secret, or had it before it was deleted.
   bool knows(const std::string& secret) const;
   /// Throws GatewayError when no key ever had that id.
@@ -101,6 +103,8 @@ class KeyStore {
   /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
   /// presents. Two or more fields, another scheme, or an empty credential are malformed.
   Presented present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received);
+  /// The same, and counts nothing.
+  Presented look_at(const wire::Headers& headers, bool bearer_in_any_case);
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
@@ -112,7 +116,9 @@ class KeyStore {
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now) const;
 
-  /// Masks every secret that this store ever knew, in any state, and what Known::mask says besides.
+  /// Masks this text from now on too. It is no key, and opens nothing.
+  void hide(std::string_view secret) { known_.add(secret); }
+  /// Masks every secret that this store ever knew, in any state, what it hides, and what Known::mask says besides.
   secrets::Masked mask(std::string& text, const secrets::Known& others = {}) const { return known_.mask(text, others); }
 
  private:
@@ -124,6 +130,9 @@ class KeyStore {
     bool offered = false;      // the first script that names it is to own it
     bool taken_away = false;   // deleted by its script, which may bring it back
   };
+
+  /// Judges Authorization fields; counts the request where it is told when that was complete.
+  Presented judge(const wire::Headers& headers, bool bearer_in_any_case, std::optional<TimePoint> received);
 
   // All of these expect the mutex to be held.
   /// Adds a key with this secret; without one, it is made up.

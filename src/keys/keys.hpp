@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../core/shared.hpp"
 #include "api_key.hpp"
 
 namespace mock_gateway {
@@ -26,6 +28,10 @@ class Keys {
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
+  [[deprecated("it is called set_description now")]] void describe(const std::string& id,
+                                                                   std::string description) const {
+    set_description(id, std::move(description));
+  }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
@@ -52,7 +58,7 @@ class Keys {
   std::vector<ApiKey> list() const;
 
  private:
-  std::shared_ptr<detail::KeyStore> store_;
+  detail::Lasting<detail::KeyStore> store_;
 };
 
 }  // namespace mock_gateway

@@ -24,6 +24,11 @@ std::string Reader::expected_role() const {
                                   acceptance_.developer_role() ? "developer" : ""});
 }
 
+std::string Reader::switched_off(const char* name) const {
+  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
+  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
+}
+
 void Reader::read_message(const Json& value, const Path& path) {
   const Json::object_t& object = require_object(value, path);
   wire::Message& message = request_.messages.emplace_back();
@@ -37,6 +42,9 @@ void Reader::read_message(const Json& value, const Path& path) {
   const bool tool = acceptance_.tool_role() && message.role == "tool";
   const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
                      (acceptance_.developer_role() && message.role == "developer");
+  if (!known && message.role == "tool") {
+    fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
+  }
   if (!known) fail_value(role_path, expected_role(), *role);
 
   if (assistant) {
@@ -45,8 +53,10 @@ void Reader::read_message(const Json& value, const Path& path) {
       if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
     } else if (member(object, "tool_calls") != nullptr) {
       const std::string place = calls_path.to_string();
-      throw RequestError{
-          failure(400, "unknown_parameter", place + ": not a documented field; leave it out").param(place)};
+      throw RequestError{failure(400, "unknown_parameter",
+                                 place + (profile_.profile == Profile::openai ? ": " : ": not a documented field; ") +
+                                     switched_off("tool_calls_in_messages"))
+                             .param(place)};
     }
   }
   read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
@@ -96,6 +106,11 @@ void Reader::read_content(const Json* value, const Path& path, bool may_be_null,
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
+    if (!message.tool_calls.empty()) {
+      const std::string got = value == nullptr ? "nothing" : "null";
+      fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
+           got + "; " + switched_off("null_content_with_tool_calls"));
+    }
     if (value == nullptr) fail_missing(path, expected);
     fail_type(path, expected, *value);
   }

@@ -57,7 +57,12 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
 
 const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
   const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && acceptance_.null_as_absent() ? nullptr : value;
+  return value != nullptr && value->is_null() && is_absent_as_null(name) ? nullptr : value;
+}
+
+bool Reader::is_absent_as_null(std::string_view name) const {
+  return acceptance_.null_as_absent() ||
+         (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
 void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
@@ -80,21 +85,28 @@ void Reader::collect(const Json::object_t& body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
     if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens() && field == max_completion_tokens)) {
+        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
       if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !acceptance_.null_as_absent() || field == model || field == messages) {
+    } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
       fields_[field] = &value;
     }
   }
 }
 
 bool Reader::is_documented_by_service(std::string_view name) const {
-  return acceptance_.unknown_fields() && profile_.further_fields.has(name);
+  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
+         profile_.further_fields.has(name);
+}
+
+bool Reader::is_own_field(std::string_view name) const {
+  return StrictAcceptance::takes_documented_fields(acceptance_) && profile_.own_fields.has(name);
 }
 
 void Reader::unknown_field(const std::string& path, std::string_view name) {
   const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
                              : name == "max_completion_tokens" ? "use max_tokens instead"
+                             : name == "repetition_penalty"    ? "use frequency_penalty instead"
+                             : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};

@@ -58,6 +58,8 @@ class Reader {
   void unknown_field(const std::string& path, std::string_view name);
   /// Whether a field without effect is taken, and no finding: the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
+  /// Whether a field of the gateway's documentation is taken for unknown: the profile's service does not document it.
+  bool is_own_field(std::string_view name) const;
   void read_all();
   /// Reads as read_all does, and leaves out what has the wrong shape.
   void read_what_fits();
@@ -82,7 +84,10 @@ class Reader {
 
   /// The member unless it is null and null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
+  bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
+  /// What takes a message that is refused because this switch of the acceptance is off.
+  std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
   /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;

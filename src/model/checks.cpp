@@ -31,5 +31,10 @@ std::size_t counted_from_one(std::size_t number, const char* function, const cha
   return number;
 }
 
+void refuse_moved_from(const char* type) {
+  throw GatewayError(std::string("this ") + type +
+                     " was moved from, so that nothing is left in it; copy it where it is used a second time");
+}
+
 }  // namespace detail
 }  // namespace mock_gateway

@@ -17,6 +17,8 @@ void require_header_field(const std::string& name, const std::string& value);
 std::string require_utf8(std::string value, std::string_view what);
 /// `number`, or GatewayError when it is 0: `function` says where, `what` is counted.
 std::size_t counted_from_one(std::size_t number, const char* function, const char* what);
+/// Throws GatewayError: a value of that type was moved from, and is used.
+[[noreturn]] void refuse_moved_from(const char* type);
 
 }  // namespace detail
 }  // namespace mock_gateway

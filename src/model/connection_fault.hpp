@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
 
@@ -45,6 +46,7 @@ class ConnectionFault {
 
   Kind kind() const { return kind_; }
   Moment moment() const;
+  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
   /// "reset on accept".
   std::string to_string() const;
 
@@ -70,7 +72,7 @@ class ConnectionFault {
   friend ConnectionFault reply_before_body(const Failure& failure);
 
   Kind kind_;
-  std::shared_ptr<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
   std::size_t step_ = 0;
   Duration gap_{0};
   std::optional<Failure> failure_;

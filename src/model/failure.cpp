@@ -22,9 +22,7 @@ void require_not_negative(Duration duration, const char* setter, const char* ins
 }  // namespace detail
 
 Failure::Failure(const Failure&) = default;
-Failure::Failure(Failure&&) noexcept = default;
 Failure& Failure::operator=(const Failure&) = default;
-Failure& Failure::operator=(Failure&&) noexcept = default;
 Failure::~Failure() = default;
 
 Failure::Failure(int status, std::string code, std::string message)

@@ -17,11 +17,9 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   Failure(const Failure& other);
-  Failure(Failure&& other) noexcept;
   Failure& operator=(const Failure& other);
-  Failure& operator=(Failure&& other) noexcept;
   ~Failure();
 
   /// The body's `error.type`. `error` unless set.
@@ -33,8 +31,9 @@ class Failure {
   /// one.
   [[nodiscard]] Failure retry_after(Duration duration) const;
   /// Retry-After as an HTTP date, `duration` from the moment of the answer on the gateway's clock. A date has whole
-  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead. Throws GatewayError for a
-  /// negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
+  /// seconds, and this one is rounded up to them, so that it lies at least `duration` ahead, and less than a second
+  /// more. Date is rounded down: against it a date may lie up to a second more ahead, 2 s for 1 s. Throws GatewayError
+  /// for a negative duration: header("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT") sends a date that has passed.
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;

@@ -1,6 +1,5 @@
 #include "fault.hpp"
 
-#include <chrono>
 #include <utility>
 
 #include "../core/access.hpp"
@@ -68,9 +67,7 @@ Effect::Effect(Kind kind, const Failure& failure) : kind_(kind), failure_(failur
 Effect::Effect(Kind kind, std::int64_t difference) : kind_(kind), difference_(difference) {}
 
 Effect::Effect(const Effect&) = default;
-Effect::Effect(Effect&&) noexcept = default;
 Effect& Effect::operator=(const Effect&) = default;
-Effect& Effect::operator=(Effect&&) noexcept = default;
 Effect::~Effect() = default;
 
 std::string Effect::to_string() const {
@@ -89,8 +86,7 @@ std::string Effect::to_string() const {
     case Kind::stall:
       if (gate_) return "stall until a gate opens";
       if (!duration_) return "stall";
-      return "stall for " + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*duration_).count()) +
-             " ms";
+      return "stall for " + detail::text::decimal(duration_->count(), 1000000) + " ms";
   }
   return "unknown effect";
 }

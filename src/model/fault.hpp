@@ -83,11 +83,9 @@ Trigger at_end();
 /// or RST follows.
 class Effect {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   Effect(const Effect& other);
-  Effect(Effect&& other) noexcept;
   Effect& operator=(const Effect& other);
-  Effect& operator=(Effect&& other) noexcept;
   ~Effect();
 
   enum class Kind {

@@ -30,6 +30,9 @@ struct Finding {
   Severity severity = Severity::warning;
   /// The ids of the exchanges that prove it, the one that it is about last.
   std::vector<std::uint64_t> exchanges{};
+  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
+  /// only if the test did not mean it: `asked_again_early`.
+  bool fails_review = true;
 };
 
 /// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".

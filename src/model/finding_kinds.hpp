@@ -16,15 +16,18 @@ namespace finding_kinds {
 struct Kind {
   const char* code;
   Severity severity;
+  bool fails_review = true;
 
   Finding make(std::string message, std::vector<std::uint64_t> exchanges = {}) const {
-    return {code, std::move(message), severity, std::move(exchanges)};
+    return {code, std::move(message), severity, std::move(exchanges), fails_review};
   }
 };
 
 inline constexpr Kind request_refused{"request_refused", Severity::error};
 inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
 inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
+inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
 inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
 inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
@@ -45,6 +48,8 @@ inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
+                                   asked_again_early,
+                                   idempotency_key_changed,
                                    tool_call_unanswered,
                                    tool_result_unknown_id,
                                    stream_left_open,

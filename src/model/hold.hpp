@@ -18,6 +18,8 @@ class HoldPoint {
  public:
   enum class Kind { event, token };
 
+  using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
+
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }

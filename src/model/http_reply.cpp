@@ -8,9 +8,7 @@
 namespace mock_gateway {
 
 HttpReply::HttpReply(const HttpReply&) = default;
-HttpReply::HttpReply(HttpReply&&) noexcept = default;
 HttpReply& HttpReply::operator=(const HttpReply&) = default;
-HttpReply& HttpReply::operator=(HttpReply&&) noexcept = default;
 HttpReply::~HttpReply() = default;
 
 HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/shared.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -28,7 +29,7 @@ struct Distribution {
   /// What a number drawn beyond them becomes.
   double least = 0;
   double most = 0;
-  std::shared_ptr<const std::vector<double>> list = {};
+  Lasting<const std::vector<double>> list = {};
 
   bool fixed() const { return kind == Kind::fixed; }
   /// `index` counts from 0 and decides only where a list is; after its last element the list begins anew.
@@ -114,7 +115,7 @@ class Chunking {
  private:
   Kind kind_;
   std::size_t count_;
-  std::shared_ptr<const std::vector<std::string>> pieces_;
+  detail::Lasting<const std::vector<std::string>> pieces_;
 };
 
 /// `count` tokens to a delta, at least 1, or GatewayError. By one token is how a reply is cut unless set otherwise.

@@ -14,6 +14,25 @@ namespace profiles {
 
 Acceptance usual_acceptance() { return {}; }
 
+Acceptance nothing_besides() { return Acceptance::strict(); }
+
+/// API reference of OpenAI, "Create chat completion" and "Retrieve model".
+Acceptance documented_by_openai() {
+  return Acceptance::strict()
+      .tool_role(true)
+      .developer_role(true)
+      .null_content_with_tool_calls(true)
+      .text_parts(true)
+      .other_parts(true)
+      .tool_calls_in_messages(true)
+      .stop_as_string(true)
+      .tool_choice_required(true)
+      .custom_tools(true)
+      .max_completion_tokens(true)
+      .logprobs(true)
+      .model_by_id(true);
+}
+
 /// API reference of OpenAI, "Create chat completion".
 inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "frequency_penalty",
@@ -36,19 +55,49 @@ inline constexpr std::array<std::string_view, 20> openai_fields = {"audio",
                                                                    "web_search_options",
                                                                    "stream_options.include_obfuscation"};
 
+inline constexpr std::array<std::string_view, 2> own_fields = {"enable_thinking", "repetition_penalty"};
+
+/// API reference of OpenAI: whose type there is one "or null".
+inline constexpr std::array<std::string_view, 22> openai_nullable_fields = {"audio",
+                                                                            "frequency_penalty",
+                                                                            "logit_bias",
+                                                                            "logprobs",
+                                                                            "max_completion_tokens",
+                                                                            "max_tokens",
+                                                                            "metadata",
+                                                                            "modalities",
+                                                                            "n",
+                                                                            "prediction",
+                                                                            "presence_penalty",
+                                                                            "reasoning_effort",
+                                                                            "seed",
+                                                                            "service_tier",
+                                                                            "stop",
+                                                                            "store",
+                                                                            "stream",
+                                                                            "stream_options",
+                                                                            "strict",
+                                                                            "temperature",
+                                                                            "top_logprobs",
+                                                                            "top_p"};
+
 /// A row that differs from the documented profile in its name alone.
 constexpr ProfileTraits named(Profile profile, std::string_view name) {
   ProfileTraits row;
   row.profile = profile;
   row.name = name;
   row.acceptance = usual_acceptance;
+  row.documented = nothing_besides;
   return row;
 }
 
 constexpr ProfileTraits openai() {
   ProfileTraits row = named(Profile::openai, "openai");
   row.acceptance = Acceptance::openai;
+  row.documented = documented_by_openai;
   row.further_fields = {openai_fields.data(), openai_fields.size()};
+  row.own_fields = {own_fields.data(), own_fields.size()};
+  row.nullable_fields = {openai_nullable_fields.data(), openai_nullable_fields.size()};
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;

@@ -53,9 +53,15 @@ struct ProfileTraits {
 
   /// What requests may hold, unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
+  /// What of it the service documents itself, which Acceptance::strict() takes too.
+  Acceptance (*documented)() = nullptr;
   /// Request fields that the service documents besides. They have no effect and are no finding. One of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
+  /// Fields of the gateway's documentation that the service does not document: unknown to Acceptance::strict().
+  NameList own_fields;
+  /// Fields for which the service documents null, which Acceptance::strict() takes for absent. `strict` is a tool's.
+  NameList nullable_fields;
   /// A temperature outside 0 to 2 gets 400; else it is a finding.
   bool rejects_temperature_out_of_range = false;
   /// The service documents `stop` as a string, which is no finding then.

@@ -41,9 +41,7 @@ Reply make_raw_reply(int status, std::string body, std::string content_type) {
 }  // namespace detail
 
 TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
-TokenLogprob::TokenLogprob(TokenLogprob&&) noexcept = default;
 TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
-TokenLogprob& TokenLogprob::operator=(TokenLogprob&&) noexcept = default;
 TokenLogprob::~TokenLogprob() = default;
 
 TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
@@ -135,241 +133,303 @@ StreamChunk StreamChunk::at(Duration time) const {
   return copy;
 }
 
-Reply::Reply(detail::ReplyData data) : data_(std::make_shared<detail::ReplyData>(std::move(data))) {}
+Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
 
-detail::ReplyData& Reply::edit() { return detail::own(data_); }
+detail::ReplyData& Reply::edit() { return data_.own(); }
 
-Reply::Reply(const char* text) {
+Reply::Reply(const char* text) : data_(detail::ReplyData{}) {
   if (text == nullptr) throw GatewayError("a reply's text is a null pointer");
   edit().choices.emplace_back().text = detail::require_utf8(text, "text of a reply");
 }
 
-Reply::Reply(std::string text) {
+Reply::Reply(std::string text) : data_(detail::ReplyData{}) {
   edit().choices.emplace_back().text = detail::require_utf8(std::move(text), "text of a reply");
 }
 
-Reply::Reply(const Failure& failure) { edit().failure = failure; }
+Reply::Reply(const Failure& failure) : data_(detail::ReplyData{}) { edit().failure = failure; }
 
-Reply Reply::thinking(std::string text) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "thinking").thinking +=
+Reply Reply::thinking(std::string text) const& { return Reply(*this).thinking(std::move(text)); }
+
+Reply Reply::thinking(std::string text) && {
+  detail::reply_check::last_choice(edit(), "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
-  return changed;
+  return std::move(*this);
 }
 
-Reply Reply::text(std::string text) const {
-  Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "text");
+Reply Reply::text(std::string text) const& { return Reply(*this).text(std::move(text)); }
+
+Reply Reply::text(std::string text) && {
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
-  choice.text = choice.text ? *choice.text + addition : std::move(addition);
-  return changed;
+  if (!choice.text) {
+    choice.text = std::move(addition);
+  } else {
+    *choice.text += addition;
+  }
+  return std::move(*this);
 }
 
-Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
+Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const& {
+  return Reply(*this).tool_call(std::move(name), arguments, std::move(id));
+}
+
+Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) && {
   std::string json = detail::reply_check::arguments_text(name, arguments);
-  return malformed_tool_call(std::move(name), std::move(json), std::move(id));
+  return std::move(*this).malformed_tool_call(std::move(name), std::move(json), std::move(id));
 }
 
-Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
-  Reply changed = *this;
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "tool call");
+Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const& {
+  return Reply(*this).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
+}
+
+Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) && {
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
                                detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
                                detail::require_utf8(std::move(id), "id of a tool call")});
-  return changed;
+  return std::move(*this);
 }
 
-Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
-  Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
+Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const& {
+  return Reply(*this).custom_tool_call(std::move(name), std::move(input), std::move(id));
+}
+
+Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) && {
+  Reply changed = std::move(*this).malformed_tool_call(std::move(name), std::move(input), std::move(id));
   changed.edit().choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
-Reply Reply::interleaved() const {
+Reply Reply::interleaved() const& { return Reply(*this).interleaved(); }
+
+Reply Reply::interleaved() && {
   detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  Reply changed = *this;
-  changed.edit().interleaved = true;
-  return changed;
+  edit().interleaved = true;
+  return std::move(*this);
 }
 
-Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "logprobs").logprobs = std::move(tokens);
-  return changed;
+Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const& { return Reply(*this).logprobs(std::move(tokens)); }
+
+Reply Reply::logprobs(std::vector<TokenLogprob> tokens) && {
+  detail::reply_check::last_choice(edit(), "logprobs").logprobs = std::move(tokens);
+  return std::move(*this);
 }
 
-Reply Reply::finish_reason(std::string reason) const {
-  Reply changed = *this;
-  detail::reply_check::last_choice(changed.edit(), "finish_reason");
+Reply Reply::finish_reason(std::string reason) const& { return Reply(*this).finish_reason(std::move(reason)); }
+
+Reply Reply::finish_reason(std::string reason) && {
+  detail::reply_check::last_choice(edit(), "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
-  for (detail::ScriptedChoice& choice : changed.edit().choices) choice.finish_reason = checked;
-  return changed;
+  for (detail::ScriptedChoice& choice : edit().choices) choice.finish_reason = checked;
+  return std::move(*this);
 }
 
-Reply Reply::finish_in_last_chunk() const {
+Reply Reply::finish_in_last_chunk() const& { return Reply(*this).finish_in_last_chunk(); }
+
+Reply Reply::finish_in_last_chunk() && {
   detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  Reply changed = *this;
-  changed.edit().finish_in_last_chunk = true;
-  return changed;
+  edit().finish_in_last_chunk = true;
+  return std::move(*this);
 }
 
-Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
-  return usage(TokenUsage(prompt_tokens, completion_tokens));
+Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const& {
+  return Reply(*this).usage(prompt_tokens, completion_tokens);
 }
 
-Reply Reply::usage(TokenUsage usage) const {
+Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) && {
+  return std::move(*this).usage(TokenUsage(prompt_tokens, completion_tokens));
+}
+
+Reply Reply::usage(TokenUsage usage) const& { return Reply(*this).usage(usage); }
+
+Reply Reply::usage(TokenUsage usage) && {
   detail::reply_check::require_completion(*data_, "usage");
-  Reply changed = *this;
-  changed.edit().usage = usage;
-  changed.edit().usage_json.reset();
-  return changed;
+  edit().usage = usage;
+  edit().usage_json.reset();
+  return std::move(*this);
 }
 
-Reply Reply::with_usage_json(const Json& json) const {
+Reply Reply::with_usage_json(const Json& json) && {
   detail::reply_check::require_completion(*data_, "usage");
-  Reply changed = *this;
-  changed.edit().usage.reset();
-  changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
-  return changed;
+  edit().usage.reset();
+  edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
+  return std::move(*this);
 }
 
-Reply Reply::extra(const Json& patch) const {
+Reply Reply::extra(const Json& patch) const& { return Reply(*this).extra(patch); }
+
+Reply Reply::extra(const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
-  Reply changed = *this;
-  changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
-  return changed;
+  edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  return std::move(*this);
 }
 
-Reply Reply::extra_message(const Json& patch) const {
+Reply Reply::extra_message(const Json& patch) const& { return Reply(*this).extra_message(patch); }
+
+Reply Reply::extra_message(const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
-  Reply changed = *this;
-  changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
-  return changed;
+  edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return std::move(*this);
 }
 
-Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+Reply Reply::extra_chunk(std::size_t number, const Json& patch) const& {
+  return Reply(*this).extra_chunk(number, patch);
+}
+
+Reply Reply::extra_chunk(std::size_t number, const Json& patch) && {
   detail::reply_check::require_completion(*data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
-  Reply changed = *this;
-  changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
-  return changed;
+  edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
+  return std::move(*this);
 }
 
-Reply Reply::chunk(StreamChunk chunk) const {
+Reply Reply::chunk(StreamChunk chunk) const& { return Reply(*this).chunk(std::move(chunk)); }
+
+Reply Reply::chunk(StreamChunk chunk) && {
   if (!data_->chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
-  Reply changed = *this;
-  changed.edit().chunks->push_back(std::move(chunk));
-  return changed;
+  edit().chunks->push_back(std::move(chunk));
+  return std::move(*this);
 }
 
-Reply Reply::model(std::string id) const {
+Reply Reply::model(std::string id) const& { return Reply(*this).model(std::move(id)); }
+
+Reply Reply::model(std::string id) && {
   detail::reply_check::require_completion(*data_, "model");
-  Reply changed = *this;
-  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return changed;
+  edit().model = detail::require_utf8(std::move(id), "model of a reply");
+  return std::move(*this);
 }
 
-Reply Reply::verbatim() const {
+Reply Reply::verbatim() const& { return Reply(*this).verbatim(); }
+
+Reply Reply::verbatim() && {
   detail::reply_check::require_completion(*data_, "verbatim text");
-  Reply changed = *this;
-  changed.edit().verbatim = true;
-  return changed;
+  edit().verbatim = true;
+  return std::move(*this);
 }
 
-Reply Reply::header(std::string name, std::string value) const {
+Reply Reply::header(std::string name, std::string value) const& {
+  return Reply(*this).header(std::move(name), std::move(value));
+}
+
+Reply Reply::header(std::string name, std::string value) && {
   detail::require_header_field(name, value);
-  Reply changed = *this;
-  if (changed.edit().failure) {
-    changed.edit().failure = changed.edit().failure->header(std::move(name), std::move(value));
+  if (edit().failure) {
+    edit().failure = edit().failure->header(std::move(name), std::move(value));
   } else {
-    changed.edit().headers.set(std::move(name), std::move(value));
+    edit().headers.set(std::move(name), std::move(value));
   }
-  return changed;
+  return std::move(*this);
 }
 
-Reply Reply::add_header(std::string name, std::string value) const {
+Reply Reply::add_header(std::string name, std::string value) const& {
+  return Reply(*this).add_header(std::move(name), std::move(value));
+}
+
+Reply Reply::add_header(std::string name, std::string value) && {
   detail::require_header_field(name, value);
-  Reply changed = *this;
-  if (changed.edit().failure) {
-    changed.edit().failure = changed.edit().failure->add_header(std::move(name), std::move(value));
+  if (edit().failure) {
+    edit().failure = edit().failure->add_header(std::move(name), std::move(value));
   } else {
-    changed.edit().headers.add(std::move(name), std::move(value));
+    edit().headers.add(std::move(name), std::move(value));
   }
-  return changed;
+  return std::move(*this);
 }
 
-Reply Reply::early_hints(const wire::Headers& fields) const {
-  Reply changed = *this;
-  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return changed;
+Reply Reply::early_hints(const wire::Headers& fields) const& { return Reply(*this).early_hints(fields); }
+
+Reply Reply::early_hints(const wire::Headers& fields) && {
+  edit().early_hints = mock_gateway::early_hints(fields).bytes();
+  return std::move(*this);
 }
 
-Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
+Reply Reply::every(Timing gap) const& { return Reply(*this).every(std::move(gap)); }
 
-Reply Reply::first_token_after(Timing delay) const { return pace(Pace().first_token_after(std::move(delay))); }
+Reply Reply::every(Timing gap) && { return std::move(*this).pace(Pace().every(std::move(gap))); }
 
-Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_second(std::move(rate))); }
+Reply Reply::first_token_after(Timing delay) const& { return Reply(*this).first_token_after(std::move(delay)); }
 
-Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
+Reply Reply::first_token_after(Timing delay) && {
+  return std::move(*this).pace(Pace().first_token_after(std::move(delay)));
+}
 
-Reply Reply::pace(const Pace& pace) const {
+Reply Reply::tokens_per_second(Rate rate) const& { return Reply(*this).tokens_per_second(std::move(rate)); }
+
+Reply Reply::tokens_per_second(Rate rate) && {
+  return std::move(*this).pace(Pace().tokens_per_second(std::move(rate)));
+}
+
+Reply Reply::chunked(Chunking chunking) const& { return Reply(*this).chunked(std::move(chunking)); }
+
+Reply Reply::chunked(Chunking chunking) && { return std::move(*this).pace(Pace().chunked(std::move(chunking))); }
+
+Reply Reply::pace(const Pace& pace) const& { return Reply(*this).pace(pace); }
+
+Reply Reply::pace(const Pace& pace) && {
   detail::reply_check::require_paceable(*data_, pace);
-  Reply changed = *this;
-  changed.edit().pace = pace.or_else(data_->pace);
-  return changed;
+  edit().pace = pace.or_else(data_->pace);
+  return std::move(*this);
 }
 
-Reply Reply::fault(Trigger trigger, Effect effect) const {
+Reply Reply::fault(Trigger trigger, Effect effect) const& {
+  return Reply(*this).fault(std::move(trigger), std::move(effect));
+}
+
+Reply Reply::fault(Trigger trigger, Effect effect) && {
   detail::reply_check::require_possible(*data_, trigger, effect);
-  Reply changed = *this;
-  changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
-  return changed;
+  edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
+  return std::move(*this);
 }
 
-Reply Reply::hold(Gate gate, HoldPoint place) const {
+Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
+
+Reply Reply::hold(Gate gate, HoldPoint place) && {
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
-  Reply changed = *this;
-  changed.edit().holds.push_back(Hold{std::move(gate), place});
-  return changed;
+  edit().holds.push_back(Hold{std::move(gate), place});
+  return std::move(*this);
 }
 
-Reply Reply::sse(SseDialect dialect) const {
+Reply Reply::sse(SseDialect dialect) const& { return Reply(*this).sse(std::move(dialect)); }
+
+Reply Reply::sse(SseDialect dialect) && {
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  Reply changed = *this;
-  changed.edit().sse = std::move(dialect);
-  return changed;
+  edit().sse = std::move(dialect);
+  return std::move(*this);
 }
 
-Reply Reply::write_each_event() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::each_event, 0};
-  return changed;
+Reply Reply::write_each_event() const& { return Reply(*this).write_each_event(); }
+
+Reply Reply::write_each_event() && {
+  edit().writes = {Writes::Kind::each_event, 0};
+  return std::move(*this);
 }
 
-Reply Reply::slice_writes(std::size_t bytes) const {
+Reply Reply::slice_writes(std::size_t bytes) const& { return Reply(*this).slice_writes(bytes); }
+
+Reply Reply::slice_writes(std::size_t bytes) && {
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::sliced, bytes};
-  return changed;
+  edit().writes = {Writes::Kind::sliced, bytes};
+  return std::move(*this);
 }
 
-Reply Reply::one_write() const {
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::together, 0};
-  return changed;
+Reply Reply::one_write() const& { return Reply(*this).one_write(); }
+
+Reply Reply::one_write() && {
+  edit().writes = {Writes::Kind::together, 0};
+  return std::move(*this);
 }
 
-Reply Reply::split_write(std::size_t byte) const {
+Reply Reply::split_write(std::size_t byte) const& { return Reply(*this).split_write(byte); }
+
+Reply Reply::split_write(std::size_t byte) && {
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  Reply changed = *this;
-  changed.edit().writes = {Writes::Kind::split, byte};
-  return changed;
+  edit().writes = {Writes::Kind::split, byte};
+  return std::move(*this);
 }
 
 Reply text(std::string text) { return Reply(std::move(text)); }

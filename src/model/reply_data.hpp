@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "checks.hpp"
 #include "reply.hpp"
 
 namespace mock_gateway {
@@ -65,6 +66,8 @@ struct ReplyData {
   wire::Headers headers;
   bool traced = false;  // its delivery writes down what left
   bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
+
+  static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
 
 }  // namespace detail

@@ -10,9 +10,7 @@ namespace mock_gateway {
 
 SseDialect::SseDialect() = default;
 SseDialect::SseDialect(const SseDialect&) = default;
-SseDialect::SseDialect(SseDialect&&) noexcept = default;
 SseDialect& SseDialect::operator=(const SseDialect&) = default;
-SseDialect& SseDialect::operator=(SseDialect&&) noexcept = default;
 SseDialect::~SseDialect() = default;
 
 SseDialect SseDialect::line_end(std::string end) const {
@@ -125,6 +123,31 @@ void require_dialect(const SseDialect& dialect) {
         "SseDialect::after_done is an event of its own, which needs the blank line of the one before it: leave "
         "final_blank_line true");
   }
+}
+
+std::string unusual_in(const SseDialect& dialect, bool whole) {
+  std::string list;
+  const auto note = [&list](bool is_so, const char* what) {
+    if (is_so) list += (list.empty() ? "" : ", ") + std::string(what);
+  };
+  const SseDialect usual;
+  note(dialect.line_end() == "\r", "lines ended with CR");
+  note(dialect.line_end() == "\r\n", "lines ended with CRLF");
+  note(!dialect.space_after_colon(), "no space followed the colon of a field");
+  note(dialect.content_type() != usual.content_type(), "the Content-Type was another");
+  note(dialect.byte_order_mark(), "a byte order mark came first");
+  note(!dialect.event().empty(), "events had a name");
+  note(dialect.ids(), "events had an id");
+  note(dialect.retry().has_value(), "the first event had a retry field");
+  note(dialect.multi_line_data(), "an event had several lines of data");
+  note(!dialect.comment().empty(), "a comment came before each event");
+  note(dialect.gzip(), "the stream was compressed");
+  if (!whole) return list;
+  note(!dialect.done(), "[DONE] was left out");
+  note(!dialect.after_done().empty(), "an event followed [DONE]");
+  note(!dialect.final_blank_line(), "the final blank line was left out");
+  note(dialect.open_after_done(), "the stream stayed open after its end");
+  return list;
 }
 
 }  // namespace detail

@@ -13,11 +13,10 @@ namespace mock_gateway {
 /// raw_bytes() made are written as they are.
 class SseDialect {
  public:
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
   SseDialect();
   SseDialect(const SseDialect&);
-  SseDialect(SseDialect&&) noexcept;
   SseDialect& operator=(const SseDialect&);
-  SseDialect& operator=(SseDialect&&) noexcept;
   ~SseDialect();
 
   /// What ends a line: "\n", which it is unless set, "\r\n" or "\r".
@@ -104,6 +103,9 @@ namespace detail {
 
 /// Throws GatewayError for a dialect that cannot be written.
 void require_dialect(const SseDialect& dialect);
+/// What a stream in this dialect has that OpenAI's has not, for reports: "lines ended with CR, [DONE] was left out";
+/// empty: nothing. Of its end only when the stream was sent `whole`.
+std::string unusual_in(const SseDialect& dialect, bool whole);
 
 }  // namespace detail
 

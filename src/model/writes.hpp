@@ -16,7 +16,7 @@ struct Writes {
     /// A write each for the head, each event, comment and ping, and the end of the body. A plain reply leaves as in
     /// due_together.
     each_event,
-    /// The writes of each_event, cut into writes of `size` bytes at most.
+    /// The writes of each_event, cut into writes of `size` bytes at most, each a read of its own.
     sliced,
     /// One write for all, at the end or before a fault.
     together,

@@ -68,22 +68,22 @@ DrawnTrigger at_any_token(std::size_t most) { return {Trigger::Kind::after_token
 
 DrawnTrigger at_any_byte(std::size_t most) { return {Trigger::Kind::after_bytes, most}; }
 
-Chaos::Chaos(Trigger trigger, Effect effect) {
+Chaos::Chaos(Trigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
   // A completion, streamed or not, can break in every way in which any reply can.
   static_cast<void>(Reply("").fault(trigger, effect));
   edit().trigger = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
-Chaos::Chaos(DrawnTrigger trigger, Effect effect) {
+Chaos::Chaos(DrawnTrigger trigger, Effect effect) : data_(detail::ChaosPlan{}) {
   static_cast<void>(Reply("").fault(detail::Access::make<Trigger>(trigger.kind(), trigger.most(), 0u), effect));
   edit().drawn = std::move(trigger);
   edit().effect = std::move(effect);
 }
 
-Chaos::Chaos(const Failure& failure) { edit().failure = failure; }
+Chaos::Chaos(const Failure& failure) : data_(detail::ChaosPlan{}) { edit().failure = failure; }
 
-Chaos::Chaos(const Pace& pace) {
+Chaos::Chaos(const Pace& pace) : data_(detail::ChaosPlan{}) {
   if (!pace.sets_anything())
     throw GatewayError("this pace sets nothing, so chaos with it would slow nothing: Pace().first_token_after(2s)");
   if (pace.chunking() && pace.chunking()->kind() == Chunking::Kind::pieces)
@@ -91,7 +91,7 @@ Chaos::Chaos(const Pace& pace) {
   edit().pace = pace;
 }
 
-Chaos::Chaos(const ConnectionFault& fault) {
+Chaos::Chaos(const ConnectionFault& fault) : data_(detail::ChaosPlan{}) {
   if (fault.kind() != ConnectionFault::Kind::unsolicited_continue &&
       fault.kind() != ConnectionFault::Kind::early_hints) {
     throw GatewayError("\"" + fault.to_string() +
@@ -102,7 +102,7 @@ Chaos::Chaos(const ConnectionFault& fault) {
   edit().interim = fault;
 }
 
-detail::ChaosPlan& Chaos::edit() { return detail::own(data_); }
+detail::ChaosPlan& Chaos::edit() { return data_.own(); }
 
 Chaos Chaos::with(std::initializer_list<Matcher> matchers) const {
   Chaos changed = *this;

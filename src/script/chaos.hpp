@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/shared.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/failure.hpp"
 #include "../model/fault.hpp"
@@ -81,6 +82,7 @@ class Chaos {
   /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
   /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
+  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
@@ -105,7 +107,7 @@ class Chaos {
   Chaos with(std::initializer_list<Matcher> matchers) const;
   detail::ChaosPlan& edit();
 
-  std::shared_ptr<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
 };
 
 }  // namespace mock_gateway

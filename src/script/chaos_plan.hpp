@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../model/checks.hpp"
 #include "chaos.hpp"
 
 namespace mock_gateway {
@@ -24,6 +25,8 @@ struct ChaosPlan {
   std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
   std::vector<Matcher> matchers;  // all must match
+
+  static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
 /// What a rule does: "reset the connection after 2 tokens".

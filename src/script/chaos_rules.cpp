@@ -11,6 +11,7 @@ namespace mock_gateway {
 namespace detail {
 
 void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
+  static_cast<void>(Access::data(chaos));  // refuses one that was moved from
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = std::make_shared<Rules>(*rules_);
   rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));

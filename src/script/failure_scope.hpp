@@ -12,6 +12,9 @@ class FailureScope {
 
   /// Every request.
   FailureScope() = default;
+  // A move copies too, so that nothing is emptied.
+  FailureScope(const FailureScope&) = default;
+  FailureScope& operator=(const FailureScope&) = default;
   /// The requests of one operation; decided before the key is looked at.
   FailureScope(
       Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "../core/shared.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/received_request.hpp"
 #include "scope.hpp"
@@ -32,6 +33,7 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -42,7 +44,7 @@ class TextMatcher {
   explicit TextMatcher(detail::TextMatcherNode node);
 
  private:
-  std::shared_ptr<const detail::TextMatcherNode> node_;
+  detail::Lasting<const detail::TextMatcherNode> node_;
 };
 
 TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
@@ -72,13 +74,14 @@ class Matcher {
  public:
   /// "user text contains \"weather\"".
   const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
   /// For matchers of the library.
   explicit Matcher(detail::MatcherNode node);
 
  private:
   friend struct detail::Access;
-  std::shared_ptr<const detail::MatcherNode> node_;
+  detail::Lasting<const detail::MatcherNode> node_;
 };
 
 Matcher operator&&(const Matcher& a, const Matcher& b);

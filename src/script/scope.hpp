@@ -13,6 +13,9 @@ class RequestScope {
  public:
   /// Every request.
   RequestScope() = default;
+  // A move copies too, so that nothing is emptied.
+  RequestScope(const RequestScope&) = default;
+  RequestScope& operator=(const RequestScope&) = default;
   /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
   RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
   RequestScope(const char* key);  // NOLINT: implicit as above
@@ -27,6 +30,7 @@ class RequestScope {
   std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
+  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }

@@ -1,6 +1,6 @@
 #include "script.hpp"
 
-#include <algorithm>  // all_of, find, for_each, min, sort, stable_sort
+#include <algorithm>  // all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -26,6 +26,36 @@ void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
 
 bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
+}
+
+bool comes_before(const Line& a, const Line& b) {
+  if (a.where.line != b.where.line) return a.where.line < b.where.line;
+  return a.where.file != b.where.file && std::string_view(a.where.file) < b.where.file;
+}
+
+/// Sorts them, each line once.
+void make_unique(std::vector<Line>& lines) {
+  std::sort(lines.begin(), lines.end(), &comes_before);
+  const auto same = [](const Line& a, const Line& b) { return same_place(a.where, b.where); };
+  lines.erase(std::unique(lines.begin(), lines.end(), same), lines.end());
+}
+
+/// Null when it is none of them.
+Line* find(std::vector<Line>& lines, const SourceLocation& where) {
+  const auto found = std::lower_bound(lines.begin(), lines.end(), Line{where}, &comes_before);
+  return found != lines.end() && same_place(found->where, where) ? &*found : nullptr;
+}
+
+/// Sorted.
+std::vector<const StubState*> addresses_of(const Script::Stubs& stubs) {
+  std::vector<const StubState*> addresses;
+  for (const auto& stub : stubs) addresses.push_back(stub.get());
+  std::sort(addresses.begin(), addresses.end());
+  return addresses;
+}
+
+bool is_in(const std::vector<const StubState*>& addresses, const std::shared_ptr<StubState>& stub) {
+  return std::binary_search(addresses.begin(), addresses.end(), stub.get());
 }
 
 std::size_t limit_of(const StubPlan& plan) {
@@ -63,9 +93,8 @@ std::string conditions(const StubPlan& plan) {
   return text;
 }
 
-StubState::StubState(std::uint64_t id, StubPlan plan)
-    : id_(id),
-      plan_(std::move(plan)),
+StubState::StubState(StubPlan plan)
+    : plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
       limit_(scripts::limit_of(plan_)),
       where_(plan_.where) {
@@ -136,48 +165,56 @@ std::shared_ptr<StubState> Script::mount(StubPlan plan) {
 }
 
 Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place) {
+  // Requests wait for the lock: what takes time for each stub is done before.
   for (const BlockStub& one : block) require_consistent(one.plan);
+  const std::vector<const StubState*> leaving = scripts::addresses_of(replaced);
+  Stubs stubs;
+  std::vector<scripts::Line> lines;
+  for (BlockStub& one : block) {
+    lines.push_back({one.plan.where});
+    stubs.push_back(one.kept ? std::move(one.kept) : std::make_shared<StubState>(std::move(one.plan)));
+  }
+  const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
+  std::vector<SourceLocation> places;
+  for (const scripts::Line& line : lines) places.push_back(line.where);
+  scripts::make_unique(lines);
+
   std::shared_ptr<const Snapshot> out;  // freed after the lock: what the tester's functions hold may take it
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == 0) place = ++last_place_;
-  Stubs stubs;
-  for (BlockStub& one : block) {
+  for (std::size_t index = 0; index < stubs.size(); ++index) {
+    auto& stub = stubs[index];
     // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
-    const bool stays = one.kept && !one.kept->removed_;
-    const SourceLocation where = one.plan.where;
-    auto stub = stays ? std::move(one.kept) : std::make_shared<StubState>(next_id_++, std::move(one.plan));
+    if (stub->removed_) stub = std::make_shared<StubState>(std::move(block[index].plan));
+    if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
-    if (!scripts::same_place(stub->where_, where)) {
+    if (!scripts::same_place(stub->where_, places[index])) {
       const std::lock_guard<std::mutex> reading(stub->where_mutex_);
-      stub->where_ = where;
+      stub->where_ = places[index];
     }
-    stubs.push_back(std::move(stub));
   }
-  const auto is_in = [](const Stubs& some, const std::shared_ptr<StubState>& stub) {
-    return std::find(some.begin(), some.end(), stub) != some.end();
-  };
-  Stubs all = stubs;
+  Stubs others;
   for (const auto& mounted : mounted_->stubs) {
-    if (is_in(stubs, mounted)) continue;
-    if (is_in(replaced, mounted))
+    if (scripts::is_in(entering, mounted)) continue;
+    if (scripts::is_in(leaving, mounted))
       mounted->removed_ = true;
     else
-      all.push_back(mounted);
+      others.push_back(mounted);
   }
-  // A helper function of the tester's mounts all its stubs on one line.
-  for (const auto& stub : stubs) {
-    bool shares = false;
-    for (const auto& other : all) {
-      if (other == stub || !scripts::same_place(other->where_, stub->where_)) continue;
-      other->shares_line_ = true;
-      shares = true;
-    }
-    stub->shares_line_ = shares;
-  }
-  std::stable_sort(all.begin(), all.end(), [](const auto& left, const auto& right) {
-    if (left->plan().priority != right->plan().priority) return left->plan().priority > right->plan().priority;
-    return left->place_ > right->place_;
-  });
+  Stubs all = stubs;
+  const auto by_priority = [](const auto& left, const auto& right) {
+    return left->plan().priority > right->plan().priority;
+  };
+  if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
+  // Both are in the order in which they are asked.
+  all.insert(all.end(), others.begin(), others.end());
+  std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
+                     [](const auto& left, const auto& right) {
+                       if (left->plan().priority != right->plan().priority)
+                         return left->plan().priority > right->plan().priority;
+                       return left->place_ > right->place_;
+                     });
+  note_shared_lines(all, lines);
   auto changed = std::make_shared<Snapshot>();
   changed->stubs.reserve(all.size());
   changed->entries.reserve(all.size());
@@ -187,18 +224,37 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   return stubs;
 }
 
-void Script::remove(const std::shared_ptr<StubState>& stub) {
+void Script::note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines) {
+  // A helper function of the tester's mounts all its stubs on one line.
+  std::vector<scripts::Line*> line_of;
+  for (const auto& stub : all) {
+    line_of.push_back(scripts::find(lines, stub->where_));
+    if (line_of.back()) ++line_of.back()->stubs;
+  }
+  for (std::size_t index = 0; index < all.size(); ++index)
+    if (line_of[index]) all[index]->shares_line_ = line_of[index]->stubs > 1;
+}
+
+void Script::remove(const std::shared_ptr<StubState>& stub) { remove(Stubs{stub}); }
+
+void Script::remove(const Stubs& stubs) {
+  const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
+  std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (stub->removed_) return;
-  stub->removed_ = true;
-  ++changes_;
   auto changed = std::make_shared<Snapshot>();
-  for (const auto& mounted : mounted_->stubs)
-    if (mounted != stub) changed->add(mounted);
-  mounted_ = std::move(changed);
-  // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
-  const std::optional<Range>& expected = stub->plan().expected_calls;
-  if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+  for (const auto& stub : mounted_->stubs) {
+    if (!scripts::is_in(leaving, stub)) {
+      changed->add(stub);
+      continue;
+    }
+    stub->removed_ = true;
+    // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
+  }
+  if (changed->stubs.size() == mounted_->stubs.size()) return;
+  out = std::exchange(mounted_, std::move(changed));
+  ++changes_;
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,

@@ -63,6 +63,8 @@ struct StubPlan {
   std::vector<MachineState> then_states;
   std::string name;
   SourceLocation where;
+  /// A scenario of the catalogue mounted it, and not the test.
+  bool of_catalogue = false;
   /// The newest exchange when it was mounted: none before it could have been its own.
   std::uint64_t newest_exchange = 0;
 };
@@ -72,7 +74,7 @@ class Script;
 /// A mounted stub. The plan never changes; its counts do, and its place in a file that is edited.
 class StubState {
  public:
-  StubState(std::uint64_t id, StubPlan plan);
+  explicit StubState(StubPlan plan);
 
   std::uint64_t id() const { return id_; }
   const StubPlan& plan() const { return plan_; }
@@ -116,7 +118,7 @@ class StubState {
 
  private:
   friend class Script;
-  std::uint64_t id_;
+  std::uint64_t id_ = 0;  // given when it is mounted
   StubPlan plan_;
   std::string description_;
   std::vector<RequestScope> scopes_;
@@ -135,6 +137,16 @@ class StubState {
   std::atomic<std::size_t> active_{0};
   std::atomic<std::size_t> peak_{0};
 };
+
+namespace scripts {
+
+/// A line at which stubs are mounted, and how many.
+struct Line {
+  SourceLocation where;
+  std::size_t stubs = 0;
+};
+
+}  // namespace scripts
 
 /// Throws GatewayError for what cannot be meant.
 void require_consistent(const StubPlan& plan);
@@ -182,6 +194,8 @@ class Script {
   Stubs mount_block(std::vector<BlockStub> block, const Stubs& replaced, std::uint64_t& place);
   /// From now on no request is answered by it; what it answered still counts. Nothing happens the second time.
   void remove(const std::shared_ptr<StubState>& stub);
+  /// The same of several, in one step.
+  void remove(const Stubs& stubs);
   /// The matcher that is being asked, for whoever catches what it throws.
   struct MatcherInProgress {
     const StubState* stub = nullptr;
@@ -232,6 +246,8 @@ class Script {
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
                    const std::function<bool()>& has_default_reply, Choice& choice);
+  /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
+  static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
   /// Whether the stub's matchers but the first `from`, which have matched, match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,

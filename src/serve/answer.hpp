@@ -38,8 +38,8 @@ struct DeliveryPlan {
   std::optional<Completion> completion;
   /// The content deltas of a plain completion, which the pace counts.
   std::size_t token_count = 0;
-  /// The finish reasons other than stop and tool_calls, "length, content_filter".
-  std::string unusual_finish;
+  /// What a completion has that the simplest has not, once it was sent whole: "finish_reason length was sent".
+  std::string unusual;
 };
 
 /// The answer to one request. There is one for each request: the judge makes it and changes it in place, the runner

@@ -35,12 +35,7 @@ using Hits = std::vector<ChaosRules::Hit>;
 bool refuse(Judgement& judgement) {
   const ServeSettings& settings = judgement.gateway.settings;
   const ReceivedRequest& request = judgement.request;
-  if (!allows_json(request, settings.acceptance)) {
-    const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
-    return judgement.reject(
-        failure(415, "unsupported_content_type",
-                "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\""));
-  }
+  if (!allows_json(request, settings.acceptance)) return judgement.reject(unsupported_content_type(request));
   judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(judgement, judgement.chat->model)) return true;
   const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
@@ -221,7 +216,9 @@ bool take_reply(Judgement& judgement, const Script::Choice& choice, const Defaul
   if (step.is_default()) return take_asked_default(judgement, stub);
   const std::string function = "the reply function of " + stub.title();
   const auto thrown = guarded(judgement.connection, function, [&] {
-    answer.delivery.reply = std::make_shared<const Reply>((*step.function)(*judgement.chat));
+    Reply reply = (*step.function)(*judgement.chat);
+    static_cast<void>(Access::data(reply));  // refuses one that was moved from
+    answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
   });
   return thrown && judgement.callback_failed(function + " threw: " + *thrown);
 }

@@ -9,23 +9,27 @@
 
 #include "../core/text.hpp"
 #include "../core/warning.hpp"
+#include "judge.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-bool ConnectionLoop::accept(const Start& start) {
+std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
+  std::optional<std::string> why_not;
   try {
-    if (start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); }))
-      return true;
+    why_not =
+        start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); });
   } catch (const std::bad_alloc&) {
+    faults.give_back(std::move(*taken));
+    throw;
   }
-  faults.give_back(std::move(*taken));  // it is for a connection that can be served
-  return false;
+  if (why_not) faults.give_back(std::move(*taken));  // it is for a connection that can be served
+  return why_not;
 }
 
 void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept {
@@ -36,7 +40,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   std::optional<IncomingRequest> incoming;
   gateway_.journal->began();
   if (arrival == Connection::Arrival::arrived)
-    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock);
+    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock, nullptr);
   if (!incoming) {
     incoming.emplace();
     connection.linger();
@@ -58,7 +62,10 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
     gateway_.journal->began();
     std::optional<IncomingRequest> incoming;
     try {
-      incoming = read_request(connection, check_head, fault, gateway_.clock);
+      incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
+        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
+      });
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
     }

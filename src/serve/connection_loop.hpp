@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "../http/connection_handler.hpp"
@@ -15,7 +16,7 @@ class ConnectionLoop final : public ConnectionHandler {
  public:
   explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
 
-  bool accept(const Start& start) override;
+  std::optional<std::string> accept(const Start& start) override;
   void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:

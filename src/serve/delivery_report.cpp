@@ -32,7 +32,15 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
     // It may have been the event that was skipped.
     if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
   }
-  record.mark_delivered(std::move(faults), finish_was_sent ? plan.unusual_finish : std::string());
+  std::string unusual = finish_was_sent ? plan.unusual : std::string();
+  if (plan.stream && record.progress.events > 0) {
+    const bool whole = result == Delivery::Result::completed || record.progress.done;
+    // Where the stall guard ended the wait, a problem tells of it.
+    const bool is_told = result == Delivery::Result::guard_expired;
+    const std::string written = unusual_in(is_told ? reply.sse.open_after_done(false) : reply.sse, whole);
+    unusual += (unusual.empty() || written.empty() ? "" : ", ") + written;
+  }
+  record.mark_delivered(std::move(faults), std::move(unusual));
 }
 
 /// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.

@@ -23,11 +23,12 @@ GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::sha
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
-void GatewayState::reset() {
-  script->reset();
-  failures.clear();
-  connection_faults->clear();
-  chaos->reset();
+void GatewayState::reset(const ResetParts& parts) {
+  if (parts.stubs || parts.states) script->reset(parts.stubs, parts.states);
+  if (parts.failures) failures.clear();
+  if (parts.connections) connection_faults->clear();
+  if (parts.chaos) chaos->reset();
+  if (!parts.journal) return;
   journal->clear();
   journal->forget_problems();
   occurrences.reset();

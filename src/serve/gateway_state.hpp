@@ -45,6 +45,16 @@ struct ServeSettings {
   std::function<void(const ConnectionHit&)> on_connection_hit;
 };
 
+/// What a reset forgets: unless said otherwise, all.
+struct ResetParts {
+  bool stubs = true;
+  bool states = true;  // of state machines
+  bool failures = true;
+  bool chaos = true;
+  bool connections = true;  // the faults that wait for them
+  bool journal = true;      // with the problems, and how often each request came
+};
+
 /// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
 /// thread-safe, each by itself.
 struct GatewayState {
@@ -52,8 +62,7 @@ struct GatewayState {
                std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
                std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
 
-  /// Forgets stubs, forced failures, chaos, faults of connections, the journal, and how often each request came.
-  void reset();
+  void reset(const ResetParts& parts = ResetParts());
   /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
   /// retry.
   std::uint64_t changes() const;

@@ -14,6 +14,7 @@
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
 #include "chat_judge.hpp"
+#include "content_type.hpp"
 #include "model_check.hpp"
 #include "profile_headers.hpp"
 #include "tester_code.hpp"
@@ -42,27 +43,26 @@ bool failure_of_operation(Judgement& judgement) {
   return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
 }
 
-bool key(Judgement& judgement) {
+std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
   using Status = KeyStore::CredentialStatus;
-  switch (judgement.presented.status) {
-    case Status::enabled: return false;
-    case Status::disabled: return judgement.reject(forbidden());
+  switch (presented.status) {
+    case Status::enabled: return std::nullopt;
+    case Status::disabled: return forbidden();
     case Status::missing:
     case Status::malformed:
     case Status::unknown:
     case Status::deleted: break;
   }
-  return judgement.reject(unauthorized());
+  return unauthorized();
 }
 
 /// Whether the key may use the operation. Of a path that does not exist that is not asked.
-bool rights(Judgement& judgement) {
-  const Route& route = judgement.route;
-  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return false;
-  const std::vector<Operation>& operations = judgement.presented.key.operations;
+std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) {
+  if (route.kind == Route::Kind::unknown || route.kind == Route::Kind::wrong_method) return std::nullopt;
+  const std::vector<Operation>& operations = key.operations;
   if (operations.empty() || std::find(operations.begin(), operations.end(), route.operation) != operations.end())
-    return false;
-  return judgement.reject(forbidden());
+    return std::nullopt;
+  return forbidden();
 }
 
 bool failure_of_key(Judgement& judgement) {
@@ -81,28 +81,46 @@ bool rate_limit(Judgement& judgement) {
   return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 
-bool path(Judgement& judgement) {
-  const Route& route = judgement.route;
-  const ReceivedRequest& request = judgement.request;
+std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
+                                       const ReceivedRequest& request) {
   switch (route.kind) {
-    case Route::Kind::unknown:
-      return judgement.reject(failure(404, "unknown_path", "no operation at " + text::as_utf8(request.path())));
+    case Route::Kind::unknown: {
+      const std::string near = operations.near_path(request.path());
+      return failure(404, "unknown_path",
+                     text::as_utf8("no operation at " + request.path() + (near.empty() ? "" : "; " + near)));
+    }
     case Route::Kind::wrong_method:
-      return judgement.reject(
-          failure(405, "method_not_allowed",
-                  request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
-              .header("Allow", route.allow));
+      return failure(
+                 405, "method_not_allowed",
+                 request.method + " is not allowed at " + text::as_utf8(request.path()) + "; allowed: " + route.allow)
+          .header("Allow", route.allow);
     case Route::Kind::chat:
     case Route::Kind::models:
     case Route::Kind::model:
     case Route::Kind::mounted: break;
   }
-  return false;
+  return std::nullopt;
 }
 
-bool size_of_body(Judgement& judgement) {
-  const std::optional<Failure>& too_large = judgement.incoming.body_too_large;
-  return too_large && judgement.reject(*too_large);
+bool rejected(Judgement& judgement, const std::optional<Failure>& refusal) {
+  return refusal && judgement.reject(*refusal);
+}
+
+bool key(Judgement& judgement) { return rejected(judgement, refusal_of_key(judgement.presented)); }
+
+bool rights(Judgement& judgement) {
+  return rejected(judgement, refusal_of_rights(judgement.route, judgement.presented.key));
+}
+
+bool path(Judgement& judgement) {
+  return rejected(judgement, refusal_of_path(judgement.gateway.operations, judgement.route, judgement.request));
+}
+
+/// What was decided when there was only the head. Its other checks have just been made again, and may be of another
+/// mind: a key was enabled meanwhile.
+bool body_unread(Judgement& judgement) {
+  const IncomingRequest& incoming = judgement.incoming;
+  return rejected(judgement, incoming.refused) || rejected(judgement, incoming.body_too_large);
 }
 
 /// The order is the documented one.
@@ -110,7 +128,7 @@ bool refuse(Judgement& judgement) {
   if (connection(judgement)) return true;
   judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
   return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
-         rate_limit(judgement) || path(judgement) || size_of_body(judgement);
+         rate_limit(judgement) || path(judgement) || body_unread(judgement);
 }
 
 }  // namespace checks
@@ -178,6 +196,18 @@ void answer(Judgement& judgement) {
 }
 
 }  // namespace judge_operations
+
+std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head) {
+  const ReceivedRequest& request = head.request;
+  const Acceptance& acceptance = gateway.settings.acceptance;
+  const KeyStore::Presented presented = gateway.keys->look_at(request.headers, acceptance.bearer_in_any_case());
+  const Route route = gateway.operations.find(request.method, request.path());
+  if (auto refusal = checks::refusal_of_key(presented)) return refusal;
+  if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
+  if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
+  if (route.kind == Route::Kind::chat && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
+  return std::nullopt;
+}
 
 void judge(Judgement& judgement) {
   if (!checks::refuse(judgement)) judge_operations::answer(judgement);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../core/error.hpp"
+#include "../core/text.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -125,6 +126,33 @@ Route Operations::find(const std::string& method, const std::string& path) const
   }
   if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
   return route;
+}
+
+std::string Operations::near_path(const std::string& path) const {
+  constexpr std::size_t longest = 200;  // beyond it nothing is near
+  constexpr std::string_view version = "/v1";
+  const std::size_t end = path.find_last_not_of('/') + 1;
+  if (path.size() > longest || end == 0) return {};
+  const std::string trimmed = path.substr(0, end);
+  if (end < path.size() && serves(trimmed)) return trimmed + " is near: the path is to end without /";
+  // A client joins what it asks for, the tail, to its base address.
+  for (std::size_t at = trimmed.find('/'); at != std::string::npos; at = trimmed.find('/', at + 1)) {
+    const std::string head = trimmed.substr(0, at);
+    const std::string tail = trimmed.substr(at);
+    if (serves(tail)) {
+      const bool twice = head == version;
+      return tail + " is near: " +
+             (twice ? "the base address ends with /v1 already" : "nothing is to stand before it, " + head + " does");
+    }
+    if (const std::string whole = std::string(version) + tail; serves(whole))
+      return whole + " is near: the base address is to end with /v1" + (head.empty() ? "" : ", not with " + head);
+  }
+  const std::string wanted = text::lower_ascii(trimmed);
+  std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
+  for (const Operation& one : mounted()) known.push_back(one.path);
+  for (const std::string& one : known)
+    if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
+  return {};
 }
 
 }  // namespace detail

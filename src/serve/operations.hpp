@@ -42,6 +42,9 @@ class Operations {
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
+  /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
+  /// address ends with /v1 already". Empty when nothing is near.
+  std::string near_path(const std::string& path) const;
 
  private:
   struct Mounted {
@@ -50,6 +53,8 @@ class Operations {
     std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
     std::shared_ptr<const OperationHandler> handler;
   };
+
+  bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   bool model_by_id_;
   mutable std::mutex mutex_;

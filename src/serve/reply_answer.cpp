@@ -49,16 +49,26 @@ PaceSchedule schedule(Judgement& judgement, const Pace& pace) {
   return {pace, seed, judgement.gateway.occurrences.next(seed)};
 }
 
-/// The finish reasons that no whole answer has, "length, content_filter"; empty when there is none.
-std::string unusual_finish(const std::vector<CompletionChoice>& choices) {
+/// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
+/// several choices, several tool calls in one. "finish_reason length was sent"; empty: nothing.
+std::string unusual(const std::vector<CompletionChoice>& choices) {
   std::vector<std::string> reasons;
+  std::size_t most_calls = 0;
   for (const CompletionChoice& choice : choices) {
+    most_calls = std::max(most_calls, choice.tool_calls.size());
     const std::string& reason = choice.finish_reason;
     if (reason == "stop" || reason == "tool_calls") continue;
     if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
   }
   std::string list;
-  for (const std::string& reason : reasons) list += (list.empty() ? "" : ", ") + text::printable(reason, 40);
+  for (const std::string& reason : reasons)
+    list += (list.empty() ? "finish_reason " : ", ") + text::printable(reason, 40);
+  if (!list.empty()) list += " was sent";
+  const auto add = [&list](std::size_t count, const char* what) {
+    if (count > 1) list += (list.empty() ? "" : ", ") + std::to_string(count) + what;
+  };
+  add(choices.size(), " choices were sent");
+  add(most_calls, " tool calls were sent in one choice");
   return list;
 }
 
@@ -79,7 +89,7 @@ void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
   DeliveryPlan& delivery = answer.delivery;
   Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
-  delivery.unusual_finish = unusual_finish(completion.choices());
+  delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
   if (delivery.stream) {
     answer.content_type = reply.sse.content_type();

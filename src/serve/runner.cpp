@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,13 @@ void add_transport_headers(Judgement& judgement, BodyFraming framing) {
     if (!keep_alive) headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
   }
+}
+
+/// Lets the clock know of a date until which the client is to wait.
+void note_date(Judgement& judgement) {
+  const std::optional<std::string> field = judgement.answer.headers.find("Retry-After");
+  if (!field) return;
+  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) judgement.timeline.note_date(*date);
 }
 
 void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
@@ -185,8 +193,9 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
   const IncomingRequest& incoming = judgement.incoming;
   Answer& answer = judgement.answer;
   const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
-  if (incoming.malformed || incoming.body_too_large) connection.linger();
+  if (incoming.malformed || incoming.is_body_unread) connection.linger();
   runner::add_transport_headers(judgement, framing);
+  runner::note_date(judgement);
   const ReplyData plain;
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))

@@ -10,6 +10,7 @@
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using scenario::ask_for_a_stream_that_breaks_off;
 using scenario::ask_what_no_stub_answers;
 
 namespace {
@@ -52,6 +53,8 @@ TEST_CASE("a gateway with nothing wrong reports nothing") {
   test_support::Http(gateway).chat("Hi");
   Gateway unverified(Options{}.verify_on_destruction(false));
   ask_what_no_stub_answers(unverified);
+  Gateway asked_again;
+  scenario::ask_again_after_a_refusal(asked_again);
 }
 
 TEST_CASE("values print themselves") {
@@ -87,9 +90,56 @@ TEST_CASE("values print themselves") {
 
 TEST_CASE("what a script did is told beside a check that failed for it") {
   Gateway gateway;
-  gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
-  test_support::Http(gateway).allow_incomplete().stream();
+  ask_for_a_stream_that_breaks_off(gateway);
   CHECK_FALSE(gateway.verify());
+}
+
+TEST_CASE("what a script did is told at the end of a test that failed for something else, once") {
+  Gateway gateway;  // line: noted
+  ask_for_a_stream_that_breaks_off(gateway);
+  CHECK(gateway.verify());
+  CHECK(gateway.journal().count() == 2);
+  CHECK(gateway.journal().count() == 3);
+}
+
+TEST_CASE("of a test that passed nothing is told") {
+  Gateway gateway;
+  ask_for_a_stream_that_breaks_off(gateway);
+  CHECK(gateway.verify());
+}
+
+TEST_CASE("what a script did is told whatever is left of the gateway when the check fails") {
+  {
+    Gateway gateway(Options{}.verify_on_destruction(false));  // line: gone
+    ask_for_a_stream_that_breaks_off(gateway);
+  }
+  FAIL_CHECK("after the gateway");
+}
+
+Gateway& gateway_of_several_tests() {
+  static Gateway gateway;  // line: several
+  return gateway;
+}
+
+TEST_CASE("a gateway of several tests, in one that passes") {
+  ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
+  CHECK(gateway_of_several_tests().verify());
+}
+
+TEST_CASE("a gateway of several tests, in one that fails, tells of this one") {
+  ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
+  FAIL_CHECK("the second exchange is below");
+}
+
+TEST_CASE("of a test that runs several times, what belongs to the failed run is told") {
+  Gateway gateway;  // line: runs
+  SUBCASE("the first passes") { ask_for_a_stream_that_breaks_off(gateway); }
+  SUBCASE("the second fails") {
+    gateway.chat().reply(text("one").finish_reason("length"));
+    test_support::Http(gateway).chat();
+    FAIL_CHECK("length");
+  }
+  SUBCASE("the third passes") { ask_for_a_stream_that_breaks_off(gateway); }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
+using scenario::ask_for_a_stream_that_breaks_off;
 using scenario::ask_what_no_stub_answers;
 
 namespace {
@@ -56,6 +57,8 @@ TEST(Gateway, ReportsNothingWhenNothingIsWrong) {
   EXPECT_TRUE(gateway.journal().wait_for(1, 1s));
   Gateway unverified(Options{}.verify_on_destruction(false));
   ask_what_no_stub_answers(unverified);
+  Gateway asked_again;
+  scenario::ask_again_after_a_refusal(asked_again);
 }
 
 TEST(Gateway, PrintsValues) {
@@ -89,10 +92,46 @@ TEST(Gateway, PrintsValues) {
 }
 
 TEST(Gateway, TellsWhatAScriptDidBesideACheckThatFailedForIt) {
+  Gateway gateway;  // line: beside
+  ask_for_a_stream_that_breaks_off(gateway);
+  EXPECT_FALSE(gateway.verify());  // of what should be false GoogleTest prints no message
+}
+
+TEST(Gateway, TellsOnceWhatAScriptDidAtTheEndOfATestThatFailedForSomethingElse) {
+  Gateway gateway;  // line: noted
+  ask_for_a_stream_that_breaks_off(gateway);
+  EXPECT_TRUE(gateway.verify());
+  EXPECT_EQ(gateway.journal().count(), 2U);
+  EXPECT_EQ(gateway.journal().count(), 3U);
+}
+
+TEST(Gateway, TellsNothingOfATestThatPassed) {
   Gateway gateway;
-  gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
-  test_support::Http(gateway).allow_incomplete().stream();
-  EXPECT_FALSE(gateway.verify()) << gateway.verify();  // of what should be false GoogleTest prints no message
+  ask_for_a_stream_that_breaks_off(gateway);
+  EXPECT_TRUE(gateway.verify());
+}
+
+TEST(Gateway, TellsWhatAScriptDidWhenTheCheckFailsAfterItsEnd) {
+  {
+    Gateway gateway(Options{}.verify_on_destruction(false));  // line: gone
+    ask_for_a_stream_that_breaks_off(gateway);
+  }
+  ADD_FAILURE() << "after the gateway";
+}
+
+Gateway& gateway_of_several_tests() {
+  static Gateway gateway;  // line: several
+  return gateway;
+}
+
+TEST(GatewayOfSeveralTests, TellsNothingOfOneThatPassed) {
+  ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
+  EXPECT_TRUE(gateway_of_several_tests().verify());
+}
+
+TEST(GatewayOfSeveralTests, TellsInOneThatFailsOfThisOne) {
+  ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
+  ADD_FAILURE() << "the second exchange is below";
 }
 
 class SharedGateway : public testing::Test {

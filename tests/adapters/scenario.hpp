@@ -3,6 +3,7 @@
 // What the test programs of this folder have in common. They fail on purpose: check_output.py compares what they print
 // with golden texts, which name the lines with a comment `// line: name`.
 
+#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,23 @@ namespace scenario {
 inline void ask_what_no_stub_answers(mock_gateway::Gateway& gateway) {
   gateway.chat().when(mock_gateway::user_says("weather")).named("weather").reply("Sunny.");  // line: stub
   test_support::Http(gateway).chat("wether?");
+}
+
+/// What a test does that expects a refusal, and then asks again. Throws what is wrong; nothing is.
+inline void ask_again_after_a_refusal(mock_gateway::Gateway& gateway) {
+  using namespace mock_gateway;
+  gateway.chat().expect(2).reply(rate_limited(std::chrono::hours{1}), "Hello.");
+  const auto client = test_support::Http(gateway).with_header("x-stainless-retry-count", "0");
+  if (client.chat("Hi").status != 429 || client.ask("Hi") != "Hello.") throw std::runtime_error("another answer");
+  const Review review = gateway.review();
+  if (!review || review.findings().size() != 1) throw std::runtime_error(review.message());
+}
+
+/// A stream that its script breaks off: verify() has nothing to complain of, and something to note.
+inline void ask_for_a_stream_that_breaks_off(mock_gateway::Gateway& gateway) {
+  using namespace mock_gateway;
+  gateway.chat().reply(text("one two three").fault(after_tokens(2), close_connection()));
+  test_support::Http(gateway).allow_incomplete().stream();
 }
 
 /// What the client of a test throws.

@@ -129,6 +129,8 @@ TEST_CASE("a scenario describes itself in JSON") {
               {"expected", "answer"},
               {"text", ""},
               {"tool_calls", {{{"name", "get_time"}, {"arguments", ""}}}},
+              {"finish_reason", "tool_calls"},
+              {"usage", {{"prompt_tokens", 9}, {"completion_tokens", 5}, {"total_tokens", 14}}},
               {"needs_stream", false},
               {"needs_timeout", false},
               {"calls", 1}}));
@@ -136,6 +138,8 @@ TEST_CASE("a scenario describes itself in JSON") {
   CHECK(stalled["expected"] == "error");
   CHECK(stalled["text"] == "Zürich 21 °C, 東京 9 °C.");
   CHECK(stalled["tool_calls"] == Json::array());
+  CHECK(stalled["finish_reason"].is_null());
+  CHECK(stalled["usage"].is_null());
   CHECK(stalled["needs_stream"] == true);
   CHECK(stalled["needs_timeout"] == true);
   CHECK(as_json(scenario("closed-when-reused"))["calls"] == 2);

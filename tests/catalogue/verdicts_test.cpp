@@ -122,6 +122,174 @@ TEST_CASE("tool calls are judged by names and by what their arguments mean") {
   CHECK(judged("early-hints", called({time}, "Zürich 21 °C, 東京 9 °C.")) == "wrong answer (no)");
 }
 
+TEST_CASE("what is shown before an error was said, in order and once, or it is a wrong answer") {
+  const std::string whole = "Zürich 21 °C, 東京 9 °C.";
+  const std::string some = "Zürich 21 °C, ";
+  const auto told = [](std::string text, int tries = 1) {
+    ClientOutcome outcome = got(std::move(text), true);
+    outcome.tries = tries;
+    return outcome;
+  };
+  struct Row {
+    const char* name;
+    ClientOutcome outcome;
+    const char* verdict;
+  };
+  const std::vector<Row> rows = {
+      {"closed-in-stream", told(""), "error surfaced"},
+      {"closed-in-stream", told("Z"), "error surfaced"},
+      {"closed-in-stream", told(some), "error surfaced"},
+      // A client that got more than another before the break.
+      {"closed-in-stream", told(whole), "error surfaced"},
+      {"closed-in-stream", told(some + some), "wrong answer (no)"},
+      {"closed-in-stream", told("21 °C, "), "wrong answer (no)"},
+      {"closed-in-stream", told("Zürich 東京"), "wrong answer (no)"},
+      {"closed-in-stream", told("It is sunny."), "wrong answer (no)"},
+      {"closed-in-stream", told(whole + " And more."), "wrong answer (no)"},
+      {"closed-in-stream", told(" Zürich"), "wrong answer (no)"},
+      {"closed-inside-character", told("Z\xC3"), "wrong answer (no)"},
+      {"closed-inside-character", told("Z\xEF\xBF\xBD"), "wrong answer (no)"},
+      {"closed-inside-character", told("Z"), "error surfaced"},
+      // After a retry: the last try's alone, or all tries' joined.
+      {"closed-in-stream", told(some, 2), "error surfaced"},
+      {"closed-in-stream", told(some + some, 2), "error surfaced"},
+      {"closed-in-stream", told(some + "Zürich ", 3), "error surfaced"},
+      {"closed-in-stream", told(some + some + some, 2), "wrong answer (no)"},
+      {"closed-in-stream", told(some + some + some, 3), "error surfaced"},
+      {"closed-in-stream", told(some + "21", 2), "wrong answer (no)"},
+      {"closed-in-stream", told(some + some, 0), "wrong answer (no)"},
+      {"closed-in-stream", told("It is sunny.", 1'000'000'000), "wrong answer (no)"},
+      // Where each first try fails, nobody says anything twice that its failure did not say.
+      {"server-error-then-answer", told(some, 2), "error surfaced"},
+      {"server-error-then-answer", told(some + some, 2), "wrong answer (no)"},
+      {"server-error-then-answer", told(some + some, 4), "error surfaced"},
+      {"stream-broken-then-answer", told(some), "error surfaced"},
+      {"stream-broken-then-answer", told(some + some, 2), "error surfaced"},
+      {"stream-broken-then-answer", told(some + whole, 2), "error surfaced"},
+      {"stream-broken-then-answer", told(whole + some, 2), "wrong answer (no)"},
+      {"stream-broken-then-answer", told(some + some, 1), "wrong answer (no)"},
+      // Text that was sent beside the scenario's.
+      {"invalid-json", told(some + "9 °C."), "error surfaced"},
+      {"invalid-json", told(some + "9 °C. "), "wrong answer (no)"},
+      {"data-after-done", told(whole + " And"), "error surfaced (no)"},
+      // Where there is no text, there is none to show.
+      {"html-with-200", told("<!DOCTYPE html>"), "wrong answer (no)"},
+      {"key-invalid", told("unauthorized"), "wrong answer (no)"},
+      {"key-invalid", told("", 3), "error surfaced"},
+      {"early-hints", told(some + some), "wrong answer (no)"},
+      {"event-longer-than-64-kib", told(std::string(100'000, 'x')), "error surfaced (no)"},
+      {"event-longer-than-64-kib", told(std::string(100'001, 'x')), "wrong answer (no)"},
+      {"event-longer-than-64-kib", told(std::string(100'001, 'x'), 2), "error surfaced (no)"},
+      {"event-longer-than-64-kib", told(std::string(200'001, 'x'), 2), "wrong answer (no)"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.name);
+    CAPTURE(row.outcome.text.substr(0, 100));
+    CAPTURE(row.outcome.tries);
+    CHECK(judged(row.name, row.outcome) == row.verdict);
+  }
+  // With no error it is the whole answer that counts, once.
+  ClientOutcome twice = got(some + whole);
+  twice.tries = 2;
+  CHECK(judged("stream-broken-then-answer", twice) == "wrong answer (no)");
+  twice.text = whole;
+  CHECK(judged("stream-broken-then-answer", twice) == "handled");
+}
+
+TEST_CASE("tool calls that nobody made are a wrong answer, though an error follows") {
+  ClientOutcome outcome = got("", true);
+  const wire::ToolCall zurich{"", "get_weather", R"({"city":"Zürich"})"};
+  outcome.tool_calls = {zurich};
+  CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
+  outcome.tool_calls = {{"", "get_weather", R"({"city":)"}};
+  CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
+  outcome.tool_calls = {{"", "get_time", "{}"}};
+  CHECK(judged("tool-call-without-id", outcome) == "wrong answer (no)");
+  outcome.tool_calls = {zurich, zurich};
+  CHECK(judged("tool-call-without-id", outcome) == "wrong answer (no)");
+  outcome.tries = 2;
+  CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
+  CHECK(judged("closed-in-stream", outcome) == "wrong answer (no)");
+}
+
+TEST_CASE("finish reason and usage are judged where they are told and the scenario sends them") {
+  const auto reasoned = [](const char* name, const char* reason, bool error = false) {
+    const Scenario one = scenario(name);
+    ClientOutcome outcome{one.text(), one.tool_calls(), error};
+    outcome.finish_reason = reason;
+    return judged(name, outcome);
+  };
+  CHECK(reasoned("early-hints", "stop") == "handled");
+  CHECK(reasoned("early-hints", "length") == "wrong answer (no)");
+  CHECK(reasoned("early-hints", "") == "silent data loss (no)");
+  CHECK(reasoned("finish-reason-length", "length") == "handled");
+  CHECK(reasoned("finish-reason-length", "stop") == "wrong answer (no)");
+  CHECK(reasoned("finish-reason-length", "stop", true) == "error surfaced");
+  CHECK(reasoned("tool-calls-interleaved", "tool_calls") == "handled");
+  CHECK(reasoned("tool-calls-interleaved", "stop") == "wrong answer (no)");
+  CHECK(reasoned("stop-after-tool-call", "stop") == "handled");
+  CHECK(reasoned("tool-call-arguments-broken", "length") == "handled");
+  CHECK(reasoned("finish-reason-empty", "stop") == "handled");
+  CHECK(reasoned("finish-reason-empty", "") == "handled");           // of a plain answer
+  CHECK(reasoned("finish-reason-missing", "unknown") == "handled");  // none is sent
+
+  const auto used = [](const char* name, const TokenUsage& usage) {
+    const Scenario one = scenario(name);
+    ClientOutcome outcome{one.text(), one.tool_calls()};
+    outcome.usage = usage;
+    return judged(name, outcome);
+  };
+  for (const char* const name : {"usage-on-finish-chunk", "usage-null-in-every-chunk", "usage-chunk-without-choices"}) {
+    CAPTURE(name);
+    CHECK(used(name, TokenUsage(9, 5)) == "handled");
+    CHECK(used(name, TokenUsage(9, 5).total(14)) == "handled");
+    CHECK(used(name, TokenUsage(0, 0)) == "silent data loss (no)");
+    CHECK(used(name, TokenUsage(18, 10)) == "wrong answer (no)");
+    CHECK(used(name, TokenUsage(9, 5).total(15)) == "wrong answer (no)");
+  }
+  CHECK(used("early-hints", TokenUsage(9, 5)) == "handled");
+  CHECK(used("early-hints", TokenUsage(0, 0)) == "handled");  // of a stream, which has none
+  CHECK(used("early-hints", TokenUsage(1, 2)) == "wrong answer (no)");
+  CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // none is sent
+}
+
+/// The body of the first whole answer of two tries; empty without one.
+inline std::string whole_answer(const Scenario& scenario, bool streamed) {
+  Gateway gateway{scenario.options(Options{}.clock(InstantClock{}))};
+  scenario.mount(gateway);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      RawConnection connection(gateway);
+      connection.send(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{}));
+      Response response = connection.receive_response();
+      while (response.status >= 100 && response.status < 200) response = connection.receive_response();
+      const bool is_whole = response.body.find("choices") != std::string::npos && response.complete;
+      if (response.status == 200 && (is_whole || attempt == 1)) return response.body;
+    } catch (const std::exception&) {
+      // The connection was reset.
+    }
+  }
+  return "";
+}
+
+TEST_CASE("each scenario with an answer says the finish reason and the usage that its bytes have") {
+  for (const Scenario& one : catalogue()) {
+    CAPTURE(one.name());
+    if (one.expected() == Scenario::Expected::error) {
+      CHECK(one.finish_reason().empty());
+      CHECK_FALSE(one.usage());
+      continue;
+    }
+    if (one.needs_timeout() || one.name() == "gzip-unasked") continue;
+    const std::string streamed = whole_answer(one, true);
+    const std::string plain = one.needs_stream() ? "" : whole_answer(one, false);
+    const std::string sent = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+    CHECK(static_cast<bool>(one.usage()) == ((streamed + plain).find(sent) != std::string::npos));
+    if (!one.finish_reason().empty())
+      CHECK(streamed.find(R"("finish_reason":")" + one.finish_reason() + "\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("a verdict prints itself: one line where it is right, and the whole story where it is not") {
   std::ostringstream out;
   out << scenario("early-hints").judge(got("Zürich 21 °C, 東京 9 °C.")) << '\n'
@@ -137,6 +305,26 @@ TEST_CASE("a verdict prints itself: one line where it is right, and the whole st
         "  a good client reports that the answer is incomplete\n"
         "hang\n"
         "answer");
+}
+
+TEST_CASE("a verdict on what was shown before an error says so, and where a retry would explain it") {
+  ClientOutcome twice = got("Zürich 21 °C, Zürich 21 °C, ", true);
+  CHECK(scenario("closed-in-stream").judge(twice).message() ==
+        "closed-in-stream: wrong answer, expected error\n"
+        "  it said     text \"Zürich 21 °C, Zürich 21 °C, \", and an error\n"
+        "  the reply   text \"Zürich 21 °C, 東京 9 °C.\"\n"
+        "  several tries say this together: if the client tried again, set ClientOutcome::tries\n"
+        "  the gateway closes the connection in the middle of the text, between two events\n"
+        "  a good client reports that the answer is incomplete");
+  ClientOutcome told{"Zürich 21 °C, 東京 9 °C."};
+  told.finish_reason = "length";
+  told.usage = TokenUsage(9, 6);
+  CHECK(scenario("usage-on-finish-chunk").judge(told).message() ==
+        "usage-on-finish-chunk: wrong answer, expected answer\n"
+        "  it said     text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"length\", usage 9 + 6 = 15\n"
+        "  the reply   text \"Zürich 21 °C, 東京 9 °C.\", finish_reason \"stop\", usage 9 + 5 = 14\n"
+        "  the gateway sends the usage in the chunk with the finish_reason, and no other\n"
+        "  a good client reads usage from whichever chunk has it");
 }
 
 // --- A client that runs through all of them --------------------------------------------------------------------------
@@ -206,6 +394,7 @@ class HonestClient {
       at = calls.size();
       calls.push_back({id, function.value("name", ""), ""});
     }
+    if (calls[at].name.empty()) calls[at].name = function.value("name", "");
     const Json arguments = function.value("arguments", Json(""));
     calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
   }

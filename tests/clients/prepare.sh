@@ -1,5 +1,5 @@
 # Sourced by what runs real clients: sets root and build, installs the pinned SDKs on first use (node/node_modules,
-# build/clients/venv), and gives compile_gateways.
+# build/clients/venv), and gives install_wrappers and compile_gateways.
 # shellcheck shell=bash
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,6 +24,12 @@ install_python() {
 }
 install "$clients/node/node_modules/.installed" "$clients/node/package-lock.json" -- install_node
 install "$build/venv/.installed" "$clients/python/requirements.txt" -- install_python
+
+# The wrappers want another version of the SDK, and a minute and 400 MB of their own: only who runs them installs them.
+install_wrappers() {
+  python3 -m venv --clear "$build/wrappers"
+  "$build/wrappers/bin/pip" install --quiet --disable-pip-version-check --requirement "$clients/wrappers/requirements.txt"
+}
 
 # compile_gateways SOURCE PROGRAM
 compile_gateways() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs real clients against gateways: the official openai SDKs for Node and Python, the AI SDK, curl.
+# Runs real clients against gateways: the official openai SDKs for Node and Python, the AI SDK, LiteLLM, LangChain, curl.
 #
 #   tests/clients/run.sh [path to the mock-gateway program [path to the catalogue_gateways binary]]
 #
-# Installs the pinned SDKs on first use (node/node_modules, build/clients/venv) and builds the gateways unless given.
+# Installs the pinned SDKs on first use (node/node_modules, build/clients/venv, build/clients/wrappers) and builds the gateways unless given.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -18,7 +18,7 @@ catalogue_gateways=${2:-$build/catalogue_gateways}
 if (($# < 2)); then compile_gateways "$here/catalogue/gateways.cpp" "$catalogue_gateways"; fi
 
 # Each suite leaves its JUnit report in build/clients.
-rm -f "$build"/{node,python,curl,catalogue}.xml
+rm -f "$build"/{node,python,wrappers,curl,catalogue}.xml
 result=0
 
 echo '== Node: openai and the AI SDK'
@@ -29,11 +29,16 @@ echo '== Python: openai'
 "$build/venv/bin/python" -m pytest --quiet --rootdir "$here/python" --config-file "$here/python/pytest.ini" \
   --junit-xml "$build/python.xml" "$here/python" || result=1
 
+echo '== Python: LiteLLM and LangChain'
+install "$build/wrappers/.installed" "$here/wrappers/requirements.txt" -- install_wrappers
+"$build/wrappers/bin/python" -m pytest --quiet --rootdir "$here/wrappers" -p no:cacheprovider \
+  --junit-xml "$build/wrappers.xml" "$here/wrappers" || result=1
+
 echo '== curl'
 "$here/curl_checks.sh" "$build/curl.xml" || result=1
 
 echo '== The catalogue: all of them but curl'
 "$here/catalogue/table.sh" "$catalogue_gateways" --check --junit "$build/catalogue.xml" || result=1
 
-print_totals "clients: " "$build"/{node,python,curl,catalogue}.xml || result=1
+print_totals "clients: " "$build"/{node,python,wrappers,curl,catalogue}.xml || result=1
 exit $result

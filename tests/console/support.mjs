@@ -132,9 +132,17 @@ export class Console {
     tab.wrong = watch(tab.page, gateway.controlUrl);
     await tab.page.setViewport({ width, height });
     await tab.scheme(scheme, motion);
-    await tab.page.goto(token ? `${gateway.controlUrl}/#token=${token}` : gateway.controlUrl);
+    await tab.page.goto(gateway.controlUrl);
+    if (token) await tab.enter(token);
     if (token && view) await tab.show(view);
     return tab;
+  }
+
+  /// Pastes the token into the page that asks for it.
+  async enter(token) {
+    await this.write('Token', token);
+    await this.page.keyboard.press('Enter');
+    await this.page.waitForSelector('nav:not([hidden])');
   }
 
   scheme(colours, motion = 'no-preference') {

@@ -112,6 +112,11 @@ TEST_CASE("the stall guard ends each wait that a client without a timeout would 
       CHECK(contains(verification.message(),
                      "\n  exchange 1 " + row.told + " for 0.05 s; the client " + row.client + "\n"));
       CHECK(contains(verification.message(), "reply of \"silent\""));
+      // The problem tells of the wait, and nothing else tells of it again.
+      for (const std::string& note : verification.notes()) {
+        CAPTURE(note);
+        CHECK_FALSE(contains(note, "exchange 1"));
+      }
     }
   }
 }
@@ -198,6 +203,49 @@ TEST_CASE("a wait of the test that fails says which exchange stalls as scripted,
   }
 }
 
+TEST_CASE("a place of a reply has one name, while an exchange waits there and afterwards") {
+  const std::pair<Trigger, std::string> rows[] = {
+      {after_events(1), "after event 1"},
+      {after_tokens(2), "after token 2"},
+      {after_bytes(10), "after byte 10 of the body"},
+      {after_bytes(1), "after byte 1 of the body"},
+      {after_headers(), "after headers"},
+      {before_headers(), "before headers"},
+      {inside_event(1, 3), "inside event 1, after 3 bytes"},
+      {before_done(), "before [DONE]"},
+      {at_end(), "at the end"},
+  };
+  for (const auto& [trigger, name] : rows) {
+    const std::string& place_of_row = name;  // what a lambda takes, which CAPTURE is
+    CAPTURE(place_of_row);
+    Gateway gateway{Options{}.stall_guard(10min).verify_on_destruction(false)};
+    gateway.chat().reply(words().fault(trigger, stall()));
+    RawConnection connection(gateway);
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const auto says = [&] { return gateway.journal().wait_until_idle(0ms).message(); };
+    REQUIRE(test_support::eventually(
+        [&] { return contains(says(), "exchange 1 stalls as scripted " + place_of_row + " since "); }));
+    connection.abort();
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+    const std::vector<std::string> notes = gateway.verify().notes();
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0] == "exchange 1 stalled " + place_of_row + " as scripted");
+  }
+}
+
+TEST_CASE("a time below a millisecond is told as it is") {
+  const std::pair<Duration, std::string> rows[] = {
+      {500us, "stall for 0.5 ms"},  {1ns, "stall for 0.000001 ms"}, {10ms, "stall for 10 ms"},
+      {1500us, "stall for 1.5 ms"}, {2h, "stall for 7200000 ms"},
+  };
+  for (const auto& [duration, name] : rows) CHECK(stall(duration).to_string() == name);
+
+  ManualClock clock(ManualClock::default_start, 1ms);
+  Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
+  clock.sleep_for(500us);
+  CHECK(contains(gateway.verify().message(), "ManualClock::sleep_for(0.0005 s)"));
+}
+
 TEST_CASE("how long an exchange has stalled is told in real time, whatever the gateway's clock shows") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
@@ -251,6 +299,37 @@ TEST_CASE("a client's sleep that the test forgets ends with the clock's guard, a
   long_guard.advance(1s);
   sleeper.get();
   CHECK_FALSE(long_guard.wait_for_sleepers(1, 0ms));
+}
+
+TEST_CASE("a wait for a sleeper that is not there says that a date in Retry-After is of the gateway's clock") {
+  const auto waits_after = [](ManualClock clock, const Reply& reply) {
+    Gateway gateway{Options{}.clock(clock)};
+    gateway.chat().reply(reply);
+    CHECK(Http(gateway).chat().status == 429);
+    return clock.wait_for_sleepers(1, 0ms).message();
+  };
+  const std::string nobody = "0 of 1 callers are inside ManualClock::sleep_for";
+  const std::string advice =
+      " for a client that reads the machine's: send retry_after with a duration, or let the clock start at the "
+      "machine's time";
+  const Reply dated = rate_limited().retry_after_date(60s);
+  CHECK(waits_after(ManualClock{}, dated) ==
+        nobody + "; the date in Retry-After, Mon, 01 Jan 2024 00:01:00 GMT, is of the gateway's clock, and has passed" +
+            advice);
+  const TimePoint ahead{std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 24h};
+  CHECK(contains(waits_after(ManualClock{ahead}, dated), ", is of the gateway's clock, and is far ahead" + advice));
+  // Nothing is to be said where the machine's clock shows the same, where no date was sent, or where it has come.
+  const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  CHECK(waits_after(ManualClock{machine}, dated) == nobody);
+  CHECK(waits_after(ManualClock{}, rate_limited(60s)) == nobody);
+  CHECK(waits_after(ManualClock{}, rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT")) == nobody);
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(dated);
+  Http(gateway).chat();
+  CHECK(contains(clock.wait_for_waits(1, 0ms).message(), "0 of 1 waits are pending on the manual clock; the date in "));
+  clock.advance(60s);
+  CHECK(clock.wait_for_sleepers(1, 0ms).message() == nobody);
 }
 
 TEST_CASE("verify() of each gateway on the clock tells a sleep that its guard ended, until a reset") {
@@ -332,6 +411,36 @@ TEST_CASE("an advance inside on_exchange waits for what it sets off in other exc
   CHECK(seen.get_future().get() == 2);
   clock.advance(1h);
   CHECK(second.receive_response().done());
+}
+
+TEST_CASE("a sleep of no time is over at once") {
+  ManualClock clock;
+  CHECK(time_of([&] {
+          clock.sleep_for(0s);
+          clock.sleep_for(-1s);
+        }) < 5s);  // the guard is 10 s
+  CHECK(clock.waits().empty());
+}
+
+TEST_CASE("an advance waits for what an exchange does that it wakes from a sleep in on_exchange") {
+  ManualClock clock;
+  std::promise<void> advanced;
+  std::promise<std::future_status> seen;
+  Gateway gateway{Options{}.clock(clock).on_exchange([&, clock](const Exchange&) mutable {
+    clock.sleep_for(1s);
+    // An advance that waits for this returns only after it.
+    seen.set_value(advanced.get_future().wait_for(100ms));
+  })};
+  gateway.chat().reply(text("a b").every(1s));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(clock.wait_for_waits(1, patience));
+  clock.advance(1s);
+  REQUIRE(clock.wait_for_sleepers(1, patience));
+  clock.advance(1s);
+  advanced.set_value();
+  CHECK(seen.get_future().get() == std::future_status::timeout);
+  CHECK(gateway.verify());
 }
 
 TEST_CASE("a clock can be advanced, and slept on, in a reply function, also while an advance waits for its exchange") {

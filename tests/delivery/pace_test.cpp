@@ -212,6 +212,8 @@ TEST_CASE("recorded times of the first token are for one request after the other
   CHECK(on.stream() == times({2s}));
   CHECK(on.plain(asking("other")) == times({1s})[0]);  // another request
   CHECK(on.plain() == times({1s})[0]);
+  Stepped three(text("a").first_token_after(recorded({1s, 2s, 3s})));
+  for (const Duration time : {1s, 2s, 3s, 1s}) CHECK(three.plain() == times({time})[0]);
 }
 
 TEST_CASE("a raw reply and a failure have their time to the first byte, and chunks their gaps") {

@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
@@ -155,6 +156,49 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
     stream.check_segments(4);  // the head, each raw element, all else
   }
+}
+
+/// How many bytes each read of a connection gives, up to the end of the stream on it.
+std::vector<std::size_t> reads_of_stream(const RawConnection& connection) {
+  std::string all;
+  std::vector<std::size_t> reads;
+  while (all.find("\r\n0\r\n\r\n") == std::string::npos) {
+    char bytes[65536];
+    const ssize_t size = ::recv(connection.descriptor(), bytes, sizeof bytes, 0);
+    REQUIRE(size > 0);
+    all.append(bytes, static_cast<std::size_t>(size));
+    reads.push_back(static_cast<std::size_t>(size));
+  }
+  return reads;
+}
+
+#ifdef __linux__
+TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and from one to the other") {
+  for (const auto& pair : {std::pair("127.0.0.1", "127.0.0.1"), std::pair("::1", "::1"), std::pair("::", "127.0.0.1"),
+                           std::pair("::", "::1")}) {
+    const auto* const host = pair.first;
+    const auto* const address = pair.second;
+    CAPTURE(host);
+    CAPTURE(address);
+    Gateway gateway{Options{}.host(host)};
+    gateway.chat().reply(text("one two").slice_writes(7));
+    RawConnection connection(address, gateway.port());
+    connection.send(Http(gateway).format_chat({{"stream", true}}));
+    const std::vector<std::size_t> reads = reads_of_stream(connection);
+    CHECK(reads.size() > 100);
+    CHECK(*std::max_element(reads.begin(), reads.end()) == 7);
+  }
+}
+#endif
+
+TEST_CASE("a client that does not read is waited for a second, and not for a second with each slice") {
+  Gateway gateway;
+  const Stub stub = gateway.chat().reply(text("one two").slice_writes(1));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(stub.wait_for_calls(1, 5s));
+  CHECK(stub.last_call().outcome(10s) == Outcome::Kind::completed);
+  CHECK(connection.receive_response().complete);
 }
 
 TEST_CASE("whoever has read a whole stream is told of all its events") {

@@ -137,7 +137,7 @@ TEST_CASE("a problem deep within, or far out on a line, is told with a line that
 
   const std::string megabyte(1 << 20, 'a');
   const Refusal long_line = refusal_of(R"({"mock_gateway": 1, "comment": ")" + megabyte +
-                                       R"(", "stubs": [{"reply": 5, "name": ")" + megabyte + "\"}]}");
+                                       R"(", "stubs": [{"reply": 5, "comment": ")" + megabyte + "\"}]}");
   REQUIRE(long_line.problems.size() == 1);
   CHECK(has_part(long_line.problems[0], "/stubs/0/reply: expected a text, or an object, got the number 5"));
   CHECK(long_line.message.size() < 1000);

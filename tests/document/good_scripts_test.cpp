@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -272,6 +273,52 @@ TEST_CASE("state machines, times and then move a script on") {
   CHECK(http.ask("end") == "last");
   CHECK(http.chat(Json("end")).status == 422);
   CHECK(http.chat(Json("bad")).error_code() == "never_expected");
+}
+
+/// When the parts of a reply's stream leave. `serve` makes a gateway answer with the reply.
+template <class Serve>
+std::vector<Duration> times_of_stream(const Serve& serve) {
+  ManualClock clock;
+  Gateway gateway(Options{}.clock(clock).keep_answers(true));
+  serve(gateway);
+  std::thread client([&gateway] { Http(gateway).stream(); });
+  CHECK(clock.wait_for_waits(1, 5s));
+  clock.advance(1h);
+  client.join();
+  CHECK(gateway.journal().wait_until_idle(5s));
+  std::vector<Duration> times;
+  const SentAnswer answer = *gateway.journal().last().answer();
+  for (const SentAnswer::Part& part : answer.parts) times.push_back(part.at);
+  return times;
+}
+
+TEST_CASE("a distribution in a script is the one that the function of its name makes") {
+  struct Row {
+    const char* script;
+    Reply reply;
+  };
+  const Reply words = text("one two three four five six seven eight");
+  const std::vector<Row> rows = {
+      {R"("every": {"uniform": ["10ms", "50ms"]})", words.every(uniform(10ms, 50ms))},
+      {R"("every": {"normal": ["20ms", "5ms"]})", words.every(normal(20ms, 5ms))},
+      {R"("every": {"log_normal": ["20ms", 0.5]})", words.every(log_normal(20ms, 0.5))},
+      {R"("every": {"recorded": ["10ms", "30ms"]})", words.every(recorded({10ms, 30ms}))},
+      {R"("tokens_per_second": {"uniform": [5, 50]})", words.tokens_per_second(uniform(5.0, 50.0))},
+      {R"("tokens_per_second": {"normal": [20, 5]})", words.tokens_per_second(normal(20.0, 5.0))},
+      {R"("tokens_per_second": {"log_normal": [20, 0.5]})", words.tokens_per_second(log_normal(20.0, 0.5))},
+      {R"("tokens_per_second": {"recorded": [10, 30]})", words.tokens_per_second(recorded({10.0, 30.0}))},
+  };
+  std::set<std::vector<Duration>> all;
+  for (const Row& row : rows) {
+    CAPTURE(row.script);
+    const Json script =
+        Json::parse(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "one two three four five six seven eight", )" +
+                    std::string(row.script) + "}}]}");
+    const std::vector<Duration> times = times_of_stream([&](Gateway& gateway) { gateway.load(script); });
+    CHECK(times == times_of_stream([&](Gateway& gateway) { gateway.chat().reply(row.reply); }));
+    all.insert(times);
+  }
+  CHECK(all.size() == rows.size());
 }
 
 TEST_CASE("operations, forced failures, chaos and faults of connections") {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <future>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,23 +54,47 @@ std::string with_ops_key(const std::string& members) {
 }
 
 /// What a key gets for a chat, another one, and the list of models.
-Statuses asked_with_ops_key(const Replaced& served) {
-  const Http http = served.http().with_key(ops_secret);
+Statuses asked_with_ops_key(const Http& anybody) {
+  const Http http = anybody.with_key(ops_secret);
   return {http.chat().status, http.chat().status, http.get("/v1/models").status};
+}
+Statuses asked_with_ops_key(const Replaced& served) { return asked_with_ops_key(served.http()); }
+
+/// A restriction that a script has for a key, and what the key gets then.
+struct Restriction {
+  const char* members;
+  Statuses restricted;
+};
+const std::vector<Restriction> restrictions = {
+    {R"(, "limit": "1/1h")", {200, 429, 429}},
+    {R"(, "state": "disabled")", {403, 403, 403}},
+    {R"(, "models": ["other"])", {403, 403, 200}},
+    {R"(, "operations": ["list_models"])", {403, 403, 200}},
+};
+
+TEST_CASE("each restriction of a key holds, whether a gateway starts with the script or mounts it") {
+  std::set<std::string> tested = {"name", "secret", "comment", "$schema"};  // what restricts nothing
+  for (const Restriction& row : restrictions) {
+    CAPTURE(row.members);
+    const ScriptDocument script = Replaced::script(with_ops_key(row.members));
+    const ManualClock clock;
+    const Gateway started(script.options(Options{}.clock(clock)));
+    CHECK(asked_with_ops_key(Http(started)) == row.restricted);
+    Gateway mounted(Options{}.clock(clock));
+    script.mount(mounted);
+    CHECK(asked_with_ops_key(Http(mounted)) == row.restricted);
+    const Json members = Json::parse("{" + std::string(row.members + 2) + "}");
+    for (const auto& member : members.items()) tested.insert(member.key());
+  }
+  // Whatever else a script can say of a key has its row here.
+  std::set<std::string> known;
+  const Json schema = script_schema();
+  for (const auto& member : schema["properties"]["keys"]["items"]["properties"].items()) known.insert(member.key());
+  CHECK(tested == known);
 }
 
 TEST_CASE("a key of a script is without a restriction as soon as the script has none for it, and has it again") {
-  struct Row {
-    const char* members;
-    Statuses restricted;
-  };
-  const std::vector<Row> rows = {
-      {R"(, "limit": "1/1h")", {200, 429, 429}},
-      {R"(, "state": "disabled")", {403, 403, 403}},
-      {R"(, "models": ["other"])", {403, 403, 200}},
-      {R"(, "operations": ["list_models"])", {403, 403, 200}},
-  };
-  for (const Row& row : rows) {
+  for (const Restriction& row : restrictions) {
     CAPTURE(row.members);
     Replaced served(with_ops_key(row.members));
     const std::string id = served.gateway().keys().list().back().id;

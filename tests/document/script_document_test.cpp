@@ -109,6 +109,32 @@ TEST_CASE("a document says how the gateway starts") {
   CHECK(Http(gateway).with_key("sk-local-0123456789").post(chat_path, body).status == 200);
 }
 
+TEST_CASE("what a document says of models joins those of the options that it changes") {
+  const auto models = [](const Options& options) {
+    Gateway gateway(options.verify_on_destruction(false));
+    std::vector<std::string> all;
+    const Json listed = Json::parse(Http(gateway).get("/v1/models").body);
+    for (const Json& model : listed["data"])
+      all.push_back(model["id"].get<std::string>() + " of " + model["owned_by"].get<std::string>());
+    return all;
+  };
+  using Models = std::vector<std::string>;
+  const auto script = [](const Json& its_models) {
+    return ScriptDocument::from_json({{"mock_gateway", 1}, {"gateway", {{"models", its_models}}}});
+  };
+  const Options base = Options{}.model("fast", "base").model("slow");
+  CHECK(models(script({{{"id", "fast"}, {"owner", "script"}}}).options(base)) ==
+        Models{"fast of script", "slow of mock_gateway"});
+  CHECK(models(script({{{"id", "fast"}}}).options(base)) == Models{"fast of base", "slow of mock_gateway"});
+  CHECK(models(script({"fast", "new"}).options(base)) ==
+        Models{"fast of base", "slow of mock_gateway", "new of mock_gateway"});
+  CHECK(models(script({"new"}).options()) == Models{"new of mock_gateway"});
+  CHECK(models(ScriptDocument::from_json({{"mock_gateway", 1}}).options(base)) ==
+        Models{"fast of base", "slow of mock_gateway"});
+  CHECK_THROWS_WITH_AS(script({"new"}).options(Options{}.port(-1)),
+                       "mock_gateway: Options: port must be from 0 to 65535", GatewayError);
+}
+
 TEST_CASE("a mistake is told with its line, a caret, and what is near") {
   const ScriptFile file(
       "{\n  \"mock_gateway\": 1,\n  \"stubs\": [\n    {\"when\": {\"user_say\": \"x\"}, \"repply\": \"é\"}\n  ]\n}\n");
@@ -150,6 +176,32 @@ TEST_CASE("a stub that an earlier one hides is a warning at its line") {
       parsed(R"({"mock_gateway": 1, "stubs": [{"reply": "all"}, {"when": {"user_says": "x"}, "reply": "never"}]})"));
   REQUIRE(script.warnings().size() == 1);
   CHECK(script.warnings()[0].pointer == "/stubs/1");
+}
+
+TEST_CASE("a duration has digits, at most nine of them behind a point, and a unit, and is at most a hundred years") {
+  const auto is_taken = [](const std::string& duration) {
+    return problems_of(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "a", "faults": [{"after_tokens": 1, )"
+                       R"("effect": {"stall": ")" +
+                       duration + R"("}}]}}]})")
+        .empty();
+  };
+  for (const char* const right :
+       {"1ns", "20us", "1.5ms", "2s", "3m", "876000h", "3153600000s", "0.000000001s", "999999999999ns"})
+    CHECK_MESSAGE(is_taken(right), right);
+  for (const char* const wrong :
+       {"876000.000000001h", "3153600000.001s", "1", "1x", "1 s", ".5s", "5.s", "0.0000000001s", "1234567890123ns",
+        "-1s", "+1s", "1e3s", "", "s", "1S", "1.2.3s", "0x1s"})
+    CHECK_MESSAGE(!is_taken(wrong), wrong);
+}
+
+TEST_CASE("a stub that answers only sometimes hides no later one") {
+  for (const char* const first :
+       {R"({"in_state": {"order": "started"}, "reply": "a"})", R"({"times": 1, "reply": "a"})",
+        R"({"when": {"user_says": "y"}, "reply": "a"})", R"({"priority": -1, "reply": "a"})"}) {
+    CAPTURE(first);
+    const std::string stubs = std::string(first) + R"(, {"when": {"user_says": "x"}, "reply": "b"})";
+    CHECK(ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "stubs": [)" + stubs + "]}")).warnings().empty());
+  }
 }
 
 TEST_CASE("of a folder every script is read, in the order of their names, and what lies deeper, too") {

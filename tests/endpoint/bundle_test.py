@@ -20,6 +20,7 @@ import program
 from control import API, Program, Refused, eventually
 
 QUIET = 0.5  # seconds without a byte, after which a client gives a stalled answer up
+TURNS = 10  # calls that the gateway has answered in that time
 CHAT = "/v1/chat/completions"
 
 
@@ -45,6 +46,11 @@ class Reply:
             if not mark or not re.match(rb"HTTP/1.1 1\d\d", head):
                 return heads, rest, self.ending
 
+    @property
+    def longest_gap(self):
+        times = [0.0] + [time for time, _ in self.pieces]
+        return max((later - earlier for earlier, later in zip(times, times[1:])), default=0.0)
+
     def is_whole(self):
         rest = self.raw
         while True:
@@ -68,26 +74,35 @@ class Reply:
 
 
 def converse(gateway, request, quiet=QUIET):
-    """Sends these bytes and reads the answer to its end, or until nothing has come for a while."""
+    """Sends these bytes and reads the answer to its end, or until nothing has come for a while.
+
+    On a busy machine a while may pass without the gateway having had its turn: what counts, too, is how many other calls
+    it has answered since the last byte.
+    """
     reply = Reply()
     with socket.create_connection((gateway.data.hostname, gateway.data.port), timeout=program.TIMEOUT) as client:
+        begin = last = time.monotonic()
         client.sendall(request)
-        begin = time.monotonic()
+        turns = 0
         while reply.ending is None:
+            if select.select([client], [], [], 0.01)[0]:
+                try:
+                    received = client.recv(1 << 20)
+                except ConnectionResetError:
+                    reply.ending = "reset"
+                    break
+                last, turns = time.monotonic(), 0
+                if received:
+                    reply.pieces.append((last - begin, received))
+                else:
+                    reply.ending = "closed"
+                continue
             whole = reply.is_whole()
-            readable, _, _ = select.select([client], [], [], 0.05 if whole else quiet)
-            if not readable:
+            if turns >= TURNS and time.monotonic() - last >= (0.05 if whole else quiet):
                 reply.ending = "whole" if whole else "quiet"
                 break
-            try:
-                received = client.recv(1 << 20)
-            except ConnectionResetError:
-                reply.ending = "reset"
-                break
-            if received:
-                reply.pieces.append((time.monotonic() - begin, received))
-            else:
-                reply.ending = "closed"
+            gateway.send("GET", API)
+            turns += 1
     return reply
 
 
@@ -145,7 +160,8 @@ class Bundles(unittest.TestCase):
             first = converse(gateway, request_of(gateway, body, **request))
             text = self.bundle(gateway)
         with Program(text) as gateway:
-            second = converse(gateway, request_of(gateway, body, **request))
+            # What came late on a busy machine comes late again.
+            second = converse(gateway, request_of(gateway, body, **request), QUIET + 2 * first.longest_gap)
             self.assertEqual(second.comparable, first.comparable, text)
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
         return first, second, json.loads(text)
@@ -173,16 +189,21 @@ class Bundles(unittest.TestCase):
     def test_a_stream_with_pace(self):
         reply = {"text": "one two three", "first_token_after": "120ms", "every": "60ms"}
         first, second, bundle = self.stub(reply)
-        events = bundle["stubs"][0]["reply"]["chunks"]
-        times = [int(re.fullmatch(r"(\d+)us|(\d+)ms", event["at"]).expand(r"\1\2")) *
-                 (1 if event["at"].endswith("us") else 1000) for event in events if "at" in event]
-        times = [time for time in times if time > 100_000]  # on a busy machine the role may be late, too
-        self.assertEqual(len(times), 3)  # what ends the stream comes with the last token
-        for time_of, scripted in zip(times, (120_000, 180_000, 240_000)):
-            self.assertGreaterEqual(time_of, scripted)
-        self.assertEqual([b"one" in piece for _, piece in second.pieces], [b"one" in piece for _, piece in first.pieces])
-        for (moment, _), scripted in zip(second.pieces[1:], (0.12, 0.18, 0.24)):
-            self.assertGreater(moment, scripted - 0.02)
+        times, at = {}, "0us"
+        for event in bundle["stubs"][0]["reply"]["chunks"]:
+            at = event.get("at", at)  # an event without a time leaves with the one before it
+            content = event.get("json", {"choices": [{"delta": {}}]})["choices"][0]["delta"].get("content")
+            if content:
+                number, unit = re.fullmatch(r"(\d+)(us|ms)", at).groups()
+                times[content.strip()] = int(number) / (1_000_000 if unit == "us" else 1000)
+        self.assertEqual(list(times), ["one", "two", "three"])
+        # When a piece comes, it is no earlier than each of its events; a busy client may get several as one piece.
+        for reply in first, second:
+            for (word, time_of), scripted in zip(times.items(), (0.12, 0.18, 0.24)):
+                self.assertGreaterEqual(time_of, scripted)
+                [came] = [moment for moment, piece in reply.pieces if b'"%b' % word.encode() in piece or
+                          b'" %b' % word.encode() in piece]
+                self.assertGreaterEqual(came, time_of if reply is second else scripted)
 
     def test_on_a_manual_clock_each_event_has_its_time_again(self):
         reply = {"text": "one two three four", "first_token_after": "120ms", "every": "7ms", "faults": [
@@ -394,6 +415,17 @@ class Bundles(unittest.TestCase):
                          {name: options[name] for name in ("models", "profile", "max_n")})
         self.assertFalse(bundle["gateway"]["acceptance"]["text_parts"])
 
+    def test_strict_means_what_the_profile_documents(self):
+        taken = chat(user="u", stop="x")
+        for acceptance, kept in (("strict", "strict"),
+                                 ({"base": "strict", "logprobs": False}, {"base": "strict", "logprobs": False}),
+                                 ({"base": "openai", "unknown_fields": False}, None)):
+            with self.subTest(acceptance=acceptance):
+                options = {"profile": "openai", "acceptance": acceptance}
+                _, _, bundle = self.again({"gateway": options, "stubs": [{"reply": "Hi"}]}, taken)
+                if kept:
+                    self.assertEqual(bundle["gateway"]["acceptance"], kept)
+
     def test_what_a_test_was_asked_for(self):
         with Program({"stubs": [{"reply": {"ask": True}}]}) as gateway:
             replies = []
@@ -426,10 +458,44 @@ class Bundles(unittest.TestCase):
             self.assertEqual(status, 200)
             self.assertIn("end", json.loads(body)["choices"][0]["message"]["content"])
 
+    def test_a_prompt_with_a_key_is_answered_again_by_its_beginning(self):
+        keys = [{"name": "own", "secret": "sk-short"}, {"name": "word", "secret": "abcdef0123456789"}]
+        for prompt, when in [("my key is sk-short, keep it", {"user_says": {"starts_with": "my key is sk-"}}),
+                             ("my key is abcdef0123456789", {"user_says": {"starts_with": "my key is "}}),
+                             ("abcdef0123456789 is my key", {})]:
+            with self.subTest(prompt):
+                with Program({"keys": keys, "stubs": [{"reply": "kept"}]}) as gateway:
+                    gateway.ask(prompt)
+                    text = self.bundle(gateway)
+                [stub] = json.loads(text)["stubs"]
+                self.assertEqual(stub["when"], {**when, "model_is": "mock-model"})
+                with Program(text) as gateway:
+                    self.assertEqual(gateway.ask(prompt), "kept")
+
+    def test_what_is_refused_is_forced_on_the_whole_operation(self):
+        keys = [{"name": "off", "secret": "sk-off", "state": "disabled"}]
+        for method, path, operation in [("GET", "/v1/models", "list_models"), ("GET", "/v1/models/a", "list_models"),
+                                        ("POST", CHAT, "chat_completions"), ("DELETE", "/v1/x", "DELETE /v1/x")]:
+            with self.subTest(path), Program({"keys": keys}) as gateway:
+                converse(gateway, request_of(gateway, None, path, method, "sk-off"))
+                [failure] = json.loads(self.bundle(gateway))["failures"]
+                self.assertEqual(failure["for"], {"operation": operation})
+
+    def test_an_answer_that_its_client_did_not_wait_for_has_no_bundle_unless_a_stub_gave_it(self):
+        large = {"method": "POST", "path": "/v1/large", "reply": {"body": "x" * 12_000_000}}
+        with Program({"operations": [large]}) as gateway:
+            with socket.create_connection((gateway.data.hostname, gateway.data.port), timeout=program.TIMEOUT) as client:
+                client.sendall(request_of(gateway, b"", "/v1/large"))
+                client.recv(1)
+            self.refused(gateway, 1, "its client left")
+
     def test_the_control_token_stays_out_of_it(self):
         with Program({"stubs": [{"reply": "Hi"}]}) as gateway:
-            gateway.ask("my token is " + gateway.info["control_token"])
-            self.refused(gateway, 1, "secret")
+            token = gateway.info["control_token"]
+            gateway.post("/stubs", {"when": {"user_says": "back"}, "reply": f"You said {token}."})
+            for exchange, text in (1, f"my token is {token}"), (2, f"say it back: {token}"):
+                gateway.ask(text)
+                self.assertNotIn(token[5:], self.bundle(gateway, exchange))
 
     def test_what_has_no_bundle(self):
         with Program({"stubs": [{"reply": {"text": "a b", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
@@ -469,7 +535,7 @@ class Bundles(unittest.TestCase):
                     eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
                     _, _, text = gateway.send("GET", f"{API}/journal/1/bundle")
                 with Program(text.decode()) as gateway:
-                    second = converse(gateway, request_of(gateway, stream()), 0.25)
+                    second = converse(gateway, request_of(gateway, stream()), 0.25 + 2 * first.longest_gap)
                 self.assertEqual(second.comparable, first.comparable, text)
 
     def test_findings_stand_in_it(self):

@@ -532,6 +532,43 @@ class Journal(Evidence):
 
 
 class Scopes(Evidence):
+    def test_a_stub_says_where_it_is_written(self):
+        with Program() as gateway:
+            scope = gateway.post("/scopes", {"name": "here"})["id"]
+            document = {"when": {"user_says": "Hi"}, "reply": "Hello.", "expect": 1, "source": "tests/test_agent.py:12"}
+            stub = gateway.post("/stubs", document, scope=scope)["stubs"][0]
+            self.assertEqual((stub["file"], stub["line"]), ("tests/test_agent.py", 12))
+            self.assertEqual(stub["title"], "the stub at test_agent.py:12")
+            problem = gateway.get("/verify", scope=scope)["problems"][0]
+            self.assertIn("expectation not met  the stub at test_agent.py:12  expected 1 call, got 0", problem["message"])
+            self.assertEqual((problem["file"], problem["line"]), ("tests/test_agent.py", 12))
+            # Others of the same line are told apart by what they match.
+            twin = gateway.post("/stubs", {**document, "when": {"user_says": "Ho"}})["stubs"][0]
+            self.assertEqual(twin["title"], 'the stub at test_agent.py:12 (user text contains "Ho")')
+            plain = gateway.post("/stubs", {"reply": "x"})["stubs"][0]
+            self.assertEqual((plain["file"], plain["line"], plain["title"]), (None, 1, "the stub at POST stubs:1"))
+            refused = self.refused("invalid_script", 400, gateway.post, "/stubs", {**document, "source": "test_agent.py"})
+            self.assertEqual(refused["problems"][0]["pointer"], "/source")
+
+    def test_a_script_names_what_the_gateway_does_not_have(self):
+        with Program({"stubs": [{"reply": "file"}]}, "--model", "fast") as gateway:
+            named = {"mock_gateway": 1, "keys": [{"name": "ci"}], "stubs": [
+                {"when": {"model_is": "fast"}, "reply": "a"}, {"when": {"model_is": "fasst"}, "reply": "b"},
+                {"when": {"key_is": "ci"}, "reply": "c"}, {"when": {"key_is": "cii"}, "reply": "d"}]}
+            checked = gateway.put("/script", named, check=1)["problems"]
+            self.assertEqual([(problem["severity"], problem["pointer"]) for problem in checked],
+                             [("warning", "/stubs/1/when/model_is"), ("warning", "/stubs/3/when/key_is")])
+            self.assertIn('serves no model "fasst", and refuses requests for it; did you mean "fast"', checked[0]["message"])
+            self.assertEqual(gateway.put("/script", named)["warnings"], checked)
+            forced = {"mock_gateway": 1, "failures": [{"failure": 503, "for": {"key": "cii"}}]}
+            refused = self.refused("invalid_script", 400, gateway.put, "/script", forced)
+            self.assertEqual(refused["problems"][0]["pointer"], "/failures/0/for/key")
+            self.assertIn('the gateway has no key "cii"', refused["message"])
+            # The key of the document that is replaced goes with it.
+            forced["failures"][0]["for"]["key"] = "ci"
+            self.refused("invalid_script", 400, gateway.put, "/script", forced)
+            self.assertEqual(len(gateway.get("/stubs")["stubs"]), 5)
+
     def test_a_scope_has_its_own_stubs_states_gates_failures_and_verdict(self):
         with Program({"stubs": [{"reply": "file"}]}) as gateway:
             one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
@@ -595,6 +632,7 @@ class Scopes(Evidence):
             gateway.chat("twice", key)
             gateway.ask("twice", key)
             gateway.chat("strange", key)
+            gateway.post("/failures", {"failure": 500, "always": True}, scope=id_)
             self.assertFalse(gateway.get("/verify", scope=id_)["ok"])
             self.assertFalse(gateway.get("/verify")["ok"])
             ended = gateway.call("DELETE", "/scopes/" + id_)

@@ -1,5 +1,5 @@
 """Tests of the control API as a test in any language uses it: scripts, stubs, failures, chaos, faults of connections,
-operations, states, reset and stop. The routes of keys, clocks, gates and evidence have their own file.
+operations, states and stop. Reset, and the routes of keys, clocks, gates and evidence, have their own file.
 
 Usage: control_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
 """
@@ -195,7 +195,7 @@ class Document(Api):
         with Program() as gateway:
             for path, item in control.document()["paths"].items():
                 for method, operation in item.items():
-                    if method == "parameters" or path.endswith("/stop"):
+                    if method == "parameters" or path.endswith(("/stop", "/session")):
                         continue
                     url = path.replace("{", "").replace("}", "") + "?nonsense=1"
                     status, _, body = gateway.send(method.upper(), url)
@@ -228,6 +228,35 @@ class Stubs(Api):
             self.assertEqual((file["hidden_by"], flag["hidden_by"]), (None, file["id"]))
             self.assertEqual((file["file"], file["line"], three["file"]), (gateway.script, 1, None))
             self.assertEqual(three["conditions"], ['user text contains "x"'])
+
+    def test_a_number_of_a_query_may_be_each_that_the_document_allows(self):
+        with Program() as gateway:
+            asked = 0
+            for path, item in control.document()["paths"].items():
+                for parameter in item.get("get", {}).get("parameters", []):
+                    schema = parameter.get("schema", {})
+                    if schema.get("type") != "integer" or "{" in path:
+                        continue
+                    for name, beyond in (("minimum", -1), ("maximum", 1)):
+                        if name not in schema:
+                            continue
+                        for value, status in ((schema[name], 200), (schema[name] + beyond, 400)):
+                            with self.subTest(path=path, parameter=parameter["name"], value=value):
+                                url = f"{path}?{parameter['name']}={value}"
+                                self.assertEqual(gateway.send("GET", url)[0], status)
+                                asked += 1
+            self.assertGreaterEqual(asked, 4)
+            for value in ("", "x", "1x", "1.0", "+1", " 1", "99999999999999999999"):
+                self.assertEqual(gateway.send("GET", f"/control/v1/journal?limit={value.replace(' ', '%20')}")[0], 400, value)
+
+    def test_a_stub_that_answers_only_sometimes_hides_no_other(self):
+        with Program({"stubs": [{"name": "last", "reply": "last"}]}) as gateway:
+            for sometimes in ({"in_state": {"order": "started"}}, {"times": 1}, {"when": {"user_says": "x"}}):
+                with self.subTest(sometimes):
+                    stub = gateway.post("/stubs", {"name": "first", "reply": "first", **sometimes})["stubs"][0]
+                    hidden = [other["hidden_by"] for other in gateway.get("/stubs")["stubs"]]
+                    self.assertEqual(hidden, [None, None])
+                    gateway.delete(f"/stubs/{stub['id']}")
 
     def test_a_removed_stub_answers_nothing(self):
         with Program({"stubs": [{"reply": "file"}]}) as gateway:
@@ -267,6 +296,10 @@ class Stubs(Api):
                 gateway.ask()
                 reached = waiting.result()
             self.assertEqual((reached["reached"], reached["message"], reached["stub"]["calls"]), (True, None, 2))
+            once = f"/stubs/{gateway.post('/stubs', {'name': 'once', 'reply': 'x'})['stubs'][0]['id']}/wait"
+            self.assertFalse(gateway.get(once, within="0s")["reached"])
+            gateway.ask()
+            self.assertTrue(gateway.get(once, within="0s")["reached"])  # one call is what is waited for unless said
             self.refused("invalid_request", 400, gateway.get, wait, calls=0)
             self.refused("invalid_request", 400, gateway.get, wait, within="61s")
             self.refused("invalid_request", 400, gateway.get, wait, within="5")
@@ -631,97 +664,6 @@ class Failing(Api):
             self.assertIn('did you mean "order"', error["message"])
             gateway.put("/states/a%2Fb%20c", {"state": "x"})
             self.assertEqual(gateway.get("/states")["states"]["a/b c"], "x")
-
-
-class Reset(Api):
-    script = {"stubs": [{"name": "file", "when": {"user_says": "twice"}, "replies": ["1", "2"]}],
-              "failures": [{"failure": 503, "for": {"model": "broken"}}], "states": {"order": "new"}}
-
-    def test_everything_is_as_at_the_start(self):
-        with Program(self.script, "--reply", "flag") as gateway:
-            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
-            gateway.put("/script", {"mock_gateway": 1, "stubs": [{"when": {"user_says": "put"}, "reply": "put"}]})
-            key = gateway.post("/keys", {"name": "kept"})
-            gateway.post("/operations", {"method": "GET", "path": "/v1/kept", "reply": {"json": 1}})
-            gateway.put("/states/order", {"state": "paid"})
-            gateway.post("/chaos", {"failure": 503, "nth": 1})
-            gateway.put("/listening", {"listening": False})
-            gateway.delete("/failures")
-            done = gateway.post("/reset")
-            self.assertEqual(done["reset"], ["stubs", "states", "failures", "chaos", "connections", "journal"])
-            self.assertIn("keys", done["kept"])
-            self.assertEqual([gateway.ask(text) for text in ("twice", "mine", "put")], ["1", "flag", "flag"])
-            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file", "--reply"])
-            self.assertEqual(gateway.get("/script")["document"], None)
-            self.assertEqual(gateway.get("/states/order"), {"state": "new"})
-            self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
-            self.assertEqual((gateway.get("/chaos"), gateway.get("/listening")), ({"chaos": []}, {"listening": True}))
-            self.assertEqual(gateway.request("GET", "/v1/kept", key=key["secret"])[0], 200)
-            self.assertEqual(gateway.get("")["counts"]["requests"], 4)
-
-    def test_only_what_is_named(self):
-        with Program(self.script, "--reply", "flag") as gateway:
-            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
-            gateway.put("/states/order", {"state": "paid"})
-            gateway.ask("twice")
-            self.assertEqual(gateway.post("/reset", {"what": ["journal"]})["reset"], ["journal"])
-            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["2", "mine"])
-            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
-            gateway.post("/reset", {"what": ["stubs"]})
-            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["1", "flag"])
-            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
-            error = self.refused("invalid_request", 400, gateway.post, "/reset", {"what": ["stubs", "stats"]})
-            self.assertEqual(error["problems"][0]["pointer"], "/what/1")
-            self.assertIn('did you mean "states"', error["message"])
-            self.refused("invalid_request", 400, gateway.post, "/reset", {"wat": []})
-
-    def test_gates_are_closed_again_and_have_counted_nothing(self):
-        held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
-        gate = {"reached": 0, "passed": 0, "waiting": 0, "open": False}
-        with Program({"stubs": [{"reply": held}]}) as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
-            for call in ("release", "open"):
-                scope = gateway.post("/scopes", {"name": call})
-                gateway.post("/stubs", {"reply": held}, scope=scope["id"])
-                first = pool.submit(gateway.chat, stream=True)
-                of_scope = pool.submit(gateway.chat, key=scope["api_key"], stream=True)
-                self.assertTrue(gateway.get("/gates/g/wait", within="10s", **{"for": "delivered"})["reached"])
-                self.assertTrue(gateway.get("/gates/g/wait", within="10s", scope=scope["id"])["reached"])
-                gateway.post(f"/gates/g/{call}")
-                gateway.post(f"/gates/g/{call}")  # lets the next pass
-                self.assertIn(b"two", first.result()[1])
-                gateway.post("/reset")
-                self.assertIn(b"two", of_scope.result()[1])  # which nobody else would let go on
-                self.assertEqual([{"name": one["name"], **gate} for one in gateway.get("/gates")["gates"]],
-                                 gateway.get("/gates")["gates"])
-                self.assertFalse(gateway.get("/gates/g/wait", within="20ms", **{"for": "delivered"})["reached"])
-                second = pool.submit(gateway.chat, stream=True)
-                waited = gateway.get("/gates/g/wait", within="10s")
-                self.assertEqual(waited["gate"], {**gate, "name": "g", "reached": 1, "waiting": 1})
-                self.assertFalse(second.done())
-                gateway.post("/reset", {"what": ["stubs"]})
-                self.assertIn(b"two", second.result()[1])
-
-    def test_a_failure_for_a_key_outlives_the_name_and_the_key(self):
-        script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}
-        with Program(script, "--fail", "403@key=billing") as gateway:
-            key = gateway.key("billing")
-            gateway.post("/keys", {"name": "billing"})  # two have the name
-            gateway.post("/reset")
-            self.assertEqual([gateway.chat(key="sk-billing")[0] for _ in range(2)], [403, 200])
-            gateway.delete("/keys/" + key["id"])
-            gateway.post("/reset")
-            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
-            self.assertEqual(gateway.get("/failures")["failures"][0]["for"], f'key "{key["id"]}"')
-            self.assertEqual(gateway.ask(), "file")
-
-    def test_a_reset_while_the_file_changes_loses_nothing(self):
-        with Program({"stubs": [{"name": "file", "reply": "0"}]}) as gateway:
-            for number in range(1, 4):
-                gateway.write_script({"stubs": [{"name": "file", "reply": str(number)}]})
-                for _ in range(20):
-                    gateway.post("/reset", {"what": ["stubs"]})
-                    self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
-                eventually(self, lambda: gateway.ask() == str(number), "the file was never read again")
 
 
 class Stop(Api):

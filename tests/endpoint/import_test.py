@@ -290,6 +290,78 @@ class HarFiles(unittest.TestCase):
         self.assertEqual(script["gateway"], {"models": ["m"]})
 
 
+    def test_what_the_recorded_service_refused_makes_the_acceptance_lenient(self):
+        hi = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+        for status, lenient in [(200, False), (401, False), (429, False), (500, False), (400, True), (422, True)]:
+            entry = {"request": {"method": "POST", "url": "http://x/v1/chat/completions",
+                                 "postData": {"text": json.dumps(hi)}},
+                     "response": {"status": status, "headers": [], "content": {"text": '{"error": {"message": "no"}}'}}}
+            with self.subTest(status):
+                script = imported_bytes(json.dumps({"log": {"entries": [entry]}}).encode())
+                self.assertEqual(script["gateway"], {"models": ["m"], **({"acceptance": "lenient"} if lenient else {})})
+                self.assertEqual("the acceptance is lenient" in script["comment"], lenient)
+
+
+    def test_the_time_that_the_recorded_service_took_is_the_wait_for_the_first_token(self):
+        for wait, shown in [(0.5, "1ms"), (0.6, "1ms"), (1.4, "1ms"), (1.6, "2ms"), (1000, "1000ms"),
+                            (86_399_999, "86399999ms"), (86_400_000, None), (0.49, None), (0, None), (-1, None), ("7", None)]:
+            entry = {"request": {"method": "POST", "url": "http://x/v1/chat/completions", "postData": {"text": "{}"}},
+                     "response": {"status": 200, "headers": [], "content": {"text": "Hi"}}, "timings": {"wait": wait}}
+            with self.subTest(wait):
+                script = imported_bytes(json.dumps({"log": {"entries": [entry]}}).encode())
+                self.assertEqual(reply_of({"stubs": script["stubs"]}).get("first_token_after"), shown)
+
+
+class WhatCurlSays(unittest.TestCase):
+    def test_the_end_of_a_connection(self):
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        data = b'data: {"choices":[]}\n\n'
+        reset, closed = "reset_connection", "close_connection"
+        for message, effect in [("(56) Recv failure: Connection reset by peer", reset), ("(56) Recv failure", closed),
+                                ("(18) transfer closed with outstanding read data remaining", closed),
+                                ("(92) HTTP/2 stream 1 was not closed cleanly", closed),
+                                ("(28) Operation timed out", None), ("(23) reset of an output file", None)]:
+            with self.subTest(message):
+                script = imported_bytes(head + data + f"curl: {message}\n".encode())
+                reply = reply_of(script)
+                self.assertEqual([fault["effect"] for fault in reply.get("faults", [])], [effect] if effect else [])
+                self.assertEqual(body_of(reply).removesuffix(DONE), data)
+                self.assertIn("curl said", script["comment"])
+
+    def test_what_is_no_message_of_curl_is_body(self):
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+        for text in ["curl: (56) no line end", "curl: (x) reset\n", "curl: (56)\n", "curl: (56) a\nb\n",
+                     "curl: (56) " + "x" * 300 + "\n", "curl: 56 reset\n"]:
+            with self.subTest(text):
+                script = imported_bytes(head + text.encode())
+                self.assertNotIn("curl said", script["comment"])
+                self.assertEqual(whole_body(reply_of(script)["raw_reply"]).decode(), text)
+
+
+class Layout(unittest.TestCase):
+    def test_short_values_stand_on_one_line_and_long_ones_are_indented(self):
+        long = {f"x-{number}": "v" * 40 for number in range(3)}
+        head = "".join(f"{name}: {value}\r\n" for name, value in long.items())
+        result = run_import("-", f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n{head}\r\nHi".encode())
+        lines = result.stdout.decode().splitlines()
+        fields = [f'          "{name}": "{value}"' for name, value in long.items()]
+        self.assertEqual(lines[0], "{")
+        self.assertEqual(lines[1], '  "mock_gateway": 1,')
+        self.assertEqual(lines[3:], [
+            '  "stubs": [', "    {", '      "reply": {',
+            '        "raw_reply": {"status": 200, "body": "Hi", "content_type": "text/plain"},',
+            '        "headers": {', *(field + "," for field in fields[:-1]), fields[-1], "        }", "      }", "    }",
+            "  ]", "}"])
+
+    def test_each_chunk_is_a_line(self):
+        result = run_import("-", b'data: {"a": 1}\n\ndata: {"a":' + b" " * 200 + b"2}\n\n" + DONE)
+        lines = result.stdout.decode().splitlines()
+        start = next(number for number, line in enumerate(lines) if line.strip().startswith('"chunks"'))
+        self.assertEqual(lines[start].strip(), '"chunks": [')
+        self.assertEqual(len(json.loads("[" + lines[start + 1].strip() + lines[start + 2].strip() + "]")), 2)
+        self.assertEqual(lines[start + 3].strip(" ,"), "]")
+
+
 class Keys(unittest.TestCase):
     def test_no_script_holds_a_key_and_no_length_changes(self):
         for name in os.listdir(FOLDER):
@@ -307,6 +379,24 @@ class Keys(unittest.TestCase):
         deltas = [element["json"]["choices"][0]["delta"]["content"]
                   for element in reply_of(imported("key_in_deltas.txt"))["chunks"]]
         self.assertEqual(deltas, ["Your key is sk", "-" + "*" * 11, "*" * 13, "*" * 13, ". Keep it."])
+
+    def test_a_key_that_a_stream_divided_is_found_in_each_field_that_comes_in_pieces(self):
+        def event(delta):
+            return b"data: " + compact({"choices": [{"index": 0, "delta": delta}]}) + b"\n\n"
+
+        def of_a_tool(name):
+            return lambda piece: {"tool_calls": [{"index": 0, "function": {name: piece}}]}
+
+        fields = {name: lambda piece, name=name: {name: piece}
+                  for name in ("content", "reasoning_content", "reasoning", "refusal", "text")}
+        fields.update({name: of_a_tool(name) for name in ("arguments", "input")})
+        pieces = ["It is sk", "-proj-Abcdef", "ghij_01234567", "89-Klmnopqrst", ". Keep it."]
+        for name, delta in fields.items():
+            with self.subTest(name):
+                script = imported_bytes(b"".join(map(event, map(delta, pieces))) + DONE)
+                shown = [element["json"]["choices"][0]["delta"] for element in reply_of(script)["chunks"]]
+                masked_pieces = ["It is sk", "-" + "*" * 11, "*" * 13, "*" * 13, ". Keep it."]
+                self.assertEqual(shown, [delta(piece) for piece in masked_pieces])
 
     def test_keys_of_other_issuers_and_words_that_are_none(self):
         def text(body):

@@ -76,10 +76,14 @@ def lines_of(path):
         return file.read().split("\n")
 
 
-def exchanges_of(path):
+def entries_of(path):
     lines = lines_of(path)
     assert lines.pop() == "", "the last line is not ended"
     return [json.loads(line) for line in lines]
+
+
+def exchanges_of(path):
+    return [entry for entry in entries_of(path) if "id" in entry]
 
 
 class Journal(unittest.TestCase):
@@ -88,12 +92,17 @@ class Journal(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "journal.jsonl")
 
+    def wait_until_written(self):
+        """Waits for the first exchange's line. A client has its answer before the exchange has ended, and is written."""
+        deadline = time.monotonic() + TIMEOUT
+        while len(lines_of(self.path)) < 3:  # the line of the run comes first
+            self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
+            time.sleep(0.001)
+
     def test_each_exchange_is_a_line_once_it_has_ended(self):
         with Endpoint("--journal", self.path) as endpoint:
             self.assertEqual(endpoint.ask("one"), 200)
-            deadline = time.monotonic() + TIMEOUT
-            while not os.path.getsize(self.path):
-                self.assertLess(time.monotonic(), deadline, "nothing was written while it runs")
+            self.wait_until_written()
             self.assertEqual(endpoint.ask("two"), 200)
             endpoint.end()
         exchanges = exchanges_of(self.path)
@@ -107,7 +116,7 @@ class Journal(unittest.TestCase):
         with Endpoint("--journal", self.path) as endpoint:
             endpoint.ask("my key is " + KEY, {"X-Debug": KEY})
             endpoint.end()
-        text = lines_of(self.path)[0]
+        text = lines_of(self.path)[1]
         self.assertIn("my key is sk-***", text)
         self.assertNotIn("0123456789abc", text)
 
@@ -127,8 +136,55 @@ class Journal(unittest.TestCase):
             endpoint.end()
         lines = lines_of(self.path)
         self.assertEqual(lines[:2], ['{"id": 7}', '{"id": 8, "cu'])
-        self.assertEqual(json.loads(lines[2])["id"], 1)
-        self.assertEqual(lines[3:], [""])
+        self.assertEqual(list(json.loads(lines[2])), ["run", "began", "version", "pid"])
+        self.assertEqual(json.loads(lines[3])["id"], 1)
+        self.assertEqual(lines[4:], [""])
+
+    def test_each_run_begins_with_a_line_and_its_exchanges_name_it(self):
+        info = self.path + ".info"
+        runs = []
+        for texts in ("one", "two"), ("three",):
+            with Endpoint("--journal", self.path, "--info-file", info) as endpoint:
+                with open(info, encoding="utf-8") as file:
+                    runs.append(json.load(file))
+                for text in texts:
+                    self.assertEqual(endpoint.ask(text), 200)
+        entries = entries_of(self.path)
+        self.assertEqual(["id" in entry for entry in entries], [False, True, True, False, True])
+        self.assertEqual([entry["run"] for entry in entries], [runs[0]["instance"]] * 3 + [runs[1]["instance"]] * 2)
+        for begin, run in (entries[0], runs[0]), (entries[3], runs[1]):
+            self.assertEqual((begin["pid"], begin["version"]), (run["pid"], run["version"]))
+            self.assertRegex(begin["began"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
+        # A client may have the second answer before the first exchange has ended and is written.
+        self.assertEqual([sorted(entry["id"] for entry in part) for part in (entries[1:3], entries[4:])], [[1, 2], [1]])
+
+    def test_programs_that_share_the_file_can_be_told_apart(self):
+        with Endpoint("--journal", self.path) as one, Endpoint("--journal", self.path) as other:
+            for _ in range(2):
+                self.assertEqual((one.ask("of one"), other.ask("of the other")), (200, 200))
+        entries = entries_of(self.path)
+        pids = {entry["run"]: entry["pid"] for entry in entries if "pid" in entry}
+        self.assertEqual(set(pids.values()), {one.process.pid, other.process.pid})
+        for exchange in exchanges_of(self.path):
+            text = exchange["request"]["body"]["json"]["messages"][0]["content"]
+            self.assertEqual(pids[exchange["run"]], one.process.pid if text == "of one" else other.process.pid)
+
+    def test_the_token_of_the_control_api_is_in_no_line(self):
+        info = self.path + ".info"
+        for environment in {}, {"MOCK_GATEWAY_CONTROL_TOKEN": 'chosen-"token"-0123456789'}:
+            with Endpoint("--journal", self.path, "--info-file", info, "--control", "0",
+                          env={**os.environ, **environment}) as endpoint:
+                with open(info, encoding="utf-8") as file:
+                    token = json.load(file)["control_token"]
+                self.assertEqual(endpoint.ask(f"my token is {token}.", {"X-Debug": token}), 200)
+                said = endpoint.end()
+            with open(self.path, encoding="utf-8") as file:
+                text = file.read()
+            self.assertIn("my token is ***.", text)
+            self.assertIn("POST /v1/chat/completions 200", said)
+            for form in token, json.dumps(token)[1:-1], token[5:]:
+                self.assertNotIn(form, text)
+                self.assertNotIn(form, said)
 
     def test_nothing_is_written_through_a_link(self):
         victim = self.path + ".victim"
@@ -160,12 +216,14 @@ class Journal(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
         with Endpoint("--journal", self.path, preexec_fn=with_little_room) as endpoint:
-            for _ in range(10):
+            self.assertEqual(endpoint.ask("x" * 500), 200)
+            self.wait_until_written()
+            for _ in range(9):
                 self.assertEqual(endpoint.ask("x" * 500), 200)
             said = endpoint.end()
         self.assertEqual(said.count("--journal: cannot write"), 1, said)
         self.assertLessEqual(os.path.getsize(self.path), limit)
-        self.assertEqual(json.loads(lines_of(self.path)[0])["id"], 1)
+        self.assertEqual(json.loads(lines_of(self.path)[1])["id"], 1)
 
 
 if __name__ == "__main__":

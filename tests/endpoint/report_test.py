@@ -20,7 +20,7 @@ import program
 from program import TIMEOUT, execute, python, run
 
 KEY_IN_QUERY = "request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"
-FIXED_CASES = ["a request reached the gateway", "every request was answered by a stub", "every fault was reached",
+FIXED_CASES = ["a request reached the gateway", "a request was served", "every request was answered by a stub", "every fault was reached",
                "every gate was opened", "every answer could be made", "every other expectation was met"]
 
 
@@ -55,6 +55,23 @@ class Text(Reports):
     def test_what_does_not_count_is_counted_apart(self):
         done = run("--fail-on", "never", command=python(KEY_IN_QUERY))
         self.assertIn("passed: 1 that --fail-on does not count, 1 request judged", done.stderr)
+
+    def test_notes_are_told_once_when_something_failed(self):
+        script = os.path.join(self.folder, "length.json")
+        with open(script, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, "chaos": [{"nth": 9, "failure": "server_error"}],
+                       "stubs": [{"reply": {"text": "a b", "finish_reason": "length"}}]}, file)
+        note = "exchange 1: finish_reason length was sent"
+        for form in ("text", "junit:-", "github"):
+            for code, times in (("chat()", 0), ("chat(); sys.exit(1)", 1), ("chat(); " + KEY_IN_QUERY, 1)):
+                with self.subTest(form=form, code=code):
+                    done = run("--report", form, "--script", script, command=python(code))
+                    self.assertEqual(done.returncode, times, done.stderr)
+                    self.assertEqual((done.stdout + done.stderr).count(note), times)
+                    if form == "text":
+                        self.assertEqual(done.stderr.count("chaos: seed"), 1)
+        report, _ = self.report("json", "--script", script, code="chat()", expected=0)
+        self.assertEqual(json.loads(report)["verify"]["notes"][1:], [note])
 
     def test_the_last_line_is_there_with_other_formats_only(self):
         _, done = self.report("json", code="chat()", expected=0)
@@ -125,6 +142,8 @@ class Files(Reports):
                 done = run("--report", "junit:" + path, command=python(code))
                 self.assertEqual(done.returncode, expected, done.stderr)
                 self.assertIn("--report: cannot write " + path, done.stderr)
+                self.assertIn("mock-gateway: failed: a report could not be written, 1 request judged", done.stderr)
+                self.assertNotIn("passed", done.stderr)
 
 
 class Junit(Reports):
@@ -163,12 +182,37 @@ class Junit(Reports):
             self.assertEqual(list(suites["review"]), finding_codes())
         self.assertEqual(self.failed(first), [])
         self.assertEqual(self.failed(second), ["request_refused", "key_in_query"])
+        third = self.suites(code="chat(temperature='hot')", expected=1)
+        self.assertEqual(self.failed(third), ["a request was served", "request_refused"])
+        self.assertIn("1 with 400 invalid_type", third["verify"]["a request was served"].find("failure").text)
+        fourth = self.suites("--allow-refused", code="chat(temperature='hot')", expected=0)
+        self.assertEqual(self.failed(fourth), [])
+        self.assertIn("1 with 400", fourth["verify"]["a request was served"].find("system-out").text)
 
     def test_a_failure_has_the_message_and_the_exchanges(self):
         failure = self.suites(code="chat(); " + KEY_IN_QUERY + "; " + KEY_IN_QUERY)["review"]["key_in_query"].find("failure")
         self.assertTrue(failure.get("message").endswith(" (and 1 more)"), failure.get("message"))
         self.assertIn("\nexchange 2\n\n", failure.text)
         self.assertTrue(failure.text.endswith("\nexchange 3"), failure.text)
+
+    def test_a_failure_has_a_type(self):
+        def types(suites):
+            return {name: case.find("failure").get("type") for cases in suites.values() for name, case in cases.items()
+                    if case.find("failure") is not None}
+
+        self.assertEqual(types(self.suites(code=KEY_IN_QUERY + "; chat(temperature='hot')")),
+                         {"key_in_query": "key_in_query", "request_refused": "request_refused"})
+        self.assertEqual(types(self.suites(code="")), {"a request reached the gateway": "not reached"})
+        script = os.path.join(self.folder, "demo.json")
+        with open(script, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, "stubs": [
+                {"name": "twice", "when": {"user_says": "Hi"}, "reply": "Hello.", "expect": 2},
+                {"when": {"user_says": "broken"}, "reply": {"text": "one two three", "faults": [{"after_tokens": 2, "effect": "reset_connection"}]}}
+            ]}, file)
+        code = "chat(messages=[{'role': 'user', 'content': 'Bye'}], stream=True)\n" \
+               "chat(messages=[{'role': 'user', 'content': 'broken'}], stream=True, max_tokens=1)"
+        self.assertEqual(sorted(types(self.suites("--script", script, code=code)).values()),
+                         ["fault not reached", "unmatched", "unmet expectation"])
 
     def test_what_does_not_count_is_no_failure_and_is_told(self):
         suites = self.suites("--fail-on", "never", code=KEY_IN_QUERY, expected=0)
@@ -252,6 +296,13 @@ class Github(Reports):
         self.assertEqual(command, "error")
         self.assertIn("judged 0 requests", message)
 
+    def test_that_nothing_was_served(self):
+        code = "request('GET', '/v1/models', Authorization='Bearer sk-nobody')"
+        for flags, expected in ([], "error"), (["--allow-refused"], "warning"):
+            command, _, message = next(iter(self.annotations(*flags, code=code)))
+            self.assertEqual(command, expected)
+            self.assertIn("served 0 requests: the gateway refused all that came, 1 with 401 unauthorized", message)
+
 
 class Served:
     """`mock-gateway serve`, which is ready."""
@@ -328,7 +379,7 @@ class OfServe(Reports):
             self.assertEqual(served.end()[0], 1)
         tree = xml.etree.ElementTree.parse(self.file)
         self.assertEqual([case.get("name") for case in tree.iter("testcase") if case.find("failure") is not None],
-                         ["request_refused"])
+                         ["a request was served", "request_refused"])
 
 
 class OfScripts(Reports):
@@ -361,6 +412,16 @@ class OfScripts(Reports):
             self.assertIn("{", lines[int(case.get("line")) - 1])
         self.assertIsNotNone(cases[0].find("failure"))
         self.assertIsNone(cases[1].find("failure"))
+
+    def test_cases_of_the_same_name_are_told_apart(self):
+        path = self.write(b"demo.json", stubs=[])
+        with open(path, "w", encoding="utf-8") as file:  # on one line, so that their titles are the same
+            json.dump({"mock_gateway": 1, "stubs": [{"reply": text, "when": {"user_says": "x"}, "expect": 1}
+                                                    for text in "abc"]}, file)
+        run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
+        names = [case.get("name") for case in xml.etree.ElementTree.parse(self.file).iter("testcase") if case.get("file")]
+        self.assertEqual(len(names), 3)
+        self.assertEqual(names, [names[0], names[0] + " [2]", names[0] + " [3]"])
 
     def test_scripts_that_could_not_be_loaded_again(self):
         path = self.write(b"demo.json", stubs=[{"reply": "Hello."}])

@@ -10,6 +10,7 @@ import re
 import resource
 import select
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -59,13 +60,100 @@ class ExitCodes(unittest.TestCase):
         said = self.assert_code(0, "--fail-on", "never", command=["true"])
         self.assertIn("judged 0 requests", said)
 
+    def test_what_it_says_last_is_what_its_exit_code_says(self):
+        for flags, code, expected, said in [
+                (("--fail-on", "never"), "sys.exit(1)", 1, r"failed: 0 requests judged, \S+ exited with 1"),
+                ((), "chat(); sys.exit(3)", 3, r"failed: 1 request judged, \S+ exited with 3"),
+                ((), "chat(); os.kill(os.getpid(), 9)", 137, r"failed: 1 request judged, \S+ was ended by signal 9 \(.*\)"),
+                (("--fail-on", "never"), "", 0, r"passed: 0 requests judged, \S+ exited with 0"),
+                ((), "chat()", 0, r"passed: 1 request judged, \S+ exited with 0")]:
+            with self.subTest(code):
+                last = self.assert_code(expected, *flags, command=python(code)).splitlines()[-1]
+                self.assertRegex(last, r"\Amock-gateway: " + said + r"\Z")
+                done = run(*flags, "--report", "json:-", command=python(code))
+                self.assertEqual(json.loads(done.stdout)["failed"], expected != 0)
+
+    REFUSED = [  # what a client sends, and what it gets
+        ("request('POST', '/v1/v1/chat/completions', b'{}')", "404 unknown_path"),
+        ("request('GET', '/v1/chat/completions')", "405 method_not_allowed"),
+        ("chat(temperature='hot')", "400 invalid_type"),
+        ("request('POST', '/v1/chat/completions', b'x', **{'Content-Type': 'text/plain'})",
+         "415 unsupported_content_type"),
+        ("request('POST', '/v1/chat/completions', b' ' * (17 << 20), **{'Expect': '100-continue'})",
+         "413 body_too_large"),
+        ("request('GET', '/v1/models', Authorization='Bearer sk-nobody')", "401 unauthorized"),
+        ("request('GET', '/v1/models', Authorization='')", "401 unauthorized"),
+        ("s = socket.create_connection((address.hostname, address.port)); s.sendall(b'GET\\r\\n\\r\\n'); s.recv(1)",
+         "400 malformed_request")]
+
+    def test_1_when_nothing_but_refused_requests_came(self):
+        for code, error in self.REFUSED:
+            with self.subTest(code):
+                said = self.assert_code(1, command=python(code))
+                self.assertIn(f"\nserved 0 requests: the gateway refused all that came, 1 with {error}, so that nothing", said)
+                self.assertRegex(said, r"\nmock-gateway: failed: (1 finding, )?1 request judged, none of them served, ")
+                for flags in (["--fail-on", "unmatched"], ["--without-finding", "request_refused"]):
+                    self.assert_code(1, *flags, command=python(code))
+                for flags in ["--fail-on", "never"], ["--allow-refused"], ["--allow-refused", "--fail-on", "warning"]:
+                    said = self.assert_code(0, *flags, command=python(code))
+                    self.assertIn("\nserved 0 requests: the gateway refused all", said)
+                    self.assertRegex(said, r"\nmock-gateway: passed: .*1 request judged, none of them served, ")
+        said = self.assert_code(1, command=python("; ".join(code for code, _ in self.REFUSED[:2] + self.REFUSED[5:7])))
+        self.assertIn(", 2 with 401 unauthorized, 1 with 404 unknown_path, 1 with 405 method_not_allowed, so that", said)
+        self.assertIn("/v1/chat/completions is near: the base address ends with /v1 already", said)
+
+    def test_one_request_that_was_served_is_enough_to_have_tested_something(self):
+        nobody = "request('GET', '/v1/models', Authorization='Bearer sk-nobody'); "
+        said = self.assert_code(0, command=python(nobody + "chat()"))
+        self.assertIn("\nmock-gateway: passed: 2 requests judged, ", said)
+        for code, _ in self.REFUSED[:4]:
+            self.assert_code(1, command=python(code + "; chat()"))  # by its finding
+            self.assert_code(0, "--allow-refused", command=python(code + "; chat()"))
+
+    def test_what_was_forced_or_scripted_was_served_and_so_was_a_key_that_was_ever_there(self):
+        for status in 400, 401, 404, 403, 429:
+            self.assert_code(0, "--fail", f"{status}:*", command=python("chat()"))
+        nobody, off = ("request('GET', '/v1/models', Authorization='Bearer sk-%s')" % name for name in ("nobody", "off"))
+        self.assert_code(0, "--key", "sk-off=disabled", command=python(off))
+        deleted = """
+info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
+def control(method, path, body=b'{}'):
+    there = urllib.parse.urlsplit(info["control_url"])
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
+    connection.request(method, "/control/v1" + path, body, {"Authorization": "Bearer " + info["control_token"]})
+    return json.load(connection.getresponse())
+key = control("POST", "/keys")
+control("DELETE", "/keys/" + key["id"])
+"""
+        ask = "sys.exit(request('GET', '/v1/models', Authorization='Bearer ' + key['secret']) != 401)"
+        self.assert_code(0, "--control", "0", command=python(deleted + ask))
+        self.assert_code(1, "--control", "0", command=python(deleted + "chat(temperature='hot')"))
+        # What the journal no longer has was served all the same.
+        for code, status in ("chat()", 0), ("", 1):
+            self.assert_code(status, "--control", "0", command=python(
+                f"{code}\n{deleted}control('DELETE', '/journal')\n{nobody}"))
+
+    def test_1_when_the_command_starts_gateways_of_its_own(self):
+        code = f"""
+import subprocess
+for each in range(2):
+    subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until-eof"],
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+"""
+        said = self.assert_code(1, command=python(code))
+        self.assertIn("judged 0 requests: CMD has started 2 mock-gateways of its own, as the helpers do, and its requests "
+                      "went there; such a suite is judged by its own tests: run it without `mock-gateway run`\n", said)
+        self.assertNotIn("no client reached", said)
+        said = self.assert_code(0, command=python(code + "chat()"))
+        self.assertIn("CMD has started 2 mock-gateways of its own, whose requests are not judged here\n", said)
+
     def test_a_connection_that_a_fault_struck_reached_the_gateway(self):
         self.assert_code(0, "--scenario", "garbage-on-accept", command=python(
             "s = socket.create_connection((address.hostname, address.port)); sys.exit(0 if s.recv(1) else 9)"))
 
     def test_what_fail_on_counts(self):
         warned = python("chat(stop='x')")  # stop_as_string, a warning
-        wrong = python("chat(temperature='hot')")  # request_refused, an error
+        wrong = python("chat(); chat(temperature='hot')")  # request_refused, an error
         for fail_on, of_warning, of_error in [("error", 0, 1), ("warning", 1, 1), ("unmatched", 0, 0), ("never", 0, 0)]:
             with self.subTest(fail_on):
                 self.assert_code(of_warning, "--fail-on", fail_on, command=warned)
@@ -309,6 +397,104 @@ class LeftBehind(unittest.TestCase):
         self.assertNotIn("left processes behind", done.stderr)
 
 
+def runs(pid):
+    """Whether the process has not ended. One that nobody has asked about yet has."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")
+class Killed(unittest.TestCase):
+    CODE = '''
+import shutil, subprocess
+def start(*words, **options):
+    return subprocess.Popen(words, **options).pid
+sleep = [shutil.which("sleep"), "1000"]
+pids = {"itself": os.getpid(), "child": start(*sleep), "session": start(*sleep, start_new_session=True),
+        "without a variable": start(*sleep, start_new_session=True, env={}),
+        "orphan": int(subprocess.check_output(["sh", "-c", "setsid sleep 1000 > /dev/null & echo $!"]))}
+print(json.dumps([pids, [os.environ["MOCK_GATEWAY_INFO"], os.environ["MOCK_GATEWAY_RUN"]]]), flush=True)
+'''
+
+    def assert_nothing_is_left(self, pids, what):
+        deadline = time.monotonic() + 10
+        while left := [name for name, pid in pids.items() if runs(pid)]:
+            self.assertLess(time.monotonic(), deadline, f"{what}: {left} of {pids} are left")
+            time.sleep(0.01)
+
+    def play(self, code, end):
+        """Ends `run` while its command waits. What the command's processes were, and what was said."""
+        with Running(code) as running:
+            pids, files = json.loads(running.first_line)
+            try:
+                self.assertTrue(all(map(runs, pids.values())), pids)
+                self.assertTrue(all(map(os.path.exists, files)), files)
+                end(running.process.pid)
+                self.assert_nothing_is_left(pids, "after the end of run")
+                said = running.end()[2]
+                self.assertFalse(any(map(os.path.exists, files)), "the file with the key, or the other, is left")
+                return pids, said
+            finally:
+                self.end(pids)
+
+    @staticmethod
+    def end(pids):
+        for pid in pids.values():
+            if runs(pid):
+                os.kill(pid, signal.SIGKILL)
+
+    def test_sigkill_of_run_leaves_nothing(self):
+        pids, said = self.play(self.CODE + "signal.pause()", lambda pid: os.kill(pid, signal.SIGKILL))
+        self.assertRegex(said, r"\Amock-gateway: run was ended before its command; with it ended [^\n]+\n\Z")
+        for pid in pids.values():
+            self.assertIn(f" {pid} (", said)
+
+    def test_so_does_a_crash_of_it(self):
+        self.play(self.CODE + "signal.pause()", lambda pid: os.kill(pid, signal.SIGSEGV))
+
+    def test_so_does_sigkill_of_its_group(self):
+        code = f'''
+import subprocess
+words = [{program.PROGRAM!r}, "run", "--quiet", "--", sys.executable, "-c", {program.CLIENT + self.CODE + "signal.pause()"!r}]
+inner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
+pids, files = json.loads(inner.stdout.readline())
+print(json.dumps([{{**pids, "inner": inner.pid}}, files]), flush=True)
+os.killpg(inner.pid, signal.SIGKILL)
+inner.wait()
+print("ended", flush=True)
+signal.pause()
+'''
+        with Running(code) as running:
+            pids, _ = json.loads(running.first_line)
+            try:
+                self.assertEqual(running.process.stdout.readline(), "ended\n")
+                self.assert_nothing_is_left(pids, "after SIGKILL of the group of run")
+            finally:
+                self.end(pids)
+
+    def test_so_does_sigkill_of_a_run_around_a_run(self):
+        code = f'''
+import subprocess
+words = [{program.PROGRAM!r}, "run", "--quiet", "--", sys.executable, "-c", {program.CLIENT + self.CODE + "signal.pause()"!r}]
+inner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+pids, _ = json.loads(inner.stdout.readline())
+print(json.dumps([{{**pids, "inner": inner.pid, "outer": os.getpid()}}, [os.environ["MOCK_GATEWAY_INFO"]]]), flush=True)
+signal.pause()
+'''
+        self.play(code, lambda pid: os.kill(pid, signal.SIGKILL))
+
+    def test_a_run_that_ends_by_itself_ends_nothing_else(self):
+        code = ("import subprocess; print(subprocess.Popen(['sleep', '1000'], start_new_session=True, "
+                "stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)")
+        done = run("--fail-on", "never", command=python(code))
+        self.assertTrue(runs(int(done.stdout)), "a service that the command started is not run's to end")
+        os.kill(int(done.stdout), signal.SIGKILL)
+        self.assertNotIn("run was ended", done.stderr)
+
+
 class OnATerminal(unittest.TestCase):
     def play(self, code, typed, **variables):
         """Types when "ready" is on the screen. Returns the exit code and the screen."""
@@ -349,7 +535,7 @@ class OnATerminal(unittest.TestCase):
         code, screen = self.play("signal.signal(signal.SIGINT, lambda *_: sys.exit(5)); print('ready', flush=True);"
                                  "signal.pause()", b"\x03")
         self.assertEqual(code, 5, screen)
-        self.assertIn("passed: ", screen)
+        self.assertIn("failed: ", screen, "and the program has it back")
 
     def test_colours_unless_no_color_is_set(self):
         self.assertIn("\x1b[32mpassed: ", self.play("", b"")[1])
@@ -413,14 +599,17 @@ class Scripts(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn('"greeting" (demo.json:', done.stderr)
 
-    def test_a_stub_that_is_never_called_is_a_note(self):
+    def test_a_stub_that_is_never_called_is_a_note_of_a_run_that_failed(self):
         path = self.write(stubs=[
             {"name": "broken", "when": {"user_says": "never"},
              "reply": {"text": "a b c", "faults": [{"after_tokens": 2, "effect": "reset_connection"}]}},
             {"reply": "Hello."}])
         done = run("--script", path, command=python("chat()"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('never called: "broken"', done.stderr)
+        self.assertNotIn("never called", done.stderr)
+        done = run("--script", path, command=python("chat(); sys.exit(3)"))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(done.stderr.count('never called: "broken"'), 1)
 
     def test_flags_win_over_the_gateway_s_section(self):
         path = self.write(gateway={"limit": "1/1h", "acceptance": "strict", "seed": 7})
@@ -450,6 +639,29 @@ class Scripts(unittest.TestCase):
         for part in (path, "weather", "billing", "old (disabled)", "1 operation: POST /v1/images/generations", "1 failure"):
             self.assertIn(part, line)
 
+    def test_what_is_no_regular_file_is_refused_at_once(self):
+        pipe = os.path.join(os.path.dirname(self.path), "pipe")
+        os.mkfifo(pipe)
+        listening = socket.socket(socket.AF_UNIX)
+        self.addCleanup(listening.close)
+        listening.bind(self.path)
+        reading, writing = os.pipe()
+        self.addCleanup(os.close, reading)
+        self.addCleanup(os.close, writing)
+        os.write(writing, b'{"mock_gateway": 1}')
+        for path, what in [(pipe, "a pipe"), (self.path, "a socket"), ("/dev/zero", "a device"),
+                           (f"/dev/fd/{reading}", "a pipe"), ("/dev/stdin", "a device")]:
+            for words in ["validate", path], ["--script", path], ["run", "--script", path, "--", "true"]:
+                with self.subTest(words):
+                    done = execute(*words, pass_fds=[reading], timeout=5)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                    self.assertEqual(done.stderr, f"{path}: is {what} and no regular file; a script is read again "
+                                                  "whenever it changes, so write it to a file first\n")
+        # A redirected file is one, whatever it is called.
+        os.remove(self.path)
+        with open(self.write(stubs=[{"reply": "Hi"}]), "rb") as file:
+            self.assertEqual(execute("validate", "/dev/stdin", stdin=file).returncode, 0)
+
     def test_a_bad_script_is_told_with_its_line(self):
         path = self.write(stubs=[{"repyl": "Hello."}])
         for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
@@ -462,6 +674,27 @@ class Scripts(unittest.TestCase):
         self.assertFalse(answer["valid"])
         self.assertEqual(answer["problems"][0]["file"], path)
         self.assertEqual(execute("validate", self.write()).returncode, 0)
+
+    def test_names_of_what_is_not_there(self):
+        path = self.write(stubs=[{"when": {"model_is": "fasst"}, "reply": "a"}, {"when": {"key_is": "ci"}, "reply": "b"},
+                                 {"in_state": {"machine": "login", "state": "started"}, "reply": "c"}])
+        done = execute("validate", path)
+        self.assertEqual((done.returncode, done.stdout), (0, path + ": valid\n"))
+        warned = [line for line in done.stderr.splitlines() if ": warning: " in line]
+        for line, place in zip(warned, ("2/in_state", "0/when/model_is", "1/when/key_is"), strict=True):
+            self.assertRegex(line, re.escape(path) + rf":\d+:\d+: warning: /stubs/{place}: ")
+        self.assertIn('the state machine "login" in the state "started" is {"login": "started"}', warned[0])
+        # A flag may say that there is such a model.
+        said = execute("run", "--script", path, "--model", "fasst", "--", "true").stderr
+        self.assertEqual(said.count(": warning: "), 2, said)
+        self.assertNotIn("model_is", said)
+
+        path = self.write(failures=[{"failure": 503, "for": {"key": "biling"}}], keys=[{"name": "billing"}])
+        for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:
+            done = execute(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, re.escape(path) + r":\d+:\d+: /failures/0/for/key: the gateway has no key "
+                             '"biling"; did you mean "billing"')
 
 
 if __name__ == "__main__":

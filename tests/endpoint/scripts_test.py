@@ -9,6 +9,7 @@ import re
 import select
 import socket
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -290,6 +291,68 @@ data: [DONE]
             retried = self.ask(endpoint, said)
             self.assertEqual(retried.head[0], "HTTP/1.1 200 OK")
             self.assertEqual(json.loads(retried.body)["choices"][0]["message"]["content"], "Hello.")
+
+    def content(self, answer):
+        """The deltas of a stream, one by one."""
+        events = [line[6:] for line in re.split(r"\n\n", answer.body) if line]
+        self.assertEqual(events[-1], "[DONE]")
+        choices = [json.loads(event)["choices"][0] for event in events[:-1]]
+        return [choice["delta"]["content"] for choice in choices if choice["delta"].get("content")], choices
+
+    def test_a_stream_that_breaks_and_the_whole_answer_to_the_next_try(self):
+        endpoint = self.serve("stream-broken-then-answer.jsonc")
+        connection = self.connect(endpoint)
+        connection.send(stream=True)
+        while connection.receive():
+            pass
+        self.assertIn(b'"content":"Hello"', connection.pending)
+        for absent in b"there", b"finish_reason\":\"stop", b"[DONE]", b"\r\n0\r\n":
+            self.assertNotIn(absent, connection.pending)
+        for _ in range(2):
+            self.assertEqual(self.content(self.ask(endpoint, stream=True))[0], ["Hello", " there."])
+
+    def test_a_text_that_ends_at_its_limit(self):
+        endpoint = self.serve("finish-reason-length.jsonc")
+        choice = json.loads(self.ask(endpoint).body)["choices"][0]
+        self.assertEqual((choice["message"]["content"], choice["finish_reason"]), ("Hello there, and", "length"))
+        pieces, choices = self.content(self.ask(endpoint, stream=True))
+        self.assertEqual(("".join(pieces), choices[-1]["finish_reason"]), ("Hello there, and", "length"))
+
+    def test_done_inside_the_text(self):
+        endpoint = self.serve("done-inside-text.jsonc")
+        pieces = ["A stream ends with\n", "data: [DONE]\n\n", "[DONE]", " is no JSON."]
+        self.assertEqual(self.content(self.ask(endpoint, stream=True))[0], pieces)
+        self.assertEqual(json.loads(self.ask(endpoint).body)["choices"][0]["message"]["content"], "".join(pieces))
+
+    def test_header_names_in_lower_case(self):
+        endpoint = self.serve("header-names-in-lower-case.jsonc")
+        for stream, fields, body in (
+                (False, "content-type: application/json\r\ncontent-length: 98",
+                 '{"choices":[{"index":0,"message":{"role":"assistant","content":"Hello."},"finish_reason":"stop"}]}'),
+                (True, "content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
+                 '55\r\ndata: {"choices":[{"index":0,"delta":{"content":"Hello."},"finish_reason":"stop"}]}\n\n\r\n'
+                 "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n")):
+            connection = self.connect(endpoint)
+            connection.send(stream=stream)
+            while connection.receive():
+                pass
+            self.assertEqual(connection.pending.decode(),
+                             f"HTTP/1.1 200 OK\r\n{fields}\r\nconnection: close\r\n\r\n{body}")
+
+    def test_connections_that_close_after_each_answer(self):
+        endpoint = self.serve("connection-close.jsonc")
+        for _ in range(2):
+            connection = self.connect(endpoint)
+            connection.send()
+            self.assertIn("Connection: close", connection.read().head)
+            self.assertFalse(connection.receive(), "FIN, and not a byte")
+
+    def test_a_live_stream_of_two_seconds(self):
+        endpoint = self.serve("live-stream.jsonc")
+        began = time.monotonic()
+        pieces, _ = self.content(self.ask(endpoint, stream=True))
+        self.assertGreaterEqual(time.monotonic() - began, 2)
+        self.assertEqual(len(pieces), 40)
 
     def test_an_agent_s_loop_of_three_turns_with_two_tools(self):
         endpoint = self.serve("agent.jsonc")

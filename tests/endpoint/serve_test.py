@@ -283,7 +283,8 @@ class WhatItPrints(unittest.TestCase):
             self.assertEqual(line, scenario["name"].ljust(name_width + 2) + scenario["group"].ljust(group_width + 2) +
                              scenario["description"])
             self.assertEqual(list(scenario), ["name", "group", "description", "reference", "good_client", "expected",
-                                              "text", "tool_calls", "needs_stream", "needs_timeout", "calls"])
+                                              "text", "tool_calls", "finish_reason", "usage", "needs_stream",
+                                              "needs_timeout", "calls"])
             self.assertIn(scenario["expected"], ["answer", "error", "answer or error"])
 
 
@@ -352,9 +353,24 @@ class WhatItServes(unittest.TestCase):
         with Endpoint() as endpoint:
             self.assertNotIn("system_fingerprint", json.loads(endpoint.chat()[1]))
             self.assertEqual(endpoint.status(stop="x"), 200)
-        for flags in ["--strict"], ["--acceptance", "strict"], ["--acceptance=strict", "--profile", "openai"]:
+        for flags in ["--strict"], ["--acceptance", "strict"], ["--acceptance=strict", "--profile", "dashscope"]:
             with Endpoint(*flags) as endpoint:
                 self.assertEqual(endpoint.status(stop="x"), 400)
+
+    def test_strict_lets_an_agent_speak_as_the_profile_documents(self):
+        call = {"id": "call_1", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+        messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [call]},
+                    {"role": "tool", "tool_call_id": "call_1", "content": "noon"}]
+        for flags in ["--strict", "--profile", "openai"], ["--profile=openai", "--acceptance=strict"]:
+            with Endpoint(*flags) as endpoint:
+                self.assertEqual(endpoint.status(messages=messages, stop="x"), 200)
+                self.assertEqual(endpoint.status(messages=messages, top_k=5), 400)
+        with Endpoint("--strict") as endpoint:
+            response, text = endpoint.chat(messages=messages)
+            self.assertEqual(response.status, 400)
+            self.assertIn("messages[1].tool_calls: not a documented field; the acceptance's switch "
+                          "tool_calls_in_messages takes it, and so does the profile openai",
+                          json.loads(text)["error"]["message"])
 
     def test_the_acceptance_that_is_asked_for_comes_before_that_of_the_profile(self):
         developer = {"messages": [{"role": "developer", "content": "Hi"}]}
@@ -362,7 +378,8 @@ class WhatItServes(unittest.TestCase):
         for flags, statuses in [
                 ([], [400, 400]), (["--acceptance", "default"], [400, 400]), (["--acceptance", "lenient"], [200, 200]),
                 (["--profile", "openai"], [200, 400]), (["--profile", "openai", "--acceptance", "default"], [400, 400]),
-                (["--profile", "openai", "--strict"], [400, 400]),
+                (["--profile", "openai", "--strict"], [200, 400]),
+                (["--profile", "documented", "--strict"], [400, 400]),
                 (["--profile", "openai", "--acceptance", "lenient"], [200, 200])]:
             with Endpoint(*flags) as endpoint:
                 self.assertEqual([endpoint.status(**developer), endpoint.status(**robot)], statuses, flags)
@@ -442,6 +459,25 @@ class WhatItLogs(unittest.TestCase):
             self.assertIn(said, line)
         for secret in "first-secret", "off-secret", "unknown-secret":
             self.assertNotIn(secret, "\n".join(log))
+
+    def test_what_the_scripts_have_is_told_at_the_start(self):
+        script = {"mock_gateway": 1, "keys": [{"name": "on", "secret": "sk-on"},
+                                              {"name": "off", "secret": "sk-off", "state": "disabled"}],
+                  "stubs": [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(12)],
+                  "operations": [{"method": "GET", "path": "/v1/x", "reply": {"json": 1}}],
+                  "failures": [{"failure": 503, "always": True}, {"failure": 500}], "chaos": [{"failure": 503, "nth": 9}],
+                  "connections": [{"fault": "close_when_reused"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "demo.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(script, file)
+            with Endpoint("--script", path) as endpoint:
+                endpoint.end(signal.SIGTERM)
+                endpoint.reader.join()
+        stubs = ", ".join(f'"s{number}" (demo.json:1)' for number in range(10))
+        self.assertEqual(endpoint.log[0], f"mock-gateway: serves 1 script: {path}; 3 keys: default key, on, off (disabled); "
+                                          f"12 stubs: {stubs}, …; 1 operation: GET /v1/x; 2 failures; 1 chaos rule; "
+                                          "1 connection fault")
 
     def test_answers_wait_for_nobody_who_reads_it(self):
         with Endpoint(read_log=False) as endpoint:

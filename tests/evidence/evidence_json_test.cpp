@@ -564,12 +564,14 @@ TEST_CASE("a review has its findings as data") {
       {
         "code": "stop_as_string",
         "severity": "warning",
+        "fails_review": true,
         "message": "stop: documented as an array; send [\"…\"] in place of the string.",
         "exchanges": [2]
       },
       {
         "code": "retry_after_ignored",
         "severity": "error",
+        "fails_review": true,
         "message": "returned after 0 s, Retry-After was 2 s. Wait for the header's time before retrying.",
         "exchanges": [3, 4]
       }
@@ -662,8 +664,11 @@ TEST_CASE("every kind has a word of its own") {
 TEST_CASE("every finding has its code in it") {
   std::set<std::string> codes;
   for (const std::string& code : finding_codes()) {
-    const Json finding = as_json(Finding{code, "m", Severity::warning, {2, 3}});
-    CHECK(finding.dump() == R"({"code":")" + code + R"(","severity":"warning","message":"m","exchanges":[2,3]})");
+    Json finding = as_json(Finding{code, "m", Severity::warning, {2, 3}});
+    const std::string rest = R"("message":"m","exchanges":[2,3]})";
+    CHECK(finding.dump() == R"({"code":")" + code + R"(","severity":"warning","fails_review":true,)" + rest);
+    finding = as_json(Finding{code, "m", Severity::error, {2, 3}, false});
+    CHECK(finding.dump() == R"({"code":")" + code + R"(","severity":"error","fails_review":false,)" + rest);
     codes.insert(finding["code"]);
   }
   CHECK(codes.count("") == 0);

@@ -222,6 +222,13 @@ TEST_CASE("keys are masked in what is kept") {
   Http(gateway).stream();
   answer = sent(gateway);
   CHECK(texts(answer) == std::vector<std::string>{"data: sk-***\n\ndata: [DONE]\n\n"});
+  gateway.chat().reply(text("Hi").early_hints({{"X-Key", "sk-billing"}, {"Link", "</a?key=sk-billing>"}}));
+  Http(gateway).chat();
+  answer = sent(gateway);
+  CHECK(answer.has_masked_key);
+  REQUIRE(answer.interim.size() == 1);
+  CHECK(answer.interim[0].headers.find("X-Key") == "sk-***");
+  CHECK(answer.interim[0].headers.find("Link") == "</a?key=sk-***>");
 }
 
 TEST_CASE("of one answer as many bytes are kept as one request may have") {

@@ -73,7 +73,7 @@ TEST_CASE("a body too large, one that is not JSON, and bytes that are not HTTP a
   CHECK(contains(review.findings()[3].message, "400 malformed_request: malformed HTTP request: "));
 }
 
-TEST_CASE("keys, limits, unknown paths and models, and what a test scripted are no refused requests") {
+TEST_CASE("keys, limits, unknown models, and what a test scripted are no refused requests") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   const Http http{gateway};
   const auto key = gateway.keys().create("limited");
@@ -83,22 +83,95 @@ TEST_CASE("keys, limits, unknown paths and models, and what a test scripted are 
   gateway.chat().when(user_says("nothing")).reply(raw_reply(415, "no"));
   gateway.chaos(Chaos(failure(413, "chaos", "chaos")).when(user_says("chaos")));
   gateway.on("GET", "/v1/x", [](const ReceivedRequest&) { return HttpReply(400, Json("no")); });
+  gateway.on("GET", "/v1/y", [](const ReceivedRequest&) { return HttpReply(not_found()); });
+  gateway.chat().when(user_says("nowhere")).reply(failure(404, "unknown_path", "no operation"));
   gateway.fail_next(bad_request());
   CHECK(http.chat(Json("forced")).status == 400);
   CHECK(http.chat(Json("refuse")).status == 400);
   CHECK(http.chat(Json("nothing")).status == 415);
   CHECK(http.chat(Json("chaos")).status == 413);
   CHECK(http.get("/v1/x").status == 400);
+  CHECK(http.get("/v1/y").status == 404);
+  CHECK(http.chat(Json("nowhere")).status == 404);
+  gateway.fail_next(failure(405, "method_not_allowed", "forced"));
+  CHECK(http.get("/v1/unknown").status == 405);
   CHECK(http.with_key("sk-nobody").chat().status == 401);
   CHECK(http.chat({{"model", "unknown"}}).status == 404);
-  CHECK(http.get("/v1/unknown").status == 404);
-  CHECK(http.get(chat_path).status == 405);
   for (const int status : {200, 429}) CHECK(http.with_key(key.secret).chat(Json("again")).status == status);
   gateway.keys().disable(key.id);
   CHECK(http.with_key(key.secret).chat().status == 403);
   const Review review = gateway.review();
   CAPTURE(review.message());
   CHECK_FALSE(contains(codes(review), "request_refused"));
+}
+
+TEST_CASE("a path that is not served is a refused request, and the path that is near is named") {
+  struct Row {
+    std::string path;
+    std::string near;
+  };
+  const std::vector<Row> rows = {
+      {"/v1/v1/chat/completions", "; /v1/chat/completions is near: the base address ends with /v1 already"},
+      {"/v1/v1/models/mock-model", "; /v1/models/mock-model is near: the base address ends with /v1 already"},
+      {"/chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1"},
+      {"/v1//chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1, not with /v1/"},
+      {"/api/chat/completions", "; /v1/chat/completions is near: the base address is to end with /v1, not with /api"},
+      {"/v1/chat/completions/chat/completions",
+       "; /v1/chat/completions is near: the base address is to end with /v1, not with /v1/chat/completions"},
+      {"//v1/chat/completions", "; /v1/chat/completions is near: nothing is to stand before it, / does"},
+      {"/proxy/v1/images/edits", "; /v1/images/edits is near: nothing is to stand before it, /proxy does"},
+      {"/v1/chat/completions/", "; /v1/chat/completions is near: the path is to end without /"},
+      {"/v1/chat/completion", "; /v1/chat/completions is near"},
+      {"/V1/Chat/Completions", "; /v1/chat/completions is near"},
+      {"/v1/image/edit", "; /v1/images/edits is near"},
+      {"/v1/embeddings", ""},
+      {"/v1/v1/embeddings", ""},
+      {"/v1", ""},
+      {"/", ""},
+      {"///", ""},
+      {"*", ""},
+  };
+  Gateway gateway;
+  gateway.on("POST", "/v1/images/edits", [](const ReceivedRequest&) { return HttpReply(200, "{}"); });
+  const Http http{gateway};
+  for (const Row& row : rows) {
+    CAPTURE(row.path);
+    gateway.reset();
+    const std::string message = "no operation at " + row.path + row.near;
+    CHECK(http.post(row.path, chat_body()).error_message() == message);
+    const Review review = gateway.review();
+    CHECK_FALSE(review);
+    REQUIRE(codes(review) == "request_refused");
+    CHECK(review.findings()[0].message ==
+          "refused with 404 unknown_path: " + message +
+              ". No stub was asked. Correct the client's address, or mount the operation.");
+    CHECK(review.findings()[0].severity == Severity::error);
+  }
+}
+
+TEST_CASE("a path that nothing can be near to is refused without a search") {
+  Gateway gateway;
+  const std::string path = "/v1" + std::string(7000, '/') + "chat/completions";
+  CHECK(Http{gateway}.post(path, chat_body()).error_message() == "no operation at " + path);
+}
+
+TEST_CASE("a method that an operation does not have is a refused request") {
+  Gateway gateway;
+  CHECK(Http{gateway}.get(chat_path).status == 405);
+  CHECK(gateway.review().message() ==
+        "request_refused (exchange 1): refused with 405 method_not_allowed: GET is not allowed at "
+        "/v1/chat/completions; allowed: POST. No stub was asked. Send a method that the operation has.");
+}
+
+TEST_CASE("an expectation that is not met because the path was wrong says so") {
+  Gateway gateway;
+  const Stub stub = gateway.chat().named("greeting").expect(1).reply("Hello.");
+  Http{gateway}.get("/v1/v1/models");
+  Http{gateway}.post("/v1/v1/chat/completions", chat_body());
+  CHECK(gateway.verify().message() ==
+        "expectation not met  " + stub.title() +
+            "  expected 1 call, got 0\n  exchange 2 was refused before the script: 404 no operation at "
+            "/v1/v1/chat/completions; /v1/chat/completions is near: the base address ends with /v1 already");
 }
 
 TEST_CASE("a finding of a refused request shows no key, and nothing that disturbs a terminal") {

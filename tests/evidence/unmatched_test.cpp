@@ -248,6 +248,24 @@ TEST_CASE("what one test did not match hides nothing of another's, and what is a
   }
 }
 
+TEST_CASE("beside the stub that refused, one whose conditions failed is no older one that was passed over") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().named("fits").reply("x");
+  gateway.chat().named("differs").when(user_says("bye")).reply("x");
+  gateway.chat().named("refuses").reply("x", then_nothing_more());
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(Http(gateway).chat().status == 422);
+  const std::string detail = gateway.journal().last().decision().detail;
+  CAPTURE(detail);
+  const auto line_of = [&detail](const std::string& name) {
+    const std::size_t at = detail.find("\"" + name + "\"");
+    return detail.substr(at, detail.find('\n', at) - at);
+  };
+  CHECK(line_of("fits").find(", older") != std::string::npos);
+  CHECK(line_of("differs").find("older") == std::string::npos);
+  CHECK(line_of("refuses").find("older") == std::string::npos);
+}
+
 TEST_CASE("conditions that belong together stay together in a report") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when((model_is("mock-model") && user_says("a")) || user_says("b")).reply("x");

@@ -117,6 +117,31 @@ TEST_CASE("stubs that were never called or always hidden are told as notes, whic
   CHECK(verification.message().find("nothing is wrong\nalways hidden: ") == 0);
 }
 
+TEST_CASE("an expectation of one test is explained by the requests of that test only") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey mine = gateway.keys().create("mine");
+  const CreatedKey other = gateway.keys().create("other");
+  gateway.chat().named("mine").when(key_is("mine"), user_says("Hi")).expect(1).reply("x");
+  gateway.chat().named("other").when(key_is("other")).reply("y");
+  Http(gateway).with_key(mine.secret).chat("No");
+  Http(gateway).with_key(other.secret).chat("Hi");
+  const std::string message = gateway.verify(mine.id).message();
+  CAPTURE(message);
+  CHECK(message.find("\"mine\"") != std::string::npos);
+  CHECK(message.find("exchange 1") != std::string::npos);
+  CHECK(message.find("exchange 2") == std::string::npos);
+}
+
+TEST_CASE("a stub for a header belongs to the test that has it, whose expectation is judged with it alone") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().when(header_is("X-Test", "a")).expect(1).reply("x");
+  CHECK_FALSE(gateway.verify(with_header("X-Test", "a")));
+  CHECK(gateway.verify(with_header("X-Test", "b")));
+  CHECK(gateway.verify(gateway.keys().list().front().id));
+  Http(gateway).with_header("X-Test", "a").chat();
+  CHECK(gateway.verify(with_header("X-Test", "a")));
+}
+
 TEST_CASE("an expectation whose stub is removed twice is told once") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   {
@@ -536,7 +561,9 @@ TEST_CASE("verify says when it gave up waiting") {
   const Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)));
   auto client = std::async(std::launch::async, [&] { return Http(gateway).ask("x"); });
   REQUIRE(stub.wait_for_calls(1, 10s));
-  CHECK(gateway.verify().notes() == std::vector<std::string>{"1 exchange is still under way"});
+  const std::vector<std::string> notes = gateway.verify().notes();
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find("exchange 1 is held as scripted before token 1 since ") == 0);
   gate.open();
   CHECK(client.get() == "a");
 }

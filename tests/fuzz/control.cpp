@@ -26,10 +26,11 @@ class Program {
  public:
   Program() {
     flags_.quiet = true;
-    serving_ = std::make_unique<endpoint::Serving>(flags_, 0, false);
     endpoint::ControlSettings settings;
     settings.token = std::string(secret);
     settings.instance = "fuzz";
+    const endpoint::RunIdentity identity{settings.instance, settings.token};
+    serving_ = std::make_unique<endpoint::Serving>(flags_, 0, false, identity);
     control_ = std::make_unique<endpoint::ControlServer>(*serving_, settings);
     host_ = control_->url().substr(control_->url().rfind('/') + 1);
   }

@@ -94,6 +94,11 @@ TEST_CASE("options that cannot be are refused with their name") {
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_body(0)}; }), "max_body"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.max_head(1023)}; }), "max_head must be at least 1024"));
   CHECK_NOTHROW(Gateway{Options{}.max_head(1024).max_body(1).max_n(1).journal_limits(1, 1)});
+  const std::chrono::nanoseconds least{1};
+  for (const Options& options :
+       {Options{}.read_timeout(least), Options{}.write_timeout(least), Options{}.idle_timeout(least),
+        Options{}.head_timeout(least), Options{}.body_timeout(least), Options{}.stall_guard(least)})
+    CHECK_NOTHROW(Gateway{options});
   for (const int port : {-1, 65536})
     CHECK(contains(message_of([&] { Gateway gateway{Options{}.port(port)}; }), "port must be from 0 to 65535"));
   CHECK(contains(message_of([] { Gateway gateway{Options{}.journal_limits(0, 1)}; }), "needs at least 1 of each"));

@@ -11,6 +11,7 @@
 #include <functional>
 #include <iostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -218,6 +219,44 @@ TEST_CASE("a client that says nothing where there is no descriptor for it is ans
   RawConnection silent = gateway.connect();
   check_turned_away(silent.receive_response(), "no descriptor left");
   CHECK(silent.receive_all().end == test_support::End::fin);
+}
+
+TEST_CASE("clients that say nothing where there is no descriptor keep nobody waiting" * doctest::skip(sanitized)) {
+  for (const bool has_thread : {true, false}) {
+    CAPTURE(has_thread);
+    GatewayProcess gateway(
+        [has_thread] {
+          if (has_thread) leave_descriptors(30);
+        },
+        [has_thread](Gateway&) {
+          if (!has_thread) leave_no_thread();
+        });
+    std::vector<RawConnection> clients;
+    while (has_thread && clients.size() < 60 && gateway.begin_stream(clients) == 200) {
+    }
+    const auto before = std::chrono::steady_clock::now();
+    for (int i = 0; i < 300; ++i) clients.push_back(gateway.connect());
+    check_turned_away(gateway.http().chat(), has_thread ? "no descriptor left" : "no thread");
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - before;
+    CHECK(taken.count() < 3);
+  }
+}
+
+TEST_CASE("clients that come at one time where there is no descriptor are all told so" * doctest::skip(sanitized)) {
+  GatewayProcess gateway([] { leave_descriptors(30); });
+  std::vector<RawConnection> streams;
+  while (streams.size() < 60 && gateway.begin_stream(streams) == 200) {
+  }
+  std::vector<std::vector<Response>> answers(10);
+  std::vector<std::thread> clients;
+  for (std::vector<Response>& mine : answers)
+    clients.emplace_back([&gateway, &mine] {
+      const Http http = gateway.http();
+      while (mine.size() < 20) mine.push_back(http.chat());
+    });
+  for (std::thread& client : clients) client.join();
+  for (const std::vector<Response>& some : answers)
+    for (const Response& answer : some) check_turned_away(answer, "no descriptor left");
 }
 
 TEST_CASE("a connection that the system gives no thread for is answered 503" * doctest::skip(sanitized)) {

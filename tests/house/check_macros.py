@@ -49,12 +49,12 @@ def macros(source, flags):
 
 
 def without_us(text):
-    """The header's includes alone, with the configuration of cpp-httplib that it may set for them."""
+    """The header's includes alone, with the configuration of cpp-httplib and Catch2 that it may set for them."""
     for line in text.splitlines():
         include = INCLUDE.match(line)
         if include:
             yield f"#if __has_include(<{include[1]}>)\n#include <{include[1]}>\n#endif\n"
-        elif re.match(r"\s*#\s*define\s+CPPHTTPLIB_\w+", line):
+        elif re.match(r"\s*#\s*define\s+(CPPHTTPLIB|CATCH_CONFIG)_\w+", line):
             name = re.match(r"\s*#\s*define\s+(\w+)", line)[1]
             yield f"#ifndef {name}\n{line}\n#endif\n"
 

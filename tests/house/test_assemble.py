@@ -122,6 +122,26 @@ const int reported = report(DBL_DIG);
 }  // namespace
 }  // namespace mock_gateway
 """
+WAITS = """
+class Wait {
+ public:
+  [[nodiscard]] virtual bool over() = 0;
+  virtual ~Wait();
+  virtual void rest();
+  virtual void wake() noexcept {}
+};
+class Doze final : public Wait {
+ public:
+  [[nodiscard]] bool over() override { return true; }
+  ~Doze() override;
+
+ protected:
+  void rest() final;
+
+ private:
+  void wake() noexcept override;
+};
+"""
 ADAPTERS = {
     "adapters/doctest.hpp": DOCTEST_HPP,
     "adapters/catch2.hpp": "#pragma once\n\n#include <cfloat>\n#include <cstddef>\n",
@@ -586,6 +606,21 @@ class AssembleTest(unittest.TestCase):
         )
         self.compile("a.cpp", "b.cpp", "-o", "program")
         subprocess.run([str(self.folder / "program")], check=True, timeout=30)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_a_file_that_uses_nothing_gets_no_function_of_the_library(self):
+        self.change("http/server.hpp", "namespace detail {\n", "namespace detail {\n" + WAITS)
+        self.change(
+            "http/server.cpp",
+            "namespace detail {\n",
+            "namespace detail {\nWait::~Wait() = default;\nvoid Wait::rest() { Server().url(); }\n"
+            "Doze::~Doze() = default;\nvoid Doze::rest() { Wait::rest(); }\nvoid Doze::wake() noexcept { Wait::wake(); }\n",
+        )
+        self.assemble()
+        (self.folder / "a.cpp").write_text('#include "mock_gateway.hpp"\nint unrelated() { return 0; }\n')
+        self.compile("-S", "-O0", "a.cpp", "-o", "a.s")
+        functions = re.findall(r"^\s*\.type\s+(\w+), *[@%]function", (self.folder / "a.s").read_text(), re.MULTILINE)
+        self.assertEqual([name for name in functions if "mock_gateway" in name], [])
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_the_implementation_may_follow_the_interface_in_the_same_file(self):

@@ -86,7 +86,9 @@ FUNCTIONS = [
 
 
 def without_comments(text):
-    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    """Also without the names of former versions."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    return re.sub(r"\[\[deprecated[^;{]*", "", text)
 
 
 def public_part(text, name):

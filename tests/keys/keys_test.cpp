@@ -195,6 +195,14 @@ TEST_CASE("a secret can be chosen; what cannot be one throws without being repea
   gateway.keys().remove(key.id);
   CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret("sk-my/own=secret")); }),
                  "is deleted and cannot come back"));
+  // A long description is shown in part.
+  for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
+    const std::string name(length, 'n');
+    const std::string secret = "sk-long-" + std::to_string(length);
+    gateway.keys().create(name, KeyOptions{}.secret(secret));
+    CHECK(contains(error_of([&] { gateway.keys().create("", KeyOptions{}.secret(secret)); }),
+                   "(\"" + name.substr(0, 60) + (length > 60 ? "\u2026\")" : "\")")));
+  }
 }
 
 TEST_CASE("a key of any form lives as a key that begins with sk- does") {

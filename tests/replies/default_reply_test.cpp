@@ -114,6 +114,8 @@ TEST_CASE("parallel_tool_calls decides whether the default reply calls several t
   CHECK(several[0]["function"]["name"] != several[1]["function"]["name"]);
   CHECK(several[0]["id"] != several[1]["id"]);
   for (const Json& call : several) CHECK(satisfies_its_tool(call));
+  const Json one = {{"tools", {weather_function()}}, {"tool_choice", "required"}, {"parallel_tool_calls", true}};
+  CHECK(Http(gateway).chat(one).message()["tool_calls"].size() == 1);
 }
 
 TEST_CASE("a tool is called with an object wherever its parameters allow one") {

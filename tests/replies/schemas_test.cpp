@@ -4,11 +4,16 @@
 #include <chrono>
 #include <cstddef>
 #include <fstream>
+#include <functional>
 #include <list>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/printing.hpp"
+#include "support/processor_time.hpp"
 #include "support/timing.hpp"
 
 // A namespace per file, because several files are compiled as one.
@@ -28,15 +33,18 @@ Response ask(const Http& http, const Json& schema, Json fields = Json::object())
   return http.chat(fields);
 }
 
-/// What tests/schemas holds: {"name", "schema"} each.
-std::vector<Json> sdk_schemas() {
+/// The lines of a file of tests/schemas.
+std::vector<Json> lines_of(const std::string& name) {
   const std::string here = __FILE__;
-  std::ifstream file(here.substr(0, here.rfind("replies/schemas_test.cpp")) + "schemas/sdk_schemas.jsonl");
+  std::ifstream file(here.substr(0, here.rfind("replies/schemas_test.cpp")) + "schemas/" + name);
   REQUIRE(file.is_open());
-  std::vector<Json> schemas;
-  for (std::string line; std::getline(file, line);) schemas.push_back(Json::parse(line));
-  return schemas;
+  std::vector<Json> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  return lines;
 }
+
+/// {"name", "schema"} each.
+std::vector<Json> sdk_schemas() { return lines_of("sdk_schemas.jsonl"); }
 
 /// Of a few hundred bytes each, and of more work than a request may take.
 const Json costly[] = {
@@ -61,6 +69,24 @@ TEST_CASE("a schema that pydantic, zod or an SDK's helper generated gets an inst
     } else {
       CHECK(response.error_message() == "");
     }
+  }
+}
+
+TEST_CASE("the instance of a schema for a seed is the same on every machine and in every version") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  std::map<std::string, Json> of_sdks;
+  for (const Json& one : sdk_schemas()) of_sdks.emplace(one["name"], one["schema"]);
+  const std::vector<Json> cases = lines_of("instances.jsonl");  // golden_instances.py writes it
+  CHECK(cases.size() >= 400);
+  for (const Json& one : cases) {
+    INFO(one.dump());
+    const Json& schema = one.contains("name") ? of_sdks.at(one["name"]) : one["schema"];
+    const Response response = ask(http, schema, {{"seed", one["seed"]}});
+    if (one.contains("instance"))
+      CHECK((response.status == 200 ? response.text() : response.error_message()) == one["instance"]);
+    else
+      CHECK(response.error_message() == one["error"]);
   }
 }
 
@@ -168,6 +194,39 @@ TEST_CASE("a value that a schema gives is held to each of its other keywords, up
   }
 }
 
+TEST_CASE("arrays and maps have as many members as their schema allows, and usually few") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const Json integer = {{"type", "integer"}};
+  struct Row {
+    Json schema;
+    std::set<std::size_t> sizes;
+  };
+  const Row rows[] = {
+      {{{"type", "array"}, {"items", integer}}, {1, 2, 3}},
+      {{{"type", "array"}, {"items", integer}, {"minItems", 2}}, {2, 3}},
+      {{{"type", "array"}, {"items", integer}, {"maxItems", 2}}, {1, 2}},
+      {{{"type", "array"}, {"items", integer}, {"minItems", 5}}, {5}},
+      {{{"type", "array"}, {"items", integer}, {"maxItems", 0}}, {0}},
+      {{{"type", "array"}, {"prefixItems", {integer}}, {"items", false}}, {1}},
+      {{{"type", "array"}, {"items", {{"enum", {1, 2}}}}, {"uniqueItems", true}}, {1, 2}},
+      {{{"type", "object"}, {"additionalProperties", integer}}, {1, 2}},
+      {{{"type", "object"}, {"additionalProperties", integer}, {"maxProperties", 1}}, {1}},
+      {{{"type", "object"}, {"additionalProperties", integer}, {"minProperties", 4}}, {4}},
+      {{{"type", "object"}, {"properties", {{"a", integer}}}, {"additionalProperties", integer}}, {1}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.schema);
+    std::set<std::size_t> sizes;
+    for (int seed = 0; seed < 60; ++seed) {
+      const Response response = ask(http, row.schema, {{"seed", seed}});
+      REQUIRE(response.status == 200);
+      sizes.insert(Json::parse(response.text()).size());
+    }
+    CHECK(sizes == row.sizes);
+  }
+}
+
 TEST_CASE("a keyword that would constrain the instance and is not understood is refused, wherever it stands") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http = Http(gateway).keep_alive();
@@ -260,6 +319,106 @@ TEST_CASE("many choices of a large schema are all instances, and answered soon")
     const Json instance = Json::parse(choice["message"]["content"].get<std::string>());
     CHECK(instance.size() == 40);
     CHECK(instance["field_38"].get<std::string>().find('@') != std::string::npos);
+  }
+}
+
+/// An object of so many required properties.
+Json object_of(std::size_t properties, const Json& property) {
+  Json schema = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
+  auto& members = schema["properties"].get_ref<Json::object_t&>();
+  for (std::size_t place = 0; place < properties; ++place) {
+    const std::string name = "property_" + std::to_string(place);
+    members.emplace_back(name, property);
+    schema["required"].push_back(name);
+  }
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+Json list_of(std::size_t items, const Json& item) { return {{"type", "array"}, {"minItems", items}, {"items", item}}; }
+
+TEST_CASE("a schema as large as OpenAI takes it gets an instance, in every shape") {
+  const Json text = {{"type", "string"}};
+  const Json number = {{"type", "integer"}};
+  const Json mail = {{"type", "string"}, {"format", "email"}};
+  Json references = object_of(2500, {{"$ref", "#/$defs/one"}});
+  references["$defs"] = {{"one", {{"type", "object"}, {"properties", {{"of", text}}}, {"required", {"of"}}}}};
+  Json optional = object_of(5000, text);
+  optional.erase("required");
+  const std::pair<const char*, Json> rows[] = {
+      {"400 strings", object_of(400, text)},
+      {"1,000 strings", object_of(1000, text)},
+      {"5,000 strings", object_of(5000, text)},
+      {"5,000 integers", object_of(5000, number)},
+      {"5,000 booleans", object_of(5000, {{"type", "boolean"}})},
+      {"10 of 75", object_of(10, object_of(75, text))},
+      {"75 of 10", object_of(75, object_of(10, text))},
+      {"70 of 70", object_of(70, object_of(70, text))},
+      {"1,000 in five levels", object_of(4, object_of(4, object_of(4, object_of(4, object_of(4, text)))))},
+      {"500 objects of one", object_of(500, object_of(1, text))},
+      {"1,000 of unions", object_of(1000, {{"anyOf", {text, {{"type", "null"}}}}})},
+      {"1,000 of enums", object_of(1000, {{"enum", {"a", "b", "c"}}})},
+      {"200 of a format", object_of(200, mail)},
+      {"references", references},
+      {"5,000 that are optional", optional},
+      {"a list of 10,000 integers", list_of(10000, number)},
+      {"a list of 1,000 objects", list_of(1000, object_of(3, text))},
+  };
+  Gateway gateway;
+  for (const auto& row : rows) {
+    const auto& name = row.first;
+    const auto& schema = row.second;
+    CAPTURE(name);
+    const Response response = ask(Http(gateway), schema);
+    REQUIRE(response.status == 200);
+    const Json instance = Json::parse(response.text());
+    if (schema.contains("required")) {
+      REQUIRE(instance.size() == schema["required"].size());
+      std::set<std::string> names;
+      for (const auto& member : instance.items()) names.insert(member.key());
+      CHECK(names.size() == instance.size());
+    } else if (schema["type"] == "array") {
+      CHECK(instance.size() == schema["minItems"].get<std::size_t>());
+    }
+  }
+}
+
+TEST_CASE("the work on a schema grows as the schema does") {
+  const Json text = {{"type", "string"}};
+  const std::pair<const char*, std::function<Json(std::size_t)>> rows[] = {
+      {"properties of one object", [&](std::size_t size) { return object_of(size, text); }},
+      {"objects of one object", [&](std::size_t size) { return object_of(size / 2, object_of(1, text)); }},
+      {"items",
+       [](std::size_t size) {
+         return list_of(2 * size, {{"type", "integer"}});
+       }},
+      {"properties that are optional",
+       [&](std::size_t size) {
+         Json schema = object_of(size, text);
+         schema.erase("required");
+         return schema;
+       }},
+  };
+  Gateway gateway;
+  for (const auto& row : rows) {
+    const auto& name = row.first;
+    const auto& make = row.second;
+    CAPTURE(name);
+    // In processor time, which other programs do not lengthen as they do real time.
+    const auto least_time = [&](std::size_t size, int runs) {
+      const Json schema = make(size);
+      double least = 1e9;
+      for (int run = 0; run < runs; ++run) {
+        const double before = test_support::ProcessorTime::now().own;
+        CHECK(ask(Http(gateway), schema).status == 200);
+        least = std::min(least, test_support::ProcessorTime::now().own - before);
+      }
+      return least;
+    };
+    const double small = least_time(500, 7);
+    const double large = least_time(4000, 3);
+    // Eight times the size; work that grows with its square would take 64 times as long.
+    CHECK(large < 24 * small);
   }
 }
 

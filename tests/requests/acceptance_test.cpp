@@ -46,19 +46,27 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
       {&Acceptance::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
        "stream_options.chunk: not a documented field; leave it out"},
       {&Acceptance::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool")"},
+       R"(messages[0].role: expected one of "system", "user", "assistant", got "tool"; the acceptance's switch )"
+       "tool_role takes it, and so does the profile openai"},
       {&Acceptance::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
        R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer")"},
       {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
-       "invalid_type", "messages[0].content: expected a string or an array of parts, got null"},
+       "invalid_type",
+       "messages[0].content: expected a string or an array of parts, got null; the acceptance's switch "
+       "null_content_with_tool_calls takes it, and so does the profile openai"},
       {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
-       "missing_required_parameter", "messages[0].content: expected a string or an array of parts, got nothing"},
+       "missing_required_parameter",
+       "messages[0].content: expected a string or an array of parts, got nothing; the acceptance's switch "
+       "null_content_with_tool_calls takes it, and so does the profile openai"},
       {&Acceptance::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
        "invalid_type", "messages[0].content: expected a string, got an array"},
       {&Acceptance::other_parts, false, said(other_part), "invalid_value",
        "messages[0].content[0].type: expected \"text\", got \"image_url\""},
       {&Acceptance::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
-       "unknown_parameter", "messages[0].tool_calls: not a documented field; leave it out"},
+       "unknown_parameter",
+       "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages takes it, and "
+       "so "
+       "does the profile openai"},
       {&Acceptance::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
        "stop: expected an array of strings, got a string (\"x\")"},
       {&Acceptance::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
@@ -138,6 +146,97 @@ TEST_CASE("strict takes all that is documented and no null") {
     check_refused_at(wire, with("\"" + std::string(field) + "\":null"), "unknown_parameter",
                      std::string(field) + ": not a documented field");
   }
+}
+
+/// The message of the 400 that a body gets, whatever the profile's type of errors.
+std::string refusal(const ChatWire& wire, const std::string& body) {
+  const Response response = wire.post(body);
+  INFO(body);
+  CHECK(response.status == 400);
+  return response.json()["error"]["message"];
+}
+
+TEST_CASE("strict under the openai profile takes all that OpenAI documents, and nothing else") {
+  const std::vector<Options> orders = {Options{}.profile(Profile::openai).acceptance(Acceptance::strict()),
+                                       Options{}.acceptance(Acceptance::strict()).profile(Profile::openai)};
+  for (const Options& options : orders) {
+    const ChatWire wire(options);
+    // An agent's messages.
+    const std::string result = R"({"role":"tool","tool_call_id":"c","content":"21"})";
+    for (const char* content : {R"("content":"",)", R"("content":null,)", ""}) {
+      CAPTURE(content);
+      check_taken(wire,
+                  said(R"({"role":"developer","content":"a"},{"role":"user","content":"b"},{"role":"assistant",)" +
+                       std::string(content) + one_call + "}," + result));
+    }
+    check_taken(wire, said(R"({"role":"user","content":[{"type":"text","text":"Hi"},)"
+                           R"({"type":"image_url","image_url":{"url":"data:,"}}]})"));
+    for (const char* field :
+         {R"("stop":"x")", R"("logprobs":true,"top_logprobs":2)", R"("max_completion_tokens":5)", R"("user":"u")",
+          R"("frequency_penalty":1)", R"("reasoning_effort":"low")", R"("metadata":{"a":"b"})", R"("store":true)",
+          R"("stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false})"})
+      check_taken(wire, with(field));
+    check_taken(wire, with(weather_tool + R"(,"tool_choice":"required")"));
+    check_taken(wire, with(R"("tools":[{"type":"custom","custom":{"name":"shell"}}])"));
+    check_taken(wire, with(R"("tools":[{"type":"function","function":{"name":"f","strict":null}}])"));
+    for (const char* field : {"audio",
+                              "frequency_penalty",
+                              "logit_bias",
+                              "logprobs",
+                              "max_completion_tokens",
+                              "max_tokens",
+                              "metadata",
+                              "modalities",
+                              "n",
+                              "prediction",
+                              "presence_penalty",
+                              "reasoning_effort",
+                              "seed",
+                              "service_tier",
+                              "stop",
+                              "store",
+                              "stream",
+                              "stream_options",
+                              "temperature",
+                              "top_logprobs",
+                              "top_p"}) {
+      CAPTURE(field);
+      check_taken(wire, with("\"" + std::string(field) + "\":null"));
+    }
+    CHECK(wire.http.get("/v1/models/mock-model").status == 200);
+
+    for (const char* field : {"tools", "tool_choice", "parallel_tool_calls", "response_format"})
+      CHECK(refusal(wire, with("\"" + std::string(field) + "\":null")).find(std::string(field) + ": expected ") == 0);
+    CHECK(refusal(wire, with(R"("top_k":1)")) == "top_k: not a documented field; leave it out");
+    CHECK(refusal(wire, with(R"("repetition_penalty":1)")) ==
+          "repetition_penalty: not a documented field; use frequency_penalty instead");
+    CHECK(refusal(wire, with(R"("enable_thinking":true)")) ==
+          "enable_thinking: not a documented field; use reasoning_effort instead");
+    CHECK(refusal(wire, with(R"("stream_options":{})")).find("stream_options: expected nothing unless") == 0);
+    CHECK(refusal(wire, with(R"("n":1,"n":1)")).find("invalid JSON: body: the key") == 0);
+  }
+  // What is documented by OpenAI alone is documented for no other profile.
+  for (const Profile profile : {Profile::documented, Profile::dashscope, Profile::deepseek})
+    check_refused_at(ChatWire(Options{}.profile(profile).acceptance(Acceptance::strict())),
+                     said(R"({"role":"assistant","content":"",)" + one_call + "}"), "unknown_parameter",
+                     "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages");
+}
+
+TEST_CASE("a switch that is set after strict is obeyed under every profile") {
+  const std::string agent = said(R"({"role":"assistant","content":"",)" + one_call + "}");
+  const auto under_openai = [](const Acceptance& acceptance) {
+    return ChatWire(Options{}.profile(Profile::openai).acceptance(acceptance));
+  };
+  CHECK(refusal(under_openai(Acceptance::strict().tool_calls_in_messages(false)), agent) ==
+        "messages[0].tool_calls: the acceptance's switch tool_calls_in_messages is off");
+  check_taken(ChatWire(Acceptance::strict().tool_calls_in_messages(true)), agent);
+  check_taken(under_openai(Acceptance::strict().unknown_fields(true)), with(R"("top_k":1,"enable_thinking":true)"));
+  CHECK(refusal(under_openai(Acceptance::strict().unknown_fields(false)), with(R"("user":"u")")) ==
+        "user: not a documented field; leave it out");
+  check_taken(under_openai(Acceptance::strict().null_as_absent(true)), with(R"("tools":null)"));
+  CHECK(refusal(under_openai(Acceptance::strict().null_as_absent(false)), with(R"("stop":null)"))
+            .find("stop: expected ") == 0);
+  CHECK_FALSE(Acceptance::strict().tool_calls_in_messages());
 }
 
 TEST_CASE("lenient takes any JSON with model and messages, and understands what has the right shape") {

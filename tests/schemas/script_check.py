@@ -28,6 +28,7 @@ DECODER_ONLY = {
     "pieces fit one reply",
     "an expectation that can never be met",
     "a name that is there twice",
+    "a name that is long in bytes",
     "a name that only the gateway knows",
     "a path that the gateway has",
     "a secret where a name belongs",

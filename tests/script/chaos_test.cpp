@@ -635,6 +635,11 @@ TEST_CASE("a rule says what it is") {
   CHECK(Chaos(rate_limited(1s)).probability(1).to_string() == "429 rate_limit_exceeded (probability 1)");
   CHECK(Chaos(Pace().first_token_after(uniform(1ms, 2ms)).tokens_per_second(2.5).chunked(by_words())).to_string() ==
         "first token after a drawn time, 2.5 tokens per second, cut in other chunks (every time)");
+  CHECK(Chaos(Pace().first_token_after(2s).every(1500us)).to_string() ==
+        "first token after 2000 ms, 1.5 ms between tokens (every time)");
+  CHECK(Chaos(Pace().every(normal(20ms, 5ms))).to_string() == "a drawn time between tokens (every time)");
+  CHECK(Chaos(Pace().tokens_per_second(normal(20.0, 5.0))).to_string() ==
+        "a drawn number of tokens per second (every time)");
   CHECK(Chaos(unsolicited_continue()).to_string() == "unsolicited 100 Continue (every time)");
 }
 

@@ -199,6 +199,9 @@ TEST_CASE("a pattern's classes, escapes and counts are those of JavaScript, up t
       {"^\\0\\cA\\cz$", {nul + "\x01\x1a"}, {"0cAcz"}},
       {"^\\x41\\u0042\\u{43}$", {"ABC"}, {"x41"}},
       {"^\\u{1f600}$", {"\U0001f600"}, {"\U0001f601", "u"}},
+      {"^\\u{10ffff}$", {"\U0010ffff"}, {"\U0010fffe"}},
+      {"^\\u{00041}\\u{9}$", {"A\t"}, {"A9"}},
+      {"^\\ud800\\udc00\\udbff\\udfff$", {"\U00010000\U0010ffff"}, {"\U00010001\U0010ffff"}},
       {"^\\ud83d\\ude00$", {"\U0001f600"}, {"\U0001f601"}},
       {"^[\\b]$", {"\b"}, {"b"}},
       {"^\\.\\*\\/\\-$", {".*/-"}, {"a*/-"}},
@@ -271,8 +274,61 @@ TEST_CASE("what is no pattern, or asks for too much, is refused with the place")
         "mock_gateway: matches_regex(\"(a)\\\\1\"): The pattern uses a backreference, which is not supported (at "
         "character 6)." +
             advice);
-  CHECK(error("*") != "");
-  CHECK(error("[z-a]") != "");
+  for (const char* const wrong : {"*",
+                                  "+a",
+                                  "?",
+                                  "{",
+                                  "}",
+                                  "]",
+                                  "a)",
+                                  "[a",
+                                  "[]",
+                                  "[z-a]",
+                                  "\\",
+                                  "\\b",
+                                  "\\B",
+                                  "\\a",
+                                  "\\z",
+                                  "\\k",
+                                  "\\1",
+                                  "\\9",
+                                  "\\01",
+                                  "\\c",
+                                  "\\c1",
+                                  "\\c[",
+                                  "\\c`",
+                                  "\\c{",
+                                  "\\c@",
+                                  "\\x4",
+                                  "\\x4g",
+                                  "\\xg4",
+                                  "\\u004",
+                                  "\\u{}",
+                                  "\\u{110000}",
+                                  "\\u{1234567}",
+                                  "\\u{41",
+                                  "\\ud800\\u0041",
+                                  "\\ud800\\ue000",
+                                  "a{",
+                                  "a{x}",
+                                  "a{1",
+                                  "a{1,",
+                                  "a{2,1}",
+                                  "a{,2}",
+                                  "a{1x}",
+                                  "(?<=a)",
+                                  "(?<!a)",
+                                  "(?=a)",
+                                  "(?!a)",
+                                  "(?i)a",
+                                  "(?",
+                                  "(?:a",
+                                  "\\\u00e9",
+                                  "a**",
+                                  "a{2}{2}"}) {
+    CAPTURE(wrong);
+    CHECK(error(wrong) != "");
+  }
   CHECK(error("\xff") != "");
 }
 

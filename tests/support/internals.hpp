@@ -7,11 +7,15 @@
 
 #if __has_include("core/access.hpp")  // src/ as it stands; else the header has them
 #include "core/access.hpp"
+#include "core/calendar.hpp"
+#include "core/json_pointer.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "core/timeline.hpp"
 #include "delivery/delivery.hpp"
 #include "evidence/record.hpp"
 #include "gateway/option_values.hpp"
+#include "http/response.hpp"
 #include "model/chat_parser.hpp"
 #include "model/reply_data.hpp"
 #include "script/script.hpp"

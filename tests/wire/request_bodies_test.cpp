@@ -177,6 +177,29 @@ TEST_CASE("a chunk without its line end, an endless size line and an endless tra
   }
 }
 
+TEST_CASE("a trailer line that is no field is a 400, and what follows is not served") {
+  Gateway gateway;
+  const std::string models = Http(gateway).format("GET", "/v1/models");
+  const std::string chunk = as_chunk(chat_body().dump());
+  for (const std::string line : {"nonsense", ": y", "x : y", " x: y", "x y: z", "x: a\x01z", "x: a\x7f", "\tfolded",
+                                 "x(y): z", "GET /v1/models HTTP/1.1"}) {
+    for (const std::string before : {"", "x-first: 1\r\n"}) {
+      CAPTURE(line);
+      const Response response = last_answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunk +
+                                                            "0\r\n" + before + line + "\r\n\r\n" + models);
+      CHECK(response.status == 400);
+      CHECK(response.error_code() == "malformed_request");
+      CHECK(contains(response.error_message(), "a line of the chunked body's trailer is not \"Name: value\""));
+    }
+  }
+  for (const std::string line : {"x:", "x:y", "x: a\tb", "X-Caf\xe9: y", "x: caf\xc3\xa9"}) {
+    CAPTURE(line);
+    const bool is_field = line[0] == 'x';
+    CHECK(answer_to(gateway, chat_head(gateway, {"Transfer-Encoding: chunked"}) + chunk + "0\r\n" + line + "\r\n\r\n")
+              .status == (is_field ? 200 : 400));
+  }
+}
+
 TEST_CASE("a chunked body that ends too early is no exchange") {
   Gateway gateway;
   for (const std::string chunks :
@@ -307,6 +330,91 @@ TEST_CASE("100 is never sent to a client that did not ask for it") {
     connection.send(chat_head(gateway, {length, line}));
     connection.send(body);
     CHECK(connection.receive_response().status == 200);
+  }
+}
+
+/// Sends a head that waits for 100 Continue, and checks that its final answer comes in place of that.
+Response check_refused_at_its_head(Gateway& gateway, const std::string& sent) {
+  RawConnection connection(gateway);
+  connection.send(sent);
+  const Response response = connection.receive_response();
+  CHECK(response.status >= 400);
+  CHECK(response.header("Connection") == "close");
+  connection.send("{}");  // a client may send its body all the same (RFC 9110, 10.1.1)
+  CHECK(connection.receive_all().bytes.empty());
+  REQUIRE(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().last().status() == response.status);
+  CHECK(gateway.journal().last().body().empty());
+  return response;
+}
+
+TEST_CASE("a request that its head alone refuses gets its answer in place of 100") {
+  Gateway gateway;
+  const CreatedKey disabled = gateway.keys().create("disabled");
+  const CreatedKey deleted = gateway.keys().create("deleted");
+  gateway.keys().disable(disabled.id);
+  gateway.keys().remove(deleted.id);
+  const CreatedKey reader = gateway.keys().create("reader", KeyOptions{}.operations({list_models()}));
+  const auto asked = [&](const std::string& line, const std::string& authorization,
+                         const std::string& type = "application/json",
+                         const std::string& framing = "Content-Length: 2") {
+    std::string text = line + " HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\n" + framing + "\r\n";
+    if (!authorization.empty()) text += "Authorization: " + authorization + "\r\n";
+    return check_refused_at_its_head(gateway, text + "Content-Type: " + type + "\r\n\r\n");
+  };
+  const std::string valid = "Bearer " + gateway.api_key();
+  const std::string chat = std::string("POST ") + chat_path;
+  for (const std::string& wrong : {std::string(), std::string("Bearer sk-nobody"), "Basic " + gateway.api_key(),
+                                   "Bearer " + deleted.secret, std::string("Bearer")})
+    for (const std::string framing : {"Content-Length: 2", "Content-Length: 99999999", "Transfer-Encoding: chunked"}) {
+      CAPTURE(wrong);
+      CHECK(asked(chat, wrong, "application/json", framing).error_code() == "unauthorized");
+    }
+  CHECK(asked(chat, "Bearer " + disabled.secret).status == 403);
+  CHECK(asked(chat, "Bearer " + reader.secret).status == 403);
+  CHECK(asked("POST /v1/nothing", valid).error_code() == "unknown_path");
+  CHECK(asked("POST /v1/nothing", "").status == 401);  // the order of the checks
+  CHECK(asked("PUT /v1/chat/completions", valid).status == 405);
+  CHECK(asked(chat, valid, "text/plain").error_code() == "unsupported_content_type");
+  CHECK(asked(chat, valid, "application/json", "Content-Length: 99999999").status == 413);
+  // Each is one request of its key.
+  CHECK(gateway.keys().find(reader.id).requests == 1);
+}
+
+TEST_CASE("what a test makes of a request with a valid key, and what needs its body, comes after 100") {
+  Gateway gateway;
+  const auto answer = [&](const std::string& type, const std::string& body) {
+    RawConnection connection(gateway);
+    connection.send(chat_head(
+        gateway, {"Content-Type: " + type, "Content-Length: " + std::to_string(body.size()), "Expect: 100-continue"}));
+    CHECK(connection.receive_response().status == 100);
+    connection.send(body);
+    return connection.receive_response();
+  };
+  const std::string body = chat_body().dump();
+  gateway.fail_next(server_error());
+  CHECK(answer("application/json", body).status == 500);
+  CHECK(gateway.journal().last().body() == body);  // whether the next one is a retry of it can be told
+  CHECK(answer("application/json", "{}").status == 400);
+  CHECK(answer("application/x-www-form-urlencoded", body).status == 200);
+  CHECK(answer("application/x-www-form-urlencoded", "a=b").status == 415);
+  gateway.keys().limit_rate_for_all(1, 1h);
+  CHECK(answer("application/json", body).status == 200);
+  CHECK(answer("application/json", body).status == 429);
+}
+
+TEST_CASE("a request without a valid key is read whole where it waits for no 100") {
+  Gateway gateway;
+  const std::string body = chat_body().dump();
+  const std::string head = "POST " + std::string(chat_path) +
+                           " HTTP/1.1\r\nHost: gateway\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
+  RawConnection connection(gateway);
+  for (const std::string line : {"", "Expect: 100-continue\r\n"}) {
+    connection.send(head + line + "\r\n" + body);
+    const Response response = connection.receive_response();
+    CHECK(response.status == 401);
+    CHECK(gateway.journal().last().body() == body);
+    CHECK(response.header("Connection").empty());  // the connection is in step
   }
 }
 

@@ -113,13 +113,56 @@ TEST_CASE("a path is taken as it was sent: no trick leads to an operation") {
   }
 }
 
-TEST_CASE("the gateway is no proxy: a target with a scheme and a host is an unknown path") {
+TEST_CASE("a target in the absolute form is served as its path is, whatever host it names") {
   Gateway gateway;
-  const std::string target = gateway.root_url() + "/v1/models";
-  const Response response = Http(gateway).get(target);
-  CHECK(response.status == 404);
-  CHECK(response.error_code() == "unknown_path");
-  CHECK(contains(response.error_message(), target));
+  const Http http(gateway);
+  const Json body = chat_body("absolute");
+  for (const std::string& host :
+       std::vector<std::string>{gateway.root_url(), "http://api.example.com", "HTTP://a:80", "http://[::1]:8080"}) {
+    CAPTURE(host);
+    CHECK(http.post(host + chat_path, body).status == 200);
+    CHECK(gateway.journal().last().path() == chat_path);
+    CHECK(contains(gateway.journal().last().raw(), "POST " + host + chat_path + " HTTP/1.1\r\n"));
+    CHECK(gateway.journal().last().chat().last_user_text() == "absolute");
+    CHECK(http.get(host + "/v1/models?a=b").status == 200);
+    CHECK(gateway.journal().last().path() == "/v1/models");
+    CHECK(gateway.journal().last().query() == "a=b");
+    CHECK(http.without_key().get(host + "/v1/models").status == 401);
+    for (const std::string rest : {"", "?a=b", "/", "/v1", "//v1/models", "/v1/models/"}) {
+      CAPTURE(rest);
+      const Response response = http.get(host + rest);
+      CHECK(response.status == 404);
+      CHECK(response.error_code() == "unknown_path");
+    }
+    CHECK(http.get(host + "?a=b").error_message() == "no operation at /");
+    CHECK(http.get(host + chat_path).header("Allow") == "POST");
+  }
+}
+
+TEST_CASE("an absolute target without a host, with one that is none, or with a user is a 400") {
+  Gateway gateway;
+  for (const std::string target : {"http:///v1/models", "http://:80/v1/models", "http://user@a/v1/models",
+                                   "http://a\"/v1/models", "http://a#b/v1/models", "http://"}) {
+    CAPTURE(target);
+    RawConnection connection(gateway);
+    connection.send("GET " + target + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + gateway.api_key() +
+                    "\r\n\r\n");
+    const Response response = connection.receive_response();
+    CHECK(response.status == 400);
+    CHECK(response.error_code() == "malformed_request");
+    CHECK(contains(response.error_message(), "the host of the request target is not \"host:port\""));
+  }
+}
+
+TEST_CASE("the gateway is no proxy: targets of other schemes are unknown paths") {
+  Gateway gateway;
+  for (const std::string target : {"https://127.0.0.1/v1/models", "ftp://a/v1/models", "http:/v1/models", "http:a"}) {
+    CAPTURE(target);
+    const Response response = Http(gateway).get(target);
+    CHECK(response.status == 404);
+    CHECK(response.error_code() == "unknown_path");
+    CHECK(contains(response.error_message(), target));
+  }
   CHECK(Http(gateway).request("CONNECT", "example.org:443").status == 404);
 }
 

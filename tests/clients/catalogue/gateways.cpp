@@ -51,7 +51,9 @@ class Gateways {
     ClientOutcome outcome;
     outcome.text = seen.at("text").get<std::string>();
     for (const Json& call : seen.at("tool_calls")) {
-      outcome.tool_calls.push_back({"", call.at("name").get<std::string>(), call.at("arguments").get<std::string>()});
+      // A caller that looks for the name in the first fragment alone may have none.
+      const Json called = call.value("name", Json());
+      outcome.tool_calls.push_back({"", called.is_string() ? called.get<std::string>() : "", call.at("arguments")});
     }
     outcome.error = seen.at("error").get<bool>();
     outcome.hung = seen.at("hung").get<bool>();

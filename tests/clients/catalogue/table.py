@@ -219,7 +219,7 @@ async def run_all(gateways_program, only, log):
 
 
 def kind_of(cell):
-    return IN_CALLER if cell["in_caller"] else MARKS[cell["kind"]]
+    return IN_CALLER if cell["in_caller"] and cell["kind"] == "error surfaced" else MARKS[cell["kind"]]
 
 
 def mark(cell):
@@ -244,7 +244,7 @@ def said(outcome):
     if outcome["text"]:
         parts.append(f"the text {code(excerpt(outcome['text']))}")
     for call in outcome["tool_calls"]:
-        parts.append(f"the call {code(excerpt('%s(%s)' % (call['name'], call['arguments'])))}")
+        parts.append(f"the call {code(excerpt('%s(%s)' % (call.get('name') or '', call['arguments'])))}")
     return " and ".join(parts) or "nothing"
 
 
@@ -254,10 +254,11 @@ def what_happened(scenario, cell):
     got = "the whole answer" if whole and not scenario["tool_calls"] else said(outcome)
     if cell["kind"] == "hang":
         return f"cut after {CUT_S} s, with {got}"
+    where = ", in the caller's own code" if cell["in_caller"] else ""
+    error = code(excerpt(cell["error"].splitlines()[0], 120)) + where if outcome["error"] else ""
     if cell["kind"] == "error surfaced":
-        where = ", in the caller's own code" if cell["in_caller"] else ""
-        return code(excerpt(cell["error"].splitlines()[0], 120)) + where
-    return f"{got}, and no error"
+        return error
+    return f"{got}, then {error}" if error else f"{got}, and no error"
 
 
 def markdown_row(cells):
@@ -307,10 +308,11 @@ def render(scenarios, cells):
         f"A call that has not ended after {CUT_S} s, longer than any client's usual retries take, is cut.",
         "",
         "- ok: the whole answer, and no error",
-        "- error: the caller was told of an error, after the client's own retries where it makes them",
+        "- error: the caller was told of an error, after the client's own retries where it makes them, and shown nothing",
+        "  before it that nobody said",
         f"- {IN_CALLER}: the client reported nothing, and the caller's code failed on what it was given",
         "- LOSS: no error, and something is missing, or a failure was taken for an answer",
-        "- WRONG: no error, and something is there that nobody said",
+        "- WRONG: something is there that nobody said, with an error or without",
         "- HANG: had to be cut",
         "- –: no call, because the scenario shows in streams only",
         "",

@@ -123,8 +123,9 @@ inEveryProfile('failures', (test, profile) => {
     }
   });
 
-  test('an operation that is not served is a NotFoundError', async ({ client }) => {
+  test('an operation that is not served is a NotFoundError', async ({ gateway, client }) => {
     await failed(client.embeddings.create({ model: MODEL, input: 'Hi' }), OpenAI.NotFoundError);
+    assert.deepEqual(await findings(gateway), ['request_refused']);
   });
 
   for (const [status, kind] of [

@@ -114,9 +114,19 @@ def test_an_unknown_model_is_not_found(client):
     assert caught.value.code == "model_not_found"
 
 
-def test_an_operation_that_is_not_served_is_not_found(client):
+def test_an_operation_that_is_not_served_is_not_found(client, gateway):
     with pytest.raises(openai.NotFoundError):
         client.embeddings.create(model=MODEL, input="Hi")
+    assert findings(gateway) == ["request_refused"]
+
+
+def test_an_address_that_ends_with_v1_twice_is_told(connect, gateway):
+    client = connect(gateway, base_url=gateway.base_url + "/v1")
+    with pytest.raises(openai.NotFoundError) as caught:
+        ask(client)
+    near = "/v1/chat/completions is near: the base address ends with /v1 already"
+    assert caught.value.body["message"] == f"no operation at /v1/v1/chat/completions; {near}"
+    assert near in gateway.review()["message"]
 
 
 @pytest.mark.parametrize(

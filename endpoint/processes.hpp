@@ -1,0 +1,35 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// A process of this system.
+struct Process {
+  pid_t id = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  std::string name;
+};
+
+/// Whether the system tells of its processes, in /proc.
+#ifdef __linux__
+inline constexpr bool lists_processes = true;
+#else
+inline constexpr bool lists_processes = false;
+#endif
+
+/// The processes that have not ended; none where the system does not tell.
+std::vector<Process> processes();
+/// Whether a process was started with this variable ("NAME=value") in its environment. False where the system does not
+/// tell.
+bool was_started_with(pid_t process, const std::string& variable);
+/// "4711 (sleep), 4712 (sh)".
+std::string listed(const std::vector<Process>& list);
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,37 @@
+#include "secret.hpp"
+
+#include <random>
+
+namespace mock_gateway {
+namespace endpoint {
+
+std::string random_bytes(std::size_t count) {
+  std::random_device random;
+  std::string bytes;
+  while (bytes.size() < count) bytes += static_cast<char>(random() & 0xffU);
+  return bytes;
+}
+
+std::string random_base64url(std::size_t count) {
+  std::string text;
+  unsigned bits = 0;
+  unsigned available = 0;
+  for (const char byte : random_bytes(count)) {
+    bits = (bits << 8U | static_cast<unsigned char>(byte)) & 0xffffU;
+    for (available += 8; available >= 6; available -= 6) text += base64url_digits[bits >> (available - 6) & 63U];
+  }
+  if (available > 0) text += base64url_digits[bits << (6 - available) & 63U];
+  return text;
+}
+
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t index = 0; index < secret.size(); ++index) {
+    const char byte = index < given.size() ? given[index] : '\0';
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(byte) ^ static_cast<unsigned char>(secret[index]));
+  }
+  return difference == 0;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

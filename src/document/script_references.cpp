@@ -1,0 +1,276 @@
+#include "script_references.hpp"
+
+#include <algorithm>  // find, none_of
+#include <iterator>   // next
+#include <map>
+#include <set>
+#include <utility>
+
+#include "../core/json_pointer.hpp"
+#include "../core/text.hpp"
+#include "../script/hiding.hpp"
+#include "../serve/gateway_state.hpp"
+#include "script_sections.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_references {
+
+using State = std::pair<std::string, std::string>;  // a state machine, and its state
+
+State state_of(const MachineState& one) { return {one.machine, one.state}; }
+
+std::string others_too(std::size_t others) {
+  if (others == 0) return {};
+  return "; " + text::counted(others, "other place") + (others == 1 ? " names it too" : " name it too");
+}
+
+std::string in_quotes(const std::string& name) { return "\"" + text::printable(name, 60) + "\""; }
+
+/// The part that has the stub, and the stub's pointer in it.
+std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
+  const ScriptPart* its = &plan.parts.front();
+  for (const ScriptPart& part : plan.parts)
+    if (part.first_stub <= stub) its = &part;
+  return {its, "/stubs/" + std::to_string(stub - its->first_stub)};
+}
+
+// Stubs that earlier ones hide.
+
+void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  HidingStubs stubs;
+  auto part = plan.parts.begin();
+  for (std::size_t index = 0; index < plan.stubs.size(); ++index) {
+    while (std::next(part) != plan.parts.end() && std::next(part)->first_stub <= index) ++part;
+    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index].plan);
+    if (!hiding) continue;
+    problems.push_back(part->source->problem(
+        Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
+                            "this stub never answers: the one at " + plan.stubs[*hiding].plan.where.to_string() +
+                                " matches all that it matches"}));
+  }
+}
+
+// States.
+
+/// Which states can be reached: those in which state machines start, and those that a stub leads to which can answer.
+class ReachableStates {
+ public:
+  explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
+    for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+      for (const MachineState& one : plan.stubs[stub].plan.in_states) waiting_[state_of(one)].push_back(stub);
+      unmet_[stub] = plan.stubs[stub].plan.in_states.size();
+    }
+    std::set<std::string> set;
+    for (const MachineState& one : plan.states) {
+      set.insert(one.machine);
+      found_.push_back(state_of(one));
+    }
+    for (const auto& [state, stubs] : waiting_)
+      if (state.second == "started" && set.count(state.first) == 0) found_.push_back(state);
+    for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub)
+      if (unmet_[stub] == 0) answers(plan, stub);
+    while (!found_.empty()) {
+      const State state = std::move(found_.back());
+      found_.pop_back();
+      if (!reached_.insert(state).second) continue;
+      const auto stubs = waiting_.find(state);
+      if (stubs == waiting_.end()) continue;
+      for (const std::size_t stub : stubs->second)
+        if (--unmet_[stub] == 0) answers(plan, stub);
+    }
+  }
+
+  bool has(const State& state) const { return reached_.count(state) > 0; }
+  /// The states of a state machine that can be reached.
+  std::vector<std::string> of(const std::string& machine) const {
+    std::vector<std::string> states;
+    for (auto state = reached_.lower_bound({machine, ""}); state != reached_.end() && state->first == machine; ++state)
+      states.push_back(state->second);
+    return states;
+  }
+
+ private:
+  void answers(const ScriptPlan& plan, std::size_t stub) {
+    for (const MachineState& one : plan.stubs[stub].plan.then_states) found_.push_back(state_of(one));
+  }
+
+  std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
+  std::map<State, std::vector<std::size_t>> waiting_;
+  std::vector<State> found_;
+  std::set<State> reached_;
+};
+
+/// Whether one state machine was meant, named by `{"machine": …, "state": …}` as other tools have it.
+bool is_spelled_out(const std::vector<MachineState>& states) {
+  return states.size() == 2 && states[0].machine == "machine" && states[1].machine == "state";
+}
+
+std::string as_object(const std::string& key, const std::string& value) {
+  return "{" + in_quotes(key) + ": " + in_quotes(value) + "}";
+}
+
+/// What is hardly meant by `{"machine": "login", "state": "started"}`, and how that is written.
+std::string misspelling(const std::vector<MachineState>& states) {
+  const std::string machine = states[0].state;
+  const std::string state = states[1].state;
+  return "{\"machine\": " + in_quotes(machine) + ", \"state\": " + in_quotes(state) +
+         "} names two state machines, \"machine\" and \"state\"; the state machine " + in_quotes(machine) +
+         " in the state " + in_quotes(state) + " is " + as_object(machine, state);
+}
+
+std::string unreached(const MachineState& wanted, const ReachableStates& reachable) {
+  const std::vector<std::string> known = reachable.of(wanted.machine);
+  std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
+                        in_quotes(wanted.state) +
+                        ": no \"then_state\" of a stub that can answer and no \"states\" has " +
+                        as_object(wanted.machine, wanted.state) + ", so that only a call can";
+  return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
+}
+
+void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  const ReachableStates reachable(plan);
+  struct Dead {
+    std::size_t stub;
+    MachineState wanted;
+    std::size_t others;
+  };
+  std::vector<Dead> dead;
+  std::map<State, std::size_t> told;
+  std::set<std::string> asked;  // state machines that a stub asks for
+  for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+    for (const MachineState& wanted : plan.stubs[stub].plan.in_states) {
+      asked.insert(wanted.machine);
+      if (reachable.has(state_of(wanted))) continue;
+      const auto [known, is_new] = told.try_emplace(state_of(wanted), dead.size());
+      if (is_new)
+        dead.push_back({stub, wanted, 0});
+      else
+        ++dead[known->second].others;
+    }
+  }
+  for (const Dead& one : dead) {
+    const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
+    const auto [part, pointer] = place_of(plan, one.stub);
+    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable);
+    const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
+    problems.push_back(part->source->problem(Severity::warning,
+                                             {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
+  }
+  // Where nothing asks for the two that are moved, one was meant.
+  if (asked.count("machine") + asked.count("state") > 0) return;
+  for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
+    const std::vector<MachineState>& states = plan.stubs[stub].plan.then_states;
+    if (!is_spelled_out(states)) continue;
+    const auto [part, pointer] = place_of(plan, stub);
+    problems.push_back(part->source->problem(Severity::warning, {pointer + "/then_state", misspelling(states)}));
+  }
+  for (const ScriptPart& part : plan.parts)
+    if (is_spelled_out(part.states))
+      problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
+}
+
+// Models and keys.
+
+/// The names that the documents declare.
+std::set<std::string> declared_models(const ScriptPlan& plan) {
+  std::set<std::string> names;
+  for (const Json& gateway : plan.gateways) {
+    const Json* const models = json_pointer::child(gateway, "models");
+    for (std::size_t index = 0; models && index < models->size(); ++index) {
+      const Json& model = (*models)[index];
+      const Json* const id = model.is_string() ? &model : json_pointer::child(model, "id");
+      if (id && id->is_string()) names.insert(id->get<std::string>());
+    }
+  }
+  return names;
+}
+
+std::set<std::string> declared_keys(const ScriptPlan& plan) {
+  std::set<std::string> names;
+  for (const ScriptedKey& key : plan.keys) names.insert(key.name);
+  return names;
+}
+
+void keep_open_references(ScriptPlan& plan) {
+  const std::set<std::string> models = declared_models(plan);
+  const std::set<std::string> keys = declared_keys(plan);
+  std::map<std::pair<ScriptReference::Kind, std::string>, std::size_t> known;
+  for (const ScriptPart& part : plan.parts) {
+    for (const ScriptReference& reference : part.references) {
+      const std::set<std::string>& declared = reference.kind == ScriptReference::Kind::model ? models : keys;
+      if (declared.count(reference.name) > 0) continue;
+      const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
+      if (is_new)
+        plan.open_references.push_back(
+            {reference.kind, reference.name, part.source->problem(Severity::warning, {reference.pointer, ""})});
+      else
+        ++plan.open_references[open->second].others;
+    }
+  }
+}
+
+ScriptProblem problem_of(const OpenReference& open, Severity severity, const std::string& message) {
+  ScriptProblem problem = open.place;
+  problem.severity = severity;
+  problem.message = message + others_too(open.others);
+  script_reading::hide_keys(problem.message);
+  return problem;
+}
+
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+  warn_of_hidden(plan, problems);
+  warn_of_states(plan, problems);
+  keep_open_references(plan);
+  plan.parts.clear();
+}
+
+std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
+  if (plan.open_references.empty()) return {};
+  std::vector<std::string> models;
+  for (const wire::Model& model : gateway.settings.models) models.push_back(model.id);
+  std::vector<std::string> keys;
+  for (const ApiKey& key : gateway.keys->list()) {
+    keys.push_back(key.id);
+    if (!key.description.empty()) keys.push_back(key.description);
+  }
+  for (const ScriptedKey& key : plan.keys)
+    if (std::find(keys.begin(), keys.end(), key.name) == keys.end()) keys.push_back(key.name);
+  std::vector<ScriptProblem> problems;
+  for (const OpenReference& open : plan.open_references) {
+    if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    const bool is_model = open.kind == ScriptReference::Kind::model;
+    const std::vector<std::string>& known = is_model ? models : keys;
+    if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    const std::string message =
+        is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
+                 : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
+    problems.push_back(problem_of(open, Severity::warning, message + script_reading::suggestion(open.name, known)));
+  }
+  return problems;
+}
+
+std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner) {
+  const auto is_of_failure = [](const OpenReference& open) {
+    return open.kind == ScriptReference::Kind::key_of_failure;
+  };
+  if (std::none_of(plan.open_references.begin(), plan.open_references.end(), is_of_failure)) return {};
+  std::vector<std::string> known;
+  for (const ApiKey& key : keys.kept(plan.keys, owner)) {
+    known.push_back(key.id);
+    if (!key.description.empty()) known.push_back(key.description);
+  }
+  for (const ScriptedKey& key : plan.keys) known.push_back(key.name);
+  std::vector<ScriptProblem> problems;
+  for (const OpenReference& open : plan.open_references) {
+    if (!is_of_failure(open) || std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    problems.push_back(
+        problem_of(open, Severity::error,
+                   "the gateway has no key " + in_quotes(open.name) + script_reading::suggestion(open.name, known)));
+  }
+  return problems;
+}
+
+}  // namespace script_references
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,132 @@
+#include "notes.hpp"
+
+#include <algorithm>  // min
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../delivery/waits.hpp"
+#include "../script/excerpts.hpp"
+#include "diagnosis.hpp"
+#include "record.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace notes {
+
+/// How many exchanges, and how many connections, the notes tell of.
+inline constexpr std::size_t most = 10;
+
+/// "broke off after token 2 as scripted".
+std::string deed(const Fault& fault) {
+  const Effect& effect = fault.effect;
+  const auto at_its_place = [&fault](const std::string& what) {
+    return what + " " + delivery::place_of(fault.trigger) + " as scripted";
+  };
+  switch (effect.kind()) {
+    case Effect::Kind::close_connection: return at_its_place("broke off");
+    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
+    case Effect::Kind::half_close: return at_its_place("was half-closed");
+    case Effect::Kind::truncate: return at_its_place("was truncated");
+    case Effect::Kind::garbage:
+      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
+    case Effect::Kind::stall: return at_its_place("stalled");
+    case Effect::Kind::error_event: return at_its_place("sent an error event");
+    case Effect::Kind::skip_event: return at_its_place("skipped an event");
+    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
+    case Effect::Kind::wrong_content_length:
+      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
+             std::to_string(effect.difference()) + " as scripted";
+  }
+  return at_its_place(effect.to_string());
+}
+
+/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
+  const Effect& effect = fault.effect;
+  if (record.outcome != Outcome::Kind::guard_expired) return false;
+  if (effect.kind() == Effect::Kind::half_close) return true;
+  if (effect.kind() != Effect::Kind::stall || effect.gate()) return false;
+  return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
+}
+
+/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
+/// problems, findings or the line about chaos tell.
+std::string failure(const ExchangeRecord& record) {
+  if (record.status < 400 || !refusal(record).empty()) return {};
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  const std::string& code = record.advice.code;
+  const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
+  if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
+  if (record.decision == Decision::Kind::forced_failure) return "was answered with " + what + ", a forced failure";
+  if (record.decision != Decision::Kind::rejected) return {};
+  const std::string& description = record.request.key_description;
+  const std::string& key = description.empty() ? record.request.key_id : description;
+  return "was refused with " + what + ", " +
+         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
+}
+
+/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+std::string line(const ExchangeRecord& record) {
+  std::string list;
+  const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
+  if (const std::string what = failure(record); !what.empty()) add(what);
+  for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(deed(scripted.fault));
+  if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
+  return list;
+}
+
+}  // namespace notes
+
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since) {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
+  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+  for (const auto& record : records) {
+    if (record->id <= since || !scope.covers(record->request)) continue;
+    const std::string line = notes::line(*record);
+    if (line.empty()) continue;
+    if (lines.size() < notes::most)
+      lines.push_back("exchange " + std::to_string(record->id) + line);
+    else
+      ++more;
+  }
+  if (more > 0) lines.push_back("and " + text::counted(more, "more exchange") + " with faults, failures or the like");
+  return lines;
+}
+
+std::vector<std::string> notes_of_connections(const JournalState& journal) {
+  std::vector<std::string> lines;
+  const std::vector<ConnectionHit> hits = journal.hits();
+  for (std::size_t i = 0; i < std::min(hits.size(), notes::most); ++i) {
+    lines.push_back("connection " + std::to_string(hits[i].connection_id) +
+                    " was struck as scripted: " + hits[i].fault.to_string());
+  }
+  if (hits.size() > notes::most)
+    lines.push_back("and " + text::counted(hits.size() - notes::most, "more connection") + " struck as scripted");
+  return lines;
+}
+
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope) {
+  const std::size_t open = journal.open(scope);
+  if (open == 0) return {};
+  std::vector<std::string> lines;
+  for (const auto& record : journal.open_records(scope)) {
+    if (lines.size() == notes::most) break;
+    if (const std::optional<ScriptedWait> wait = record->progress.scripted_wait())
+      lines.push_back("exchange " + std::to_string(record->id) + " " + wait->under_way());
+  }
+  if (open <= lines.size()) return lines;
+  const std::size_t others = open - lines.size();
+  lines.push_back(text::counted(others, lines.empty() ? "exchange" : "more exchange") + (others == 1 ? " is" : " are") +
+                  " still under way");
+  return lines;
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

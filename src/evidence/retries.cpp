@@ -1,0 +1,393 @@
+#include "retries.hpp"
+
+#include <algorithm>  // any_of, fill, find, max, min
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../model/finding_kinds.hpp"
+#include "../script/excerpts.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace retries {
+
+using RealTime = Seen::RealTime;
+using Group = std::vector<const Seen*>;
+using text::seconds;
+
+/// How much earlier than told a client may come back.
+inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
+/// Requests that follow each other faster may come from calls made in parallel.
+inline constexpr Duration burst = std::chrono::milliseconds{100};
+/// How long after a final error a new call that asks the same looks like another try.
+inline constexpr Duration soon = std::chrono::seconds{1};
+/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+
+// --- Which requests ask the same -------------------------------------------------------------------------------------
+
+/// A fingerprint of several texts.
+class Identity {
+ public:
+  explicit Identity(std::uint64_t basis) : value_(basis) {}
+
+  /// With its length, so that what stands in one text cannot pass for the end of another.
+  void add(std::string_view part) {
+    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_;
+};
+
+std::string_view without_blanks(std::string_view json) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
+  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
+}
+
+/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
+/// counts brackets and takes no stack for them: bodies may be nested to any depth.
+std::size_t end_of_member(std::string_view json, std::size_t at) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (; at < json.size(); ++at) {
+    const char c = json[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+      return at;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return json.size();
+}
+
+/// Whether it is `"user": "somebody"` or the like.
+bool is_label(std::string_view member) {
+  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
+    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
+    const std::string_view rest = member.substr(name.size() + 1);
+    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
+  });
+}
+
+/// The members of an object as they are written, without labels; nothing for what is no object.
+std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
+  const std::string_view json = without_blanks(body);
+  if (json.size() < 2 || json.front() != '{') return std::nullopt;
+  std::vector<std::string_view> members;
+  for (std::size_t at = 1;;) {
+    const std::size_t end = end_of_member(json, at);
+    if (end == json.size()) return std::nullopt;
+    const std::string_view member = without_blanks(json.substr(at, end - at));
+    if (!is_label(member)) members.push_back(member);
+    at = end + 1;
+    if (json[end] == ',') continue;
+    if (json[end] != '}' || at != json.size()) return std::nullopt;
+    return members;
+  }
+}
+
+/// The same for a request and its retries.
+std::uint64_t identity(const ExchangeRecord& record) {
+  const ReceivedRequest& request = record.request;
+  Identity all(record.leaks.credential);
+  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
+  if (const auto members = members_of(request.body)) {
+    all.add("an object");
+    for (const std::string_view member : *members) all.add(member);
+  } else {
+    all.add("bytes");
+    all.add(request.body);
+  }
+  return all.value();
+}
+
+// --- Which came when -------------------------------------------------------------------------------------------------
+
+/// Whether the first was answered, and the second came afterwards.
+bool comes_after(const Seen& first, const Seen& second) {
+  if (first.answered) return second.possible > *first.answered;
+  return first.outcome != Outcome::Kind::pending;
+}
+
+/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
+/// answered.
+Duration pause_between(const Seen& first, const Seen& second) {
+  const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
+  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  const TimePoint began = first.first_byte.value_or(first.record->received);
+  return std::max(in_real_time, second.record->received - began);
+}
+
+/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
+/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
+/// manual clock gives the same message each time.
+Duration told(Duration judged, Duration by_gateway, Duration asked) {
+  return judged - by_gateway > asked / 100 ? judged : by_gateway;
+}
+
+/// Whether the client seems to ask the very same in several calls at once.
+bool asked_in_parallel(const Group& same) {
+  for (std::size_t i = 1; i < same.size(); ++i) {
+    const Seen& first = *same[i - 1];
+    const Seen& second = *same[i];
+    if (!comes_after(first, second)) return true;
+    // A call that succeeded is over: the next one has come from beside it.
+    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
+  }
+  return false;
+}
+
+/// Until when another request would have been under way together with this one.
+RealTime under_way_until(const Seen& seen) {
+  const bool is_pending = seen.outcome == Outcome::Kind::pending;
+  if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
+  if (is_pending) return RealTime::max();
+  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
+}
+
+/// Says for each request whether another one was under way together with it, or with one of its burst.
+std::vector<bool> in_company(const Group& same) {
+  const std::size_t count = same.size();
+  std::vector<bool> company(count, false);
+  RealTime until = RealTime::min();
+  for (std::size_t i = 0; i < count; ++i) {
+    company[i] = same[i]->possible <= until;
+    until = std::max(until, under_way_until(*same[i]));
+  }
+  RealTime next = RealTime::max();
+  for (std::size_t i = count; i-- > 0;) {
+    if (under_way_until(*same[i]) >= next) company[i] = true;
+    next = std::min(next, same[i]->possible);
+  }
+  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
+    bool any = false;
+    do any = any || company[end];
+    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
+    using Offset = std::vector<bool>::difference_type;
+    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
+  }
+  return company;
+}
+
+// --- What was wrong --------------------------------------------------------------------------------------------------
+
+bool is_final(const ExchangeRecord& record) {
+  if (record.advice.should_retry.value_or(false)) return false;
+  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
+  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
+}
+
+/// Whether it failed, and its client has read that.
+bool was_refused(const Seen& seen) {
+  // What was not whole the client may not have read.
+  return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
+         !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether nothing was changed between the two, and the second came when the first was over.
+bool follows(const Seen& first, const Seen& second) {
+  return first.record->changes == second.record->changes && comes_after(first, second);
+}
+
+/// Whether the second may be the client's next try after the first, as far as header fields say.
+bool numbers_fit(const Seen& first, const Seen& second) {
+  if (second.number) return first.number && *first.number + 1 == *second.number;
+  return !first.number && first.call == second.call;
+}
+
+/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+std::string sign_of_new_call(const Seen& first, const Seen& second) {
+  if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
+  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
+}
+
+/// How the second came before the time that the first's answer asked for.
+struct TooEarly {
+  std::string when;   // "after 0.5 s"
+  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string clocks;
+};
+
+/// Nothing when it came in time.
+std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
+  const ExchangeRecord& retry = *second.record;
+  const RetryAdvice& advice = first.record->advice;
+  const Duration shown = retry.received - *first.first_byte;
+  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
+    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
+    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
+                    ""};
+  }
+  if (!advice.not_before) return std::nullopt;
+  const Duration ahead = *advice.not_before - *first.first_byte;
+  // The machine's clock is the client's.
+  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  if (pause + timer_tolerance >= ahead) return std::nullopt;
+  const Duration apart = retry.received - retry.machine_time;
+  const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
+  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
+                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
+                                "reads a date."
+                              : ""};
+}
+
+/// `401 "unauthorized"`.
+std::string error_of(const ExchangeRecord& record) {
+  const std::string& code = record.advice.code;
+  return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
+}
+
+Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& second, std::string message) {
+  return kind.make(std::move(message), {first.record->id, second.record->id});
+}
+
+Finding retried_final_error(const Seen& first, const Seen& second) {
+  return finding(finding_kinds::retried_final_error, first, second,
+                 "retried after " + error_of(*first.record) +
+                     ", which another try does not change. Report the error to the caller instead.");
+}
+
+Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
+  return finding(finding_kinds::retry_after_ignored, first, second,
+                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
+                     ". Wait for the header's time before retrying." + early.clocks);
+}
+
+/// What was wrong about this retry.
+std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
+  if (is_final(*first.record)) return retried_final_error(first, second);
+  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
+  return std::nullopt;
+}
+
+/// What was wrong about a request that no number makes a retry, and that came alone.
+std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
+  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+  const auto early = too_early(first, second);
+  if (!is_final_error && !early) return std::nullopt;
+  const std::string sign = sign_of_new_call(first, second);
+  if (sign.empty()) {
+    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
+  }
+  std::string message = "asked the same again ";
+  if (is_final_error) {
+    const Duration shown = second.record->received - *first.first_byte;
+    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
+               ", as a new call (" + sign + "). Let what retries around the client report the error.";
+  } else {
+    message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
+               ". Let what retries around the client wait for the header's time.";
+  }
+  return finding(finding_kinds::asked_again_early, first, second,
+                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
+}
+
+Finding idempotency_key_changed(const Seen& first, const Seen& second) {
+  return finding(finding_kinds::idempotency_key_changed, first, second,
+                 "a retry (x-stainless-retry-count: " + std::to_string(*second.number) +
+                     ") with another Idempotency-Key than the try before it, so that a server cannot know it for the "
+                     "same call. Keep the key for all tries of a call.");
+}
+
+// --- Requests that ask the same --------------------------------------------------------------------------------------
+
+/// Judges a group of requests that ask the same.
+class SameQuestion {
+ public:
+  SameQuestion(const Group& same, std::vector<Finding>& findings)
+      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
+    Group unnumbered;
+    for (const Seen* seen : same)
+      if (!seen->number) unnumbered.push_back(seen);
+    parallel_ = asked_in_parallel(unnumbered);
+  }
+
+  void judge() {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      judge_retry_at(i);
+      // A numbered try that broke is continued by the next, although it forbids nothing.
+      const Seen& seen = *same_[i];
+      if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
+    }
+    const std::vector<bool> company = in_company(same_);
+    for (std::size_t i = 1; i < same_.size(); ++i)
+      if (!company[i]) judge_lone_at(i);
+  }
+
+ private:
+  bool may_continue(const Seen& first, const Seen& second) const {
+    if (!numbers_fit(first, second) || !follows(first, second)) return false;
+    return second.number ? first.record->decision != Decision::Kind::malformed
+                         : was_refused(first) && !(parallel_ && pause_between(first, second) < burst);
+  }
+
+  void judge_retry_at(std::size_t at) {
+    const Seen& second = *same_[at];
+    if (second.number && *second.number == 0) return;
+    const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
+                               return same_[i]->call == second.call && may_continue(*same_[i], second);
+                             });
+    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    std::optional<std::size_t> continued;
+    std::optional<Finding> wrong;
+    for (const std::size_t i : open_) {
+      const Seen& first = *same_[i];
+      if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
+      continued = i;
+      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      if (!wrong) break;
+    }
+    if (!continued) return;
+    if (wrong) findings_.push_back(std::move(*wrong));
+    const Seen& first = *same_[*continued];
+    if (second.number && second.call && second.call != first.call)
+      findings_.push_back(idempotency_key_changed(first, second));
+    is_retry_[at] = true;
+    is_continued_[*continued] = true;
+    open_.erase(std::find(open_.begin(), open_.end(), *continued));
+  }
+
+  void judge_lone_at(std::size_t at) {
+    const Seen& first = *same_[at - 1];
+    const Seen& second = *same_[at];
+    // What a retry continues later was still under way, and what it has continued before is over.
+    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (!was_refused(first) || !follows(first, second)) return;
+    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+  }
+
+  const Group& same_;
+  std::vector<Finding>& findings_;
+  bool parallel_ = false;
+  std::vector<std::size_t> open_;   // that failed, and no retry has continued
+  std::vector<bool> is_retry_;      // of one that failed
+  std::vector<bool> is_continued_;  // by a retry
+};
+
+}  // namespace retries
+
+void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  std::map<std::uint64_t, retries::Group> groups;
+  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
+  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

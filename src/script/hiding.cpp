@@ -1,0 +1,58 @@
+#include "hiding.hpp"
+
+#include <algorithm>  // lower_bound, min, sort, unique
+
+namespace mock_gateway {
+namespace detail {
+namespace hiding {
+
+std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
+
+}  // namespace hiding
+
+std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
+  const std::vector<Term> terms = terms_of(plan);
+  std::size_t found = added_;
+  if (!nodes_.empty()) look(0, terms, 0, plan.priority, found);
+  if (!plan.at_most && plan.in_states.empty()) put(terms, plan.priority);
+  return found < added_++ ? std::make_optional(found) : std::nullopt;
+}
+
+std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
+  std::vector<Term> terms;
+  for (const Matcher& matcher : plan.matchers)
+    terms.push_back(terms_.try_emplace(matcher.to_string(), static_cast<Term>(terms_.size())).first->second);
+  std::sort(terms.begin(), terms.end());
+  terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
+  return terms;
+}
+
+void HidingStubs::look(std::size_t node, const std::vector<Term>& terms, std::size_t next, int priority,
+                       std::size_t& found) const {
+  const Node& here = nodes_[node];
+  if (here.first >= found) return;
+  const auto hider = std::lower_bound(here.hiders.begin(), here.hiders.end(), priority,
+                                      [](const Hider& one, int wanted) { return one.priority < wanted; });
+  if (hider != here.hiders.end()) found = std::min(found, hider->number);
+  if (!here.has_children) return;
+  for (std::size_t term = next; term < terms.size(); ++term) {
+    const auto child = children_.find(hiding::edge(node, terms[term]));
+    if (child != children_.end()) look(child->second, terms, term + 1, priority, found);
+  }
+}
+
+void HidingStubs::put(const std::vector<Term>& terms, int priority) {
+  if (nodes_.empty()) nodes_.push_back({added_});
+  std::size_t node = 0;
+  for (const Term term : terms) {
+    const auto [child, is_new] = children_.try_emplace(hiding::edge(node, term), nodes_.size());
+    nodes_[node].has_children = true;
+    node = child->second;
+    if (is_new) nodes_.push_back({added_});
+  }
+  std::vector<Hider>& hiders = nodes_[node].hiders;
+  if (hiders.empty() || hiders.back().priority < priority) hiders.push_back({added_, priority});
+}
+
+}  // namespace detail
+}  // namespace mock_gateway

@@ -1,0 +1,336 @@
+// What ScriptDocument::warnings() tells of scripts that can be served and are hardly meant: stubs that others hide,
+// states that nothing leads to, models and keys that the gateway does not have. And that large scripts take time for
+// each stub, not for each two of them.
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/printing.hpp"
+#include "support/script_files.hpp"
+#include "support/text.hpp"
+
+namespace script_warnings_test {
+
+using namespace mock_gateway;
+using test_support::has_part;
+using test_support::ScriptFile;
+
+using Texts = std::vector<std::string>;
+
+Json parsed(const std::string& text) { return Json::parse(text); }
+
+Texts lines_of(const std::vector<ScriptProblem>& problems) {
+  Texts lines;
+  for (const ScriptProblem& problem : problems) {
+    CHECK(problem.severity == Severity::warning);
+    const std::string place = problem.line > 0 ? std::to_string(problem.line) + ": " : std::string();
+    lines.push_back(place + problem.pointer + ": " + problem.message);
+  }
+  return lines;
+}
+
+Texts warnings_of(const Json& document) { return lines_of(ScriptDocument::from_json(document).warnings()); }
+
+/// What a gateway that starts as the document says is warned of.
+Texts warnings_on_gateway(const Json& document) {
+  const ScriptDocument script = ScriptDocument::from_json(document);
+  const Gateway gateway(script.options().verify_on_destruction(false));
+  return lines_of(script.warnings(gateway));
+}
+
+// Hidden stubs.
+
+/// By comparing each stub with every earlier one.
+Texts hidden_by_comparison(const Json& document) {
+  const auto is_hidden_by = [](const Json& later, const Json& earlier) {
+    if (earlier.contains("times") || earlier.contains("in_state")) return false;
+    if (earlier.value("priority", 0) < later.value("priority", 0)) return false;
+    const Json wanted = later.value("when", Json::object());
+    const Json conditions = earlier.value("when", Json::object());
+    for (const auto& [key, value] : conditions.items())
+      if (!wanted.contains(key) || wanted[key] != value) return false;
+    return true;
+  };
+  Texts warnings;
+  const Json& stubs = document["stubs"];
+  for (std::size_t later = 0; later < stubs.size(); ++later) {
+    const auto hides = [&](const Json& earlier) { return is_hidden_by(stubs[later], earlier); };
+    if (std::any_of(stubs.begin(), stubs.begin() + static_cast<std::ptrdiff_t>(later), hides))
+      warnings.push_back("/stubs/" + std::to_string(later));
+  }
+  return warnings;
+}
+
+TEST_CASE("a stub is warned of exactly when an earlier one hides it") {
+  std::mt19937 random(7);
+  const auto below = [&random](unsigned bound) { return static_cast<int>(random() % bound); };
+  std::size_t hidden = 0;
+  for (int document = 0; document < 300; ++document) {
+    Json stubs = Json::array();
+    for (int stub = 0; stub < 25; ++stub) {
+      Json one{{"reply", "x"}};
+      Json when = Json::object();
+      if (below(3) > 0) when["user_says"] = std::string(1, static_cast<char>('a' + below(4)));
+      if (below(3) == 0) when["model_is"] = std::string(1, static_cast<char>('m' + below(2)));
+      if (below(3) == 0) when["stream_is"] = below(2) == 0;
+      if (below(4) == 0) when["has_tool"] = "t";
+      if (!when.empty() || below(2) == 0) one["when"] = when;
+      if (below(4) == 0) one["priority"] = below(3) - 1;
+      if (below(5) == 0) one["times"] = 1 + below(2);
+      if (below(6) == 0) one["in_state"] = Json{{"door", "started"}};
+      stubs.push_back(std::move(one));
+    }
+    const Json script{{"mock_gateway", 1}, {"stubs", stubs}};
+    INFO(script.dump());
+    Texts pointers;
+    for (const ScriptProblem& warning : ScriptDocument::from_json(script).warnings()) {
+      CHECK(has_part(warning.message, "this stub never answers"));
+      pointers.push_back(warning.pointer);
+    }
+    CHECK(pointers == hidden_by_comparison(script));
+    hidden += pointers.size();
+  }
+  CHECK(hidden > 1000);
+}
+
+TEST_CASE("of several stubs that hide one the first is named") {
+  const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
+  {"when": {"user_says": "b", "stream_is": true}, "reply": "1", "priority": -1},
+  {"when": {"user_says": "a", "stream_is": true}, "reply": "2"},
+  {"when": {"stream_is": true}, "reply": "3"},
+  {"when": {"user_says": "a"}, "reply": "4"},
+  {"when": {"user_says": "a", "stream_is": true, "has_tool": "t"}, "reply": "5"},
+  {"when": {"user_says": "b", "stream_is": true}, "reply": "6", "priority": -2}
+]})");
+  const std::string never = ": this stub never answers: the one at demo.jsonc:";
+  CHECK(lines_of(ScriptDocument::read({file.path()}).warnings()) ==
+        Texts{"6: /stubs/4" + never + "3 matches all that it matches",
+              "7: /stubs/5" + never + "2 matches all that it matches"});
+}
+
+// States.
+
+TEST_CASE("a state that nothing leads to is a warning with the states that something leads to") {
+  const std::string nothing =
+      R"(nothing leads the state machine "order" to "payd": no "then_state" of a stub that can answer and no "states" has {"order": "payd"}, so that only a call can)";
+  const ScriptFile file(R"({"mock_gateway": 1, "stubs": [
+  {"when": {"user_says": "pay"}, "then_state": {"order": "paid"}, "reply": "Paid."},
+  {"in_state": {"order": "started"}, "when": {"user_says": "a"}, "reply": "a"},
+  {"in_state": {"order": "payd"}, "when": {"user_says": "b"}, "reply": "b"},
+  {"in_state": {"order": "payd"}, "when": {"user_says": "c"}, "reply": "c"}
+]})");
+  CHECK(lines_of(ScriptDocument::read({file.path()}).warnings()) ==
+        Texts{"4: /stubs/2/in_state/order: " + nothing + "; did you mean \"paid\"?; 1 other place names it too"});
+}
+
+TEST_CASE("a state that a stub leads to, or \"states\", or in which machines start, is no warning") {
+  CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "states": {"door": "open"}, "stubs": [
+    {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
+    {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "locked"}, "reply": "b"},
+    {"in_state": {"door": "locked"}, "when": {"user_says": "c"}, "reply": "c"},
+    {"in_state": {"other": "started"}, "when": {"user_says": "d"}, "reply": "d"}]})")) == Texts{});
+}
+
+TEST_CASE("a state is judged by all files that are read together") {
+  const ScriptFile asks(R"({"mock_gateway": 1, "stubs": [{"in_state": {"door": "open"}, "reply": "a"}]})", "a.json");
+  const ScriptFile leads(R"({"mock_gateway": 1, "stubs": [{"then_state": {"door": "open"}, "reply": "b"}]})", "b.json");
+  CHECK(ScriptDocument::read({asks.path(), leads.path()}).warnings().empty());
+  const std::vector<ScriptProblem> alone = ScriptDocument::read({asks.path()}).warnings();
+  REQUIRE(alone.size() == 1);
+  CHECK(alone[0].file == asks.path());
+}
+
+TEST_CASE("a state to which only stubs lead that never answer is a warning") {
+  const Texts warnings = warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
+    {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},
+    {"in_state": {"door": "shut"}, "when": {"user_says": "b"}, "then_state": {"door": "open"}, "reply": "b"}]})"));
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0].find("/stubs/0/in_state/door: nothing leads the state machine \"door\" to \"open\"") == 0);
+  CHECK(warnings[1].find("/stubs/1/in_state/door: nothing leads the state machine \"door\" to \"shut\"") == 0);
+}
+
+TEST_CASE("a machine that begins elsewhere never is in \"started\"") {
+  CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "states": {"door": "open"}, "stubs": [
+    {"in_state": {"door": "started"}, "reply": "a"}]})"))
+            .size() == 1);
+}
+
+TEST_CASE("a state spelled as \"machine\" and \"state\" is a warning with both spellings") {
+  const std::string spelled =
+      R"({"machine": "login", "state": "started"} names two state machines, "machine" and "state"; the state machine "login" in the state "started" is {"login": "started"})";
+  CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
+    {"in_state": {"machine": "login", "state": "started"}, "reply": "a"}]})")) ==
+        Texts{"/stubs/0/in_state: " + spelled});
+  // A stub that moves what nobody asks for, and one that never answers, lead nowhere.
+  CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
+    {"in_state": {"machine": "login", "state": "started"},
+     "then_state": {"machine": "login", "state": "done"}, "reply": "a"}]})")) ==
+        Texts{"/stubs/0/in_state: " + spelled});
+  const Texts moved = warnings_of(parsed(R"({"mock_gateway": 1, "states": {"machine": "login", "state": "new"},
+    "stubs": [{"then_state": {"machine": "login", "state": "done"}, "reply": "a"}]})"));
+  REQUIRE(moved.size() == 2);
+  CHECK(has_part(moved[0], R"(/stubs/0/then_state: {"machine": "login", "state": "done"} names two state machines)"));
+  CHECK(has_part(moved[0], R"(is {"login": "done"})"));
+  CHECK(has_part(moved[1], R"(/states: {"machine": "login", "state": "new"} names two state machines)"));
+  // Somebody may have two machines of these names.
+  CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "stubs": [
+    {"when": {"user_says": "a"}, "then_state": {"machine": "on", "state": "good"}, "reply": "a"},
+    {"in_state": {"machine": "on", "state": "good"}, "reply": "b"}]})")) == Texts{});
+}
+
+// Models and keys.
+
+TEST_CASE("a model that nobody serves is a warning wherever a script names it") {
+  const std::string no_fasst = R"(the gateway serves no model "fasst", and refuses requests for it)";
+  CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "gateway": {"models": ["fast", {"id": "deep"}]},
+    "stubs": [{"when": {"model_is": "fast"}, "reply": "a"}, {"when": {"any": [{"model_is": "fasst"}]}, "reply": "b"}],
+    "chaos": [{"failure": 503, "when": {"model_is": "fasst"}}]})")) ==
+        Texts{"/stubs/1/when/any/0/model_is: " + no_fasst + "; did you mean \"fast\"?; 1 other place names it too"});
+  CHECK(warnings_on_gateway(
+            parsed(R"({"mock_gateway": 1, "failures": [{"failure": 503, "for": {"model": "fasst"}}]})")) ==
+        Texts{"/failures/0/for/model: " + no_fasst + "; known: mock-model"});
+  CHECK(warnings_on_gateway(
+            parsed(R"({"mock_gateway": 1, "keys": [{"name": "k", "models": ["mock-model", "fasst"]}]})")) ==
+        Texts{"/keys/0/models/1: " + no_fasst + "; known: mock-model"});
+  CHECK(warnings_on_gateway(parsed(
+            R"({"mock_gateway": 1, "stubs": [{"when": {"model_is": "mock-model"}, "reply": "a"}]})")) == Texts{});
+}
+
+TEST_CASE("what the options of a gateway have is no warning") {
+  const ScriptDocument script = ScriptDocument::from_json(
+      parsed(R"({"mock_gateway": 1, "stubs": [{"when": {"model_is": "fast", "key_is": "agent"}, "reply": "a"}]})"));
+  CHECK(script.warnings().empty());
+  const Gateway knows(script.options(Options().model("fast").key("agent", KeyOptions())).verify_on_destruction(false));
+  CHECK(script.warnings(knows).empty());
+  const Gateway other(Options().verify_on_destruction(false));
+  CHECK(script.warnings(other).size() == 2);
+}
+
+TEST_CASE("a key that nobody has is a warning in key_is until there is one") {
+  const ScriptDocument script =
+      ScriptDocument::from_json(parsed(R"({"mock_gateway": 1, "keys": [{"name": "billing"}], "stubs": [
+        {"when": {"key_is": "billing"}, "reply": "a"}, {"when": {"key_is": "key_1"}, "reply": "b"},
+        {"when": {"key_is": "biling"}, "reply": "c"}]})"));
+  const Gateway gateway(script.options().verify_on_destruction(false));
+  CHECK(lines_of(script.warnings(gateway)) ==
+        Texts{"/stubs/2/when/key_is: the gateway has no key \"biling\", so that this matches nothing until it has one; "
+              "did you mean \"billing\"?"});
+  static_cast<void>(gateway.keys().create("biling"));
+  CHECK(script.warnings(gateway).empty());
+}
+
+TEST_CASE("a failure for a key that nobody has is an error with its place, and nothing is mounted") {
+  const ScriptFile file(R"({"mock_gateway": 1,
+  "stubs": [{"name": "hello", "reply": "a"}],
+  "keys": [{"name": "billing"}],
+  "failures": [
+    {"failure": 503, "for": {"key": "billing"}},
+    {"failure": 503, "for": {"key": "biling"}}]})");
+  const ScriptDocument script = ScriptDocument::read({file.path()});
+  Gateway gateway(Options().verify_on_destruction(false));
+  try {
+    static_cast<void>(script.mount(gateway));
+    FAIL("it was mounted");
+  } catch (const ScriptError& error) {
+    REQUIRE(error.problems().size() == 1);
+    const ScriptProblem& problem = error.problems().front();
+    CHECK(problem.severity == Severity::error);
+    CHECK(problem.file == file.path());
+    CHECK(problem.line == 6);
+    CHECK(problem.pointer == "/failures/1/for/key");
+    CHECK(problem.message == "the gateway has no key \"biling\"; did you mean \"billing\"?");
+    CHECK(has_part(problem.source, "biling"));
+  }
+  CHECK(gateway.keys().list().size() == 1);
+  static_cast<void>(gateway.keys().create("biling"));
+  CHECK(script.mount(gateway).stubs().size() == 1);
+}
+
+TEST_CASE("a failure for a key that its script has no more is an error, and what was served goes on") {
+  const auto document = [](const std::string& key) {
+    return ScriptDocument::from_json(
+        Json{{"mock_gateway", 1},
+             {"keys", Json::array({Json{{"name", key}}})},
+             {"failures", Json::array({Json{{"failure", 503}, {"for", {{"key", "a"}}}}})}});
+  };
+  Gateway gateway(Options().verify_on_destruction(false));
+  const ScriptDocument first = document("a");
+  LoadedScript loaded = first.mount(gateway);
+  CHECK_THROWS_AS(document("b").replace(gateway, loaded), ScriptError);
+  CHECK(gateway.keys().list().back().description == "a");
+  // What is mounted can be mounted again, though a call has taken the key away.
+  gateway.keys().remove(gateway.keys().list().back().id);
+  CHECK_NOTHROW(first.replace(gateway, loaded));
+}
+
+// Where a stub is written.
+
+TEST_CASE("\"source\" says where a stub is written, and a stub that moves stays the same stub") {
+  const auto script = [](const std::string& source) {
+    return ScriptDocument::from_json(
+        Json{{"mock_gateway", 1}, {"stubs", Json::array({Json{{"name", "a"}, {"reply", "a"}, {"source", source}}})}});
+  };
+  Gateway gateway(Options().verify_on_destruction(false));
+  LoadedScript loaded = script("tests/test_agent.py:12").mount(gateway);
+  const Stub stub = loaded.stubs().front();
+  CHECK(stub.title() == "\"a\" (test_agent.py:12)");
+  CHECK(std::string(stub.where().file) == "tests/test_agent.py");
+  script("tests/test_agent.py:14").replace(gateway, loaded);
+  CHECK(stub.title() == "\"a\" (test_agent.py:14)");
+  CHECK(loaded.stubs().front().where().line == 14);
+}
+
+// Large scripts.
+
+double cpu_seconds_of(const Json& document) {
+  const std::clock_t begin = std::clock();
+  const ScriptFile file(document.dump());
+  const ScriptDocument script = ScriptDocument::read({file.path()});
+  Gateway gateway(script.options().verify_on_destruction(false));
+  LoadedScript loaded = script.mount(gateway);
+  ScriptDocument::read({file.path()}, loaded).replace(gateway, loaded);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/// A shape of large scripts: stubs of each number.
+struct Shape {
+  const char* name;
+  Json (*stub)(int number);
+};
+
+TEST_CASE("a script with twice the stubs takes about twice the time to be read, mounted and read again") {
+  const Shape shapes[] = {
+      {"one model",
+       [](int number) {
+         return Json{{"when", {{"model_is", "m"}, {"user_says", "question " + std::to_string(number)}}},
+                     {"reply", "a"}};
+       }},
+      {"states one after the other",
+       [](int number) {
+         return Json{{"in_state", {{"step", number == 0 ? "started" : std::to_string(number)}}},
+                     {"then_state", {{"step", std::to_string(number + 1)}}},
+                     {"reply", "a"}};
+       }},
+  };
+  for (const Shape& shape : shapes) {
+    const auto seconds = [&shape](int count) {
+      Json stubs = Json::array();
+      for (int number = 0; number < count; ++number) stubs.push_back(shape.stub(number));
+      return cpu_seconds_of(Json{{"mock_gateway", 1}, {"gateway", {{"models", {"m"}}}}, {"stubs", std::move(stubs)}});
+    };
+    constexpr int some = 2500;
+    const double half = seconds(some);
+    const double whole = seconds(2 * some);
+    INFO(shape.name, ": ", half, " s, then ", whole, " s");
+    CHECK(whole < 3 * half);
+  }
+}
+
+}  // namespace script_warnings_test

@@ -1,0 +1,400 @@
+"""Tests that nobody keeps others out of the control API: idle connections, half-sent heads, bodies without a token,
+long polls, clients that do not read; and a gateway whose descriptors are used up.
+
+Usage: control_flood_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+"""
+
+import concurrent.futures
+import json
+import resource
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import program
+from control import Program, Refused, eventually
+
+PROMPT = 0.05  # seconds in which the API answers; a loaded machine may take longer, and not each time
+MIB = 1024 * 1024
+# Connects and says nothing, as fast as it can.
+FLOOD = """
+import socket, sys
+while True:
+    clients = [socket.create_connection((sys.argv[1], int(sys.argv[2])), 30) for _ in range(100)]
+    print(len(clients), flush=True)
+    for client in clients:
+        client.close()
+"""
+
+
+def setUpModule():
+    """Room for 2,000 connections of this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4096 if hard == resource.RLIM_INFINITY else min(4096, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+
+
+class Flood(unittest.TestCase):
+    def start(self, *flags, **options):
+        gateway = Program(None, *flags, **options)
+        self.addCleanup(gateway.__exit__)
+        self.gateway = gateway.__enter__()
+        self.clients = clients = []
+        self.addCleanup(lambda: [client.close() for client in clients])
+
+    def connect(self, sent=b"", address=None):
+        address = address or self.gateway.control
+        client = socket.create_connection((address.hostname, address.port), program.TIMEOUT)
+        self.clients.append(client)
+        if sent:
+            client.sendall(sent)
+        return client
+
+    def head(self, line, *fields, token=True):
+        own = f"Host: 127.0.0.1:{self.gateway.control.port}"
+        fields = [own, *([f"Authorization: Bearer {self.gateway.info['control_token']}"] if token else []), *fields]
+        return (line + " HTTP/1.1\r\n" + "\r\n".join(fields) + "\r\n\r\n").encode()
+
+    def poll(self):
+        """The head of a request that waits for a minute."""
+        return self.head(f"GET /control/v1/stubs/{self.stub}/wait?within=60s")
+
+    def seconds_of_answers(self, count=20):
+        """How long each of so many requests takes, one after the other, on a connection of its own."""
+        times = []
+        for _ in range(count):
+            began = time.monotonic()
+            self.assertEqual(self.gateway.get("")["instance"], self.gateway.info["instance"])
+            times.append(time.monotonic() - began)
+        return sorted(times)
+
+    def check_prompt(self, what):
+        times = self.seconds_of_answers()
+        self.assertLess(times[len(times) // 2], PROMPT, (what, times))
+        self.assertLess(times[-1], 5, (what, times))
+
+    def status(self, name):
+        with open(f"/proc/{self.gateway.process.pid}/status") as file:
+            return int(next(line for line in file if line.startswith(name + ":")).split()[1])
+
+    def status_of(self, client):
+        """The status of an answer, and its body; None when the connection ends without one."""
+        try:
+            with client.makefile("rb") as received:
+                line = received.readline()
+                if not line:
+                    return None, b""
+                length = 0
+                while (field := received.readline()) not in (b"\r\n", b""):
+                    if field.lower().startswith(b"content-length:"):
+                        length = int(field.split(b":")[1])
+                return int(line.split()[1]), received.read(length)
+        except ConnectionError:
+            return None, b""
+
+
+class Silence(Flood):
+    def setUp(self):
+        self.start()
+
+    def test_beside_2000_idle_connections_it_answers_at_once(self):
+        for _ in range(2000):
+            self.connect()
+        self.check_prompt("2,000 idle connections")
+        # What was closed for others holds nothing: 64 connections, each with its thread, and few besides.
+        eventually(self, lambda: self.status("Threads") < 64 + 16 + 16, "the threads of closed connections stay")
+
+    def test_while_idle_connections_keep_coming_it_answers(self):
+        address = (self.gateway.control.hostname, self.gateway.control.port)
+        flood = subprocess.Popen([sys.executable, "-c", FLOOD, *map(str, address)], stdout=subprocess.PIPE)
+        try:
+            flood.stdout.readline()
+            times = self.seconds_of_answers(50)
+        finally:
+            flood.kill()
+            flood.communicate()
+        self.assertLess(times[len(times) // 2], PROMPT, times)
+
+    def test_beside_100_half_sent_heads_it_answers_at_once(self):
+        halves = [self.head("GET /control/v1")[:-2], self.head("GET /", token=False)[:-2], b"GET / HT", b"\r\n\r\n"]
+        for index in range(100):
+            self.connect(halves[index % len(halves)])
+        self.check_prompt("100 half-sent heads")
+
+    def test_beside_heads_that_come_byte_by_byte_it_answers_at_once(self):
+        ended = threading.Event()
+        writers = [self.connect() for _ in range(100)]
+
+        def dribble():
+            for byte in self.head("GET /control/v1", "x-long: " + "y" * 4000):
+                for writer in writers:
+                    try:
+                        writer.send(bytes([byte]))
+                    except ConnectionError:
+                        pass
+                if ended.is_set():
+                    return
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            dribbling = pool.submit(dribble)
+            try:
+                times = self.seconds_of_answers()
+            finally:
+                ended.set()
+            dribbling.result()
+        self.assertLess(times[len(times) // 2], 4 * PROMPT, times)
+
+    def test_beside_100_clients_that_do_not_read_the_page_it_answers_at_once(self):
+        pages = self.head("GET /app.mjs", token=False) * 100  # some megabytes of answers
+        for _ in range(100):
+            client = self.connect()
+            client.setblocking(False)
+            try:
+                client.send(pages)
+            except BlockingIOError:
+                pass
+        self.check_prompt("100 clients that do not read")
+
+    def test_a_connection_without_a_token_gets_5_s(self):
+        began = time.monotonic()
+        half = self.connect(self.head("GET /control/v1", token=False)[:-2])
+        silent = self.connect()
+        page = self.connect(self.head("GET /", token=False))
+        self.assertEqual(self.status_of(page)[0], 200)
+        refused = self.connect(self.head("GET /control/v1/keys", token=False))
+        self.assertEqual(self.status_of(refused)[0], 401)
+        body = self.connect(self.head("PUT /control/v1/script", "Content-Length: 1000", token=False))
+        self.assertEqual(self.status_of(body)[0], 401)
+        known = self.connect(self.head("GET /control/v1"))
+        self.assertEqual(self.status_of(known)[0], 200)
+        for client in (half, silent, page, refused, body):
+            received = client.makefile("rb").read()
+            self.assertEqual(received[9:12], b"408" if client is half else b"")
+        self.assertGreater(time.monotonic() - began, 4.5)
+        self.assertLess(time.monotonic() - began, 9)
+        known.sendall(self.head("GET /control/v1"))  # it has shown the token, and may be idle for longer
+        self.assertEqual(self.status_of(known)[0], 200)
+
+    def test_a_connection_without_a_token_gets_64_kib(self):
+        page = self.head("GET /style.css", token=False)
+        received, sent = 0, 0
+        client = self.connect()
+        while sent < 2 * 65536:
+            try:
+                client.sendall(page)
+            except ConnectionError:
+                break
+            sent += len(page)
+            status, _ = self.status_of(client)
+            if status != 200:
+                self.assertIn(status, (None, 431))
+                break
+            received += len(page)
+        self.assertGreater(received, 65536 - len(page) - 1)
+        self.assertLess(received, 65536 + 1)
+        # With the token there is no such end.
+        client, page = self.connect(), self.head("GET /style.css")
+        self.connect_with_token(client)
+        for _ in range(2 * 65536 // len(page)):
+            client.sendall(page)
+            self.assertEqual(self.status_of(client)[0], 200)
+
+    def connect_with_token(self, client):
+        client.sendall(self.head("GET /control/v1"))
+        self.assertEqual(self.status_of(client)[0], 200)
+
+
+class Bodies(Flood):
+    def setUp(self):
+        self.start()
+
+    def test_without_a_token_no_body_is_read(self):
+        before = self.status("VmRSS")
+        most = [before]
+
+        def send(index):
+            transfer = "Transfer-Encoding: chunked" if index % 4 == 3 else f"Content-Length: {16 * MIB}"
+            line, status = (("PUT /control/v1/script", 401), ("POST /control/v1/stubs", 401), ("PUT /", 405),
+                            ("POST /nothing", 404))[index % 4]
+            if index % 2:
+                line, status = line.replace("/nothing", "/control"), 401 if index % 4 else status
+            client = self.connect(self.head(line, transfer, token=False))
+            barrier.wait(program.TIMEOUT)
+            piece = b"x" * MIB if index % 4 < 3 else b"100000\r\n" + b"x" * MIB + b"\r\n"
+            try:
+                for _ in range(16):
+                    client.sendall(piece)
+                    most.append(self.status("VmRSS"))
+            except ConnectionError:
+                pass  # it has waited for longer than it may
+            return self.status_of(client)[0], status
+
+        barrier = threading.Barrier(60)
+        with concurrent.futures.ThreadPoolExecutor(60) as pool:
+            answers = list(pool.map(send, range(60)))
+        self.assertLess(max(most) - before, 30 * 1024, "kB more than before")
+        # Whoever was not closed for another one has read why it was refused.
+        self.assertGreater(sum(status is not None for status, _ in answers), 30, answers)
+
+    def test_a_program_with_a_wrong_token_sends_a_large_body_and_reads_its_answer(self):
+        for size in (1000, 100_000, 16 * MIB):
+            wrong = {"Authorization": "Bearer " + "x" * 43}
+            status, _, body = self.gateway.send("PUT", "/control/v1/script", b"x" * size, wrong)
+            self.assertEqual((status, json.loads(body)["code"]), (401, "wrong_token"), size)
+
+    def test_100_continue_comes_only_to_who_may_send_a_body(self):
+        body = b'{"reply": "x"}'
+        fields = (f"Content-Length: {len(body)}", "Expect: 100-continue")
+        for line, token, status in (("POST /control/v1/stubs", False, 401), ("POST /control/v1/stubs", True, 100)):
+            client = self.connect(self.head(line, *fields, token=token))
+            self.assertEqual(self.status_of(client)[0], status, line)
+        client.sendall(body)
+        self.assertEqual(self.status_of(client)[0], 201)
+
+
+class Polls(Flood):
+    def setUp(self):
+        self.start()
+        self.stub = self.gateway.post("/stubs", {"reply": "x"})["stubs"][0]["id"]
+
+    def test_beside_200_long_polls_it_answers_at_once(self):
+        polls = [self.connect(self.poll()) for _ in range(200)]
+        self.check_prompt("200 long polls")
+        eventually(self, lambda: len(self.answered(polls)) == 152, "48 wait, and no more")
+        refused = self.answered(polls)
+        for client in refused:
+            status, body = self.status_of(client)
+            self.assertEqual((status, json.loads(body)["code"]), (503, "too_many_waits"))
+        # What the others wait for comes, and each gets it.
+        self.gateway.ask()
+        for client in polls:
+            if client not in refused:
+                status, body = self.status_of(client)
+                self.assertEqual((status, json.loads(body)["reached"]), (200, True))
+
+    def answered(self, clients):
+        return [client for client in clients if select.select([client], [], [], 0)[0]]
+
+    def test_one_too_many_is_told_when_to_come_again(self):
+        polls = [self.connect(self.poll()) for _ in range(50)]
+        eventually(self, lambda: len(self.answered(polls)) == 2, "48 wait, and no more")
+        status, headers, body = self.gateway.send("GET", f"/control/v1/stubs/{self.stub}/wait?within=60s")
+        self.assertEqual((status, json.loads(body)["code"]), (503, "too_many_waits"))
+        self.assertEqual((headers["Retry-After"], headers["Connection"]), ("1", None))
+        # What need not wait is answered.
+        self.assertEqual(self.gateway.get("/asked", wait="0s")["asked"], [])
+        self.gateway.ask()
+        self.assertTrue(self.gateway.get(f"/stubs/{self.stub}/wait", within="60s")["reached"])
+        eventually(self, self.waits_again, "the waits that have ended leave no room")
+
+    def waits_again(self):
+        try:
+            return not self.gateway.get(f"/stubs/{self.stub}/wait", calls=2, within="1ms")["reached"]
+        except Refused:
+            return False
+
+    def test_beside_all_of_these_it_answers_at_once(self):
+        for _ in range(200):
+            self.connect(self.poll())
+        for _ in range(100):
+            self.connect(self.head("GET /control/v1", token=False)[:-2])
+        for _ in range(2000):
+            self.connect()
+        self.check_prompt("all")
+
+
+class Places(Flood):
+    def setUp(self):
+        self.start()
+
+    def test_the_connection_that_was_unused_for_the_longest_time_makes_room(self):
+        kept = []
+        for _ in range(64):
+            client = self.connect(self.head("GET /control/v1"))
+            self.assertEqual(self.status_of(client)[0], 200)
+            kept.append(client)
+        for client in kept[:10]:  # these are used again
+            client.sendall(self.head("GET /control/v1"))
+            self.assertEqual(self.status_of(client)[0], 200)
+        for _ in range(5):
+            self.assertEqual(self.status_of(self.connect(self.head("GET /control/v1")))[0], 200)
+        closed = kept[10:15]
+        for client in closed:
+            self.assertEqual(client.recv(1), b"")
+        for client in kept[:10] + kept[15:]:
+            client.sendall(self.head("GET /control/v1"))
+            self.assertEqual(self.status_of(client)[0], 200)
+
+    def test_where_all_are_in_use_the_next_one_is_told_so(self):
+        stub = self.gateway.post("/stubs", {"reply": "x"})["stubs"][0]["id"]
+        users = [self.connect(self.head(f"GET /control/v1/stubs/{stub}/wait?within=60s")) for _ in range(48)]
+        body = self.head("PUT /control/v1/script", "Content-Length: 1000")
+        users += [self.connect(body) for _ in range(16)]
+
+        def answer():
+            return self.status_of(self.connect(self.head("GET /control/v1")))
+
+        eventually(self, lambda: answer()[0] == 503, "there are more than 64 places")
+        status, text = answer()
+        self.assertEqual((status, json.loads(text)["code"]), (503, "too_many_connections"))
+        for client in [self.connect() for _ in range(20)]:  # a client that says nothing is told so too
+            self.assertEqual(self.status_of(client)[0], 503)
+        times = []
+        for _ in range(100):
+            began = time.monotonic()
+            self.assertEqual(answer()[0], 503)
+            times.append(time.monotonic() - began)
+        self.assertLess(sorted(times)[50], PROMPT, times)
+        users[-1].close()
+        eventually(self, lambda: answer()[0] == 200, "a connection that was closed made no room")
+
+    def test_stop_takes_no_longer_for_what_waits(self):
+        times = []
+        for _ in range(3):
+            self.start()
+            for _ in range(100):
+                self.connect()
+                self.connect(self.head("PUT /control/v1/script", "Content-Length: 1000", token=False))
+            self.gateway.get("")
+            began = time.monotonic()
+            self.gateway.process.terminate()
+            self.assertEqual(self.gateway.end(), 0)
+            times.append(time.monotonic() - began)
+        self.assertLess(min(times), 0.5, times)  # with the end of the process; the aim is 50 ms
+
+
+class Descriptors(Flood):
+    def test_idle_connections_leave_descriptors_to_the_next(self):
+        for limit in (128, 256):
+            self.start(preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+            for _ in range(300):
+                self.connect()
+                self.connect(address=self.gateway.data)
+            self.check_prompt(f"{limit} descriptors")
+
+    def test_a_gateway_turns_away_thousands_that_say_nothing_in_no_time(self):
+        limit = 256
+        self.start("--control-allow-host", "x",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        head = (f"GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.gateway.info['api_key']}\r\n\r\n")
+        data = self.gateway.data
+        while (status := self.status_of(self.connect(head.encode(), data))[0]) == 200:
+            self.assertLess(len(self.clients), limit)
+        self.assertEqual(status, 503)
+        began = time.monotonic()
+        for _ in range(1000):
+            self.connect(address=data)
+        status, body = self.status_of(self.connect(head.encode(), data))
+        self.assertEqual((status, json.loads(body)["error"]["code"]), (503, "connection_limit"))
+        self.assertLess(time.monotonic() - began, 5)
+        for client in self.clients[:10]:
+            client.close()
+        eventually(self, lambda: self.status_of(self.connect(head.encode(), data))[0] == 200, "nobody is served again")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,153 @@
+"""Tests of POST /reset: what it brings back to how it was at the start, by itself and with all, and what it keeps.
+
+Usage: control_reset_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names.
+"""
+
+import concurrent.futures
+import json
+
+import program
+from control import Program, eventually
+from control_test import Api
+
+
+class Reset(Api):
+    script = {"stubs": [{"name": "file", "when": {"user_says": "twice"}, "replies": ["1", "2"]}],
+              "failures": [{"failure": 503, "for": {"model": "broken"}}], "states": {"order": "new"}}
+
+    def test_everything_is_as_at_the_start(self):
+        with Program(self.script, "--reply", "flag") as gateway:
+            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
+            gateway.put("/script", {"mock_gateway": 1, "stubs": [{"when": {"user_says": "put"}, "reply": "put"}]})
+            key = gateway.post("/keys", {"name": "kept"})
+            gateway.post("/operations", {"method": "GET", "path": "/v1/kept", "reply": {"json": 1}})
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.post("/chaos", {"failure": 503, "nth": 1})
+            gateway.put("/listening", {"listening": False})
+            gateway.delete("/failures")
+            done = gateway.post("/reset")
+            self.assertEqual(done["reset"], ["stubs", "states", "failures", "chaos", "connections", "journal"])
+            self.assertIn("keys", done["kept"])
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine", "put")], ["1", "flag", "flag"])
+            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file", "--reply"])
+            self.assertEqual(gateway.get("/script")["document"], None)
+            self.assertEqual(gateway.get("/states/order"), {"state": "new"})
+            self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
+            self.assertEqual((gateway.get("/chaos"), gateway.get("/listening")), ({"chaos": []}, {"listening": True}))
+            self.assertEqual(gateway.request("GET", "/v1/kept", key=key["secret"])[0], 200)
+            self.assertEqual(gateway.get("")["counts"]["requests"], 4)
+
+    def test_each_part_is_reset_by_itself_and_with_all(self):
+        def answer_id():
+            return json.loads(gateway.chat("unscripted")[1])["id"]
+
+        def seen():
+            return {
+                "stubs": [stub["name"] for stub in gateway.get("/stubs")["stubs"]],
+                "states": gateway.get("/states/order")["state"],
+                "failures": len(gateway.get("/failures")["failures"]),
+                "chaos": len(gateway.get("/chaos")["chaos"]),
+                "connections": [gateway.get("/connections")["connections"], gateway.get("/listening")["listening"]],
+                # What is generated for equal requests follows from how many there were.
+                "journal": [gateway.get("")["counts"]["requests"], answer_id()],
+            }
+
+        def change():
+            gateway.post("/stubs", {"name": "posted", "when": {"user_says": "posted"}, "reply": "x"})
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.post("/failures", {"failure": 503, "for": {"model": "other"}})
+            gateway.post("/chaos", {"failure": 503, "nth": 1_000_000})
+            gateway.post("/connections", {"fault": "close_when_reused"})
+            answer_id()
+
+        with Program({**self.script, "gateway": {"unmatched": "gets_default_reply"}}) as gateway:
+            start = seen()
+            parts = list(start)
+            self.assertEqual(sorted(gateway.post("/reset")["reset"]), sorted(parts))
+            self.assertEqual(seen(), start)
+            for part in parts:
+                with self.subTest(part):
+                    change()
+                    changed = seen()
+                    for one in parts:
+                        self.assertNotEqual(changed[one], start[one], one)
+                    gateway.post("/reset", {"what": [part]})
+                    after = seen()
+                    self.assertEqual(after[part], start[part])
+                    for one in parts:
+                        if one not in (part, "journal"):
+                            self.assertEqual(after[one], changed[one], one)
+                    if part != "journal":
+                        self.assertNotEqual(after["journal"][1], changed["journal"][1])
+                        self.assertGreater(after["journal"][0], changed["journal"][0])
+                    gateway.post("/reset")
+                    self.assertEqual(seen(), start)
+                    gateway.post("/reset")
+
+    def test_only_what_is_named(self):
+        with Program(self.script, "--reply", "flag") as gateway:
+            gateway.post("/stubs", {"when": {"user_says": "mine"}, "reply": "mine"})
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.ask("twice")
+            self.assertEqual(gateway.post("/reset", {"what": ["journal"]})["reset"], ["journal"])
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["2", "mine"])
+            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
+            gateway.post("/reset", {"what": ["stubs"]})
+            self.assertEqual([gateway.ask(text) for text in ("twice", "mine")], ["1", "flag"])
+            self.assertEqual(gateway.get("/states/order"), {"state": "paid"})
+            error = self.refused("invalid_request", 400, gateway.post, "/reset", {"what": ["stubs", "stats"]})
+            self.assertEqual(error["problems"][0]["pointer"], "/what/1")
+            self.assertIn('did you mean "states"', error["message"])
+            self.refused("invalid_request", 400, gateway.post, "/reset", {"wat": []})
+
+    def test_gates_are_closed_again_and_have_counted_nothing(self):
+        held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
+        gate = {"reached": 0, "passed": 0, "waiting": 0, "open": False}
+        with Program({"stubs": [{"reply": held}]}) as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
+            for call in ("release", "open"):
+                scope = gateway.post("/scopes", {"name": call})
+                gateway.post("/stubs", {"reply": held}, scope=scope["id"])
+                first = pool.submit(gateway.chat, stream=True)
+                of_scope = pool.submit(gateway.chat, key=scope["api_key"], stream=True)
+                self.assertTrue(gateway.get("/gates/g/wait", within="10s", **{"for": "delivered"})["reached"])
+                self.assertTrue(gateway.get("/gates/g/wait", within="10s", scope=scope["id"])["reached"])
+                gateway.post(f"/gates/g/{call}")
+                gateway.post(f"/gates/g/{call}")  # lets the next pass
+                self.assertIn(b"two", first.result()[1])
+                gateway.post("/reset")
+                self.assertIn(b"two", of_scope.result()[1])  # which nobody else would let go on
+                self.assertEqual([{"name": one["name"], **gate} for one in gateway.get("/gates")["gates"]],
+                                 gateway.get("/gates")["gates"])
+                self.assertFalse(gateway.get("/gates/g/wait", within="20ms", **{"for": "delivered"})["reached"])
+                second = pool.submit(gateway.chat, stream=True)
+                waited = gateway.get("/gates/g/wait", within="10s")
+                self.assertEqual(waited["gate"], {**gate, "name": "g", "reached": 1, "waiting": 1})
+                self.assertFalse(second.done())
+                gateway.post("/reset", {"what": ["stubs"]})
+                self.assertIn(b"two", second.result()[1])
+
+    def test_a_failure_for_a_key_outlives_the_name_and_the_key(self):
+        script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}
+        with Program(script, "--fail", "403@key=billing") as gateway:
+            key = gateway.key("billing")
+            gateway.post("/keys", {"name": "billing"})  # two have the name
+            gateway.post("/reset")
+            self.assertEqual([gateway.chat(key="sk-billing")[0] for _ in range(2)], [403, 200])
+            gateway.delete("/keys/" + key["id"])
+            gateway.post("/reset")
+            self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
+            self.assertEqual(gateway.get("/failures")["failures"][0]["for"], f'key "{key["id"]}"')
+            self.assertEqual(gateway.ask(), "file")
+
+    def test_a_reset_while_the_file_changes_loses_nothing(self):
+        with Program({"stubs": [{"name": "file", "reply": "0"}]}) as gateway:
+            for number in range(1, 4):
+                gateway.write_script({"stubs": [{"name": "file", "reply": str(number)}]})
+                for _ in range(20):
+                    gateway.post("/reset", {"what": ["stubs"]})
+                    self.assertEqual([stub["name"] for stub in gateway.get("/stubs")["stubs"]], ["file"])
+                eventually(self, lambda: gateway.ask() == str(number), "the file was never read again")
+
+
+if __name__ == "__main__":
+    program.main()

@@ -1,0 +1,63 @@
+// What gives back its room when a test is forgotten or a list is cleared: counters and queues that no report shows.
+
+#include <string>
+#include <utility>
+
+#include "mock_gateway.hpp"
+#include "support/internals.hpp"
+#include "support/printing.hpp"
+
+namespace forgotten_test {
+
+using namespace mock_gateway;
+
+/// A problem of a request that has the key, and so many header fields that no other has.
+inline detail::RecordedProblem problem_of(const std::string& key, int number, int fields) {
+  detail::RecordedProblem problem;
+  problem.request.key_id = key;
+  for (int field = 0; field < fields; ++field)
+    problem.request.headers.add("X-" + std::to_string(field), key + std::to_string(number));
+  problem.request.headers.add("X-Test", key);
+  return problem;
+}
+
+TEST_CASE("the header fields that were counted for a test are free for the next one when it is forgotten") {
+  detail::KeptProblems problems;
+  // A hundred problems of a key are kept, and the fields of the others counted, ten thousand in all.
+  for (const char* const test : {"first", "second", "third"}) {
+    CAPTURE(test);
+    for (int number = 0; number < 180; ++number) problems.add(problem_of(test, number, 100));
+    const auto dropped = problems.dropped(with_header("X-Test", test));
+    REQUIRE(dropped.size() == 1);
+    CHECK(dropped[0].certain == 80);
+    CHECK(dropped[0].perhaps == 0);
+    CHECK(problems.forget(RequestScope(test)).size() == 100);
+    CHECK(problems.dropped(RequestScope(test)).empty());
+  }
+  for (int number = 0; number < 180; ++number) problems.add(problem_of("cleared", number, 100));
+  CHECK(problems.clear().size() == 100);
+  for (int number = 0; number < 180; ++number) problems.add(problem_of("after", number, 100));
+  CHECK(problems.dropped(with_header("X-Test", "after")).at(0).certain == 80);
+}
+
+TEST_CASE("a fault of a connection that is given back after a clear strikes nobody, and before it the next one") {
+  detail::ConnectionFaults faults;
+  for (const bool is_cleared : {false, true}) {
+    faults.add(reset_on_accept(), 1, {});
+    auto taken = faults.take_on_accept();
+    REQUIRE(taken);
+    CHECK_FALSE(faults.take_on_accept());
+    if (is_cleared) faults.clear();
+    faults.give_back(std::move(*taken));
+    CHECK(faults.left().size() == (is_cleared ? 0 : 1));
+    CHECK(faults.take_on_accept().has_value() != is_cleared);
+  }
+  // Of one that is for several connections, one is left more.
+  faults.add(reset_on_accept(), 2, {});
+  auto taken = faults.take_on_accept();
+  REQUIRE(taken);
+  faults.give_back(std::move(*taken));
+  CHECK(faults.left().at(0).left == 2);
+}
+
+}  // namespace forgotten_test

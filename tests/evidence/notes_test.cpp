@@ -1,0 +1,221 @@
+// What verify() notes beside problems: what its author has to know to understand why a test failed.
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+#include "support/text.hpp"
+
+namespace notes_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::eventually;
+using test_support::has_part;
+using test_support::Http;
+using test_support::RawConnection;
+
+using Notes = std::vector<std::string>;
+
+TEST_CASE("verify() notes what a stream had that another gateway's has not") {
+  struct Row {
+    SseDialect dialect;
+    std::string note;
+  };
+  const SseDialect plain;
+  const std::vector<Row> rows = {
+      {plain.line_end("\r"), "lines ended with CR"},
+      {plain.line_end("\r\n"), "lines ended with CRLF"},
+      {plain.space_after_colon(false), "no space followed the colon of a field"},
+      {plain.done(false), "[DONE] was left out"},
+      {plain.content_type("text/plain"), "the Content-Type was another"},
+      {plain.content_type(""), "the Content-Type was another"},
+      {plain.byte_order_mark(true), "a byte order mark came first"},
+      {plain.event("completion"), "events had a name"},
+      {plain.ids(true), "events had an id"},
+      {plain.retry(1s), "the first event had a retry field"},
+      {plain.multi_line_data(true), "an event had several lines of data"},
+      {plain.comment("PROCESSING"), "a comment came before each event"},
+      {plain.final_blank_line(false), "the final blank line was left out"},
+      {plain.after_done("{}"), "an event followed [DONE]"},
+      {plain.open_after_done(true), "the stream stayed open after its end"},
+      {plain.gzip(true), "the stream was compressed"},
+      {plain.line_end("\r\n").done(false).final_blank_line(false),
+       "lines ended with CRLF, [DONE] was left out, the final blank line was left out"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.note);
+    Gateway gateway;
+    gateway.chat().reply(text("one two").sse(row.dialect));
+    Http(gateway).chat();  // it has no events
+    RawConnection client(gateway);
+    client.send(Http(gateway).format_chat({{"stream", true}}));
+    REQUIRE(
+        client.receive_until([](std::string_view bytes) { return bytes.find("two") != std::string_view::npos; }).found);
+    client.close();
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+    const Verification verification = gateway.verify();
+    CHECK(verification);
+    CHECK(verification.notes() == Notes{"exchange 2: " + row.note});
+  }
+  Gateway gateway;
+  gateway.chat().reply(text("one two").sse(plain.ping_every(1h).ping(": still here")));
+  Http(gateway).stream();
+  CHECK(gateway.verify().notes().empty());
+}
+
+TEST_CASE("verify() notes of a stream that broke off nothing of its end") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two three")
+                           .sse(SseDialect().line_end("\r").done(false).final_blank_line(false))
+                           .fault(after_tokens(2), close_connection()));
+  Http(gateway).allow_incomplete().stream();
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  CHECK(gateway.verify().notes() == Notes{"exchange 1 broke off after token 2 as scripted, lines ended with CR"});
+}
+
+TEST_CASE("verify() notes several choices, and several tool calls of one") {
+  Gateway gateway;
+  gateway.chat().reply("one");
+  gateway.chat().when(user_says("two")).reply(choices("one", "two"));
+  gateway.chat().when(user_says("call")).reply(tool_call("f").tool_call("g").tool_call("h"));
+  gateway.chat().when(user_says("short")).reply(choices("one", text("two").finish_reason("length")));
+  Http(gateway).stream();
+  Http(gateway).chat({{"n", 3}});
+  const auto ask = [&](const char* said) {
+    return Http(gateway).chat({{"n", 2}, {"messages", {{{"role", "user"}, {"content", said}}}}});
+  };
+  ask("two");
+  Http(gateway).chat("call");
+  ask("short");
+  CHECK(gateway.verify().notes() == Notes{"exchange 2: 3 choices were sent", "exchange 3: 2 choices were sent",
+                                          "exchange 4: 3 tool calls were sent in one choice",
+                                          "exchange 5: finish_reason length was sent, 2 choices were sent"});
+}
+
+TEST_CASE("verify() notes which exchanges got a failure, and whose key was refused") {
+  Gateway gateway;
+  const CreatedKey removed = gateway.keys().create("billing service");
+  const CreatedKey disabled = gateway.keys().create("sk-0123456789abcdefghijklmnop");
+  gateway.keys().remove(removed.id);
+  gateway.keys().disable(disabled.id);
+  gateway.chat().reply(rate_limited(), raw_reply(503, "busy", "text/plain"), "well");
+  gateway.fail_next(server_error());
+  for (int i = 0; i < 4; ++i) Http(gateway).chat();
+  Http(gateway).with_key(removed.secret).chat();
+  Http(gateway).with_key(disabled.secret).chat();
+  Http(gateway).with_key("sk-of-nobody").chat();
+  Http(gateway).chat({{"temperature", "hot"}});  // a finding of review()
+  const Notes notes = gateway.verify().notes();
+  CHECK(notes == Notes{"exchange 1 was answered with 500 internal_error, a forced failure",
+                       "exchange 2 was answered with 429 rate_limit_exceeded as scripted",
+                       "exchange 3 was answered with 503 as scripted",
+                       "exchange 5 was refused with 401 unauthorized, key \"billing service\"",
+                       "exchange 6 was refused with 403 unauthorized, key \"sk-***\"",
+                       "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
+}
+
+TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
+  Gateway gateway;
+  gateway.chat().reply("well");
+  gateway.next_connection(close_when_reused());
+  RawConnection client(gateway);
+  for (int i = 0; i < 2; ++i) {
+    client.send(Http(gateway).format_chat());
+    client.receive_response();
+  }
+  CHECK(gateway.verify().notes() == Notes{"connection 1 was struck as scripted: close when reused"});
+  CHECK(gateway.verify(RequestScope(gateway.keys().list().front().id)).notes().empty());  // it is nobody's
+  gateway.every_connection(close_on_accept());
+  for (int i = 0; i < 12; ++i) RawConnection(gateway).receive_all();
+  REQUIRE(eventually([&] { return gateway.journal().connection_hits().size() == 13; }));
+  CHECK(gateway.verify().notes().size() == 11);
+  CHECK(gateway.verify().notes().back() == "and 3 more connections struck as scripted");
+}
+
+TEST_CASE("verify() says under a hang what the exchanges wait for, and how many others are under way") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("a b c").fault(after_tokens(2), stall()));
+  gateway.chat().when(user_says("held")).reply(text("a").hold(gate, before_token(1)));
+  std::promise<void> go_on;
+  std::promise<void> called;
+  gateway.chat().when(user_says("function")).reply([&](const ChatRequest&) {
+    called.set_value();
+    go_on.get_future().wait();
+    return text("a");
+  });
+  RawConnection stalled(gateway);
+  stalled.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(stalled.receive_until(" b").found);
+  RawConnection waiting(gateway);
+  waiting.send(Http(gateway).format_chat("held"));
+  REQUIRE(gate.wait_until_reached(10s));
+  RawConnection busy(gateway);
+  busy.send(Http(gateway).format_chat("function"));
+  called.get_future().wait();
+  const Verification verification = gateway.verify();
+  go_on.set_value();
+  CHECK(verification);
+  CHECK(verification.open() == 3);
+  const Notes notes = verification.notes();
+  REQUIRE(notes.size() == 4);
+  CHECK(notes[0].find("never called: ") == 0);  // what the function answers is no call yet
+  CHECK(notes[1].find("exchange 1 stalls as scripted after token 2 since ") == 0);
+  CHECK(notes[2].find("exchange 2 is held as scripted before token 1 since ") == 0);
+  CHECK(notes[3] == "1 more exchange is still under way");
+  CHECK(verification.message().find("nothing is wrong\n") == 0);
+  // Of a key's test only those count that are its own.
+  CHECK(gateway.verify(with_header("x-test", "other")).notes().empty());
+  gateway.stop();
+}
+
+TEST_CASE("verify() does not speak of what the catalogue mounts, but of what the test does") {
+  for (const char* name : {"closed-in-stream", "server-error-then-answer", "crlf-line-ends"}) {
+    CAPTURE(name);
+    const Scenario scenario = mock_gateway::scenario(name);
+    Gateway gateway{scenario.options()};
+    scenario.mount(gateway);
+    CHECK(gateway.verify().notes().empty());
+    Http(gateway).allow_incomplete().chat();
+    for (const std::string& note : gateway.verify().notes()) {
+      CHECK_FALSE(has_part(note, "never called"));
+      CHECK_FALSE(has_part(note, "hidden"));
+      CHECK_FALSE(has_part(note, "catalogue.cpp"));
+    }
+    gateway.chat().named("mine").when(user_says("mine")).reply("x");
+    CHECK(has_part(gateway.verify().message(), "never called: \"mine\""));
+  }
+}
+
+TEST_CASE("verify() speaks of none of the catalogue's stubs, whichever scenario it is") {
+  for (const Scenario& scenario : catalogue()) {
+    CAPTURE(scenario.name());
+    Gateway gateway{scenario.options()};
+    scenario.mount(gateway);
+    CHECK(gateway.verify().message().find("called") == std::string::npos);
+  }
+}
+
+TEST_CASE("a reply function that asks verify() and review() is answered at once, its own request being under way") {
+  Gateway gateway;
+  std::size_t open = 0;
+  Duration took{};
+  gateway.chat().reply([&](const ChatRequest&) {
+    const auto began = std::chrono::steady_clock::now();
+    open = gateway.verify().open();
+    CHECK(gateway.review());
+    took = std::chrono::steady_clock::now() - began;
+    return text("well");
+  });
+  CHECK(Http(gateway).ask("Hi") == "well");
+  CHECK(open == 1);
+  CHECK(took < 500ms);
+}
+
+}  // namespace notes_test

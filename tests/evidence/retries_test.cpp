@@ -1,0 +1,418 @@
+// What review() takes for a retry: whatever a client sends in header fields, and in fields of the body that name whom
+// a request is for.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace retries_test {
+
+using namespace mock_gateway;
+using namespace test_support;
+using namespace std::chrono_literals;
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+const char* const count = "x-stainless-retry-count";
+const char* const key = "Idempotency-Key";
+const char* const two = "clean: 2 exchanges judged";
+
+Http with(Http http, const Fields& fields) {
+  for (const auto& [name, value] : fields) http = http.with_header(name, value);
+  return http;
+}
+
+std::string codes(const Review& review) {
+  std::string all;
+  for (const Finding& finding : review.findings()) all += (all.empty() ? "" : " ") + finding.code;
+  return all;
+}
+
+/// A gateway on a manual clock, and a client of one connection per request.
+struct Wire {
+  /// Is refused, lets the time pass, asks again.
+  Review asked_again(const Failure& failure, const Fields& first, Duration pause, const Fields& second) {
+    gateway.chat().reply(failure, text("Hello"));
+    with(http, first).chat();
+    clock.advance(pause);
+    with(http, second).chat();
+    return gateway.review();
+  }
+  Review posted(const std::string& first, const std::string& second) {
+    gateway.fail_always(rate_limited(60s), chat_completions());
+    http.post(chat_path, first);
+    http.post(chat_path, second);
+    return gateway.review();
+  }
+
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
+  Http http{gateway};
+};
+
+// --- New calls -------------------------------------------------------------------------------------------------------
+
+struct Pair {
+  const char* what;
+  Fields first;
+  Fields second;
+  /// Within the time of a Retry-After; within a second of a 401, and later.
+  const char* early;
+  const char* final;
+  const char* later;
+};
+
+/// What two requests say of themselves in header fields, and what the second is then.
+const std::vector<Pair>& pairs() {
+  static const std::vector<Pair> all = {
+      {"nothing", {}, {}, "retry_after_ignored", "retried_final_error", "retried_final_error"},
+      {"the next number",
+       {{count, "0"}},
+       {{count, "1"}},
+       "retry_after_ignored",
+       "retried_final_error",
+       "retried_final_error"},
+      {"the key again",
+       {{key, "a"}},
+       {{key, "a"}},
+       "retry_after_ignored",
+       "retried_final_error",
+       "retried_final_error"},
+      {"0 twice", {{count, "0"}}, {{count, "0"}}, "asked_again_early", "asked_again_early", ""},
+      {"0 after a retry", {{count, "2"}}, {{count, "0"}}, "asked_again_early", "asked_again_early", ""},
+      {"0 after no number", {}, {{count, "0"}}, "asked_again_early", "asked_again_early", ""},
+      {"0 and the key again",
+       {{count, "0"}, {key, "a"}},
+       {{count, "0"}, {key, "a"}},
+       "asked_again_early",
+       "asked_again_early",
+       ""},
+      {"another key", {{key, "a"}}, {{key, "b"}}, "asked_again_early", "asked_again_early", ""},
+      {"a first key", {}, {{key, "b"}}, "asked_again_early", "asked_again_early", ""},
+      {"the next number and another key",
+       {{count, "0"}, {key, "a"}},
+       {{count, "1"}, {key, "b"}},
+       "retry_after_ignored idempotency_key_changed",
+       "retried_final_error idempotency_key_changed",
+       "retried_final_error idempotency_key_changed"},
+      // Nothing says that these are new, and they are no retry that was numbered.
+      {"a number that does not fit", {{count, "0"}}, {{count, "2"}}, "retry_after_ignored", "retried_final_error", ""},
+      {"the same number", {{count, "1"}}, {{count, "1"}}, "retry_after_ignored", "retried_final_error", ""},
+      {"no number any more", {{count, "0"}}, {}, "retry_after_ignored", "retried_final_error", ""},
+      {"a number after none", {}, {{count, "1"}}, "retry_after_ignored", "retried_final_error", ""},
+      {"no key any more", {{key, "a"}}, {}, "retry_after_ignored", "retried_final_error", ""},
+  };
+  return all;
+}
+
+TEST_CASE("a lone request that comes back before Retry-After is found, whatever its header fields number") {
+  for (const Pair& pair : pairs()) {
+    CAPTURE(pair.what);
+    CHECK(codes(Wire().asked_again(rate_limited(60s), pair.first, 59s, pair.second)) == pair.early);
+    const std::string in_time = codes(Wire().asked_again(rate_limited(60s), pair.first, 60s, pair.second));
+    CHECK(in_time ==
+          (std::string(pair.early).find("key_changed") == std::string::npos ? "" : "idempotency_key_changed"));
+  }
+}
+
+TEST_CASE("a lone request that comes back within a second of a final error is found; later, only what is a retry") {
+  for (const Pair& pair : pairs()) {
+    CAPTURE(pair.what);
+    CHECK(codes(Wire().asked_again(unauthorized(), pair.first, 900ms, pair.second)) == pair.final);
+    CHECK(codes(Wire().asked_again(unauthorized(), pair.first, 1s, pair.second)) == pair.later);
+  }
+}
+
+TEST_CASE("an error that may pass, and asks for no time, forbids nobody to ask again") {
+  for (const Pair& pair : pairs()) {
+    if (std::string(pair.early).find("key_changed") != std::string::npos) continue;
+    CAPTURE(pair.what);
+    CHECK(Wire().asked_again(server_error(), pair.first, 0s, pair.second).message() == two);
+    CHECK(Wire().asked_again(bad_request().should_retry(true), pair.first, 0s, pair.second).message() == two);
+  }
+}
+
+TEST_CASE("a new call that comes too early is told when it came, and makes no review false") {
+  const Fields first_try = {{count, "0"}};
+  const Review limited = Wire().asked_again(rate_limited(3600s), first_try, 7ms, first_try);
+  CHECK(limited);
+  CHECK(limited.message() ==
+        "asked_again_early (exchange 2 after 1): asked the same again after 0.007 s, as a new call "
+        "(x-stainless-retry-count: 0); Retry-After was 3600 s. Let what retries around the client wait for the "
+        "header's time. A test that asks again on purpose is right.");
+  REQUIRE(limited.findings().size() == 1);
+  CHECK(limited.findings()[0].severity == Severity::warning);
+  CHECK(limited.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
+  CHECK(limited.without("asked_again_early").message() == two);
+
+  CHECK(Wire().asked_again(rate_limited().retry_after_ms(500ms), {{key, "a"}}, 20ms, {{key, "b"}}).message() ==
+        "asked_again_early (exchange 2 after 1): asked the same again after 0.02 s, as a new call (an "
+        "Idempotency-Key of its own); retry-after-ms was 0.5 s. Let what retries around the client wait for the "
+        "header's time. "
+        "A test that asks again on purpose is right.");
+  CHECK(Wire().asked_again(unauthorized(), first_try, 20ms, first_try).message() ==
+        "asked_again_early (exchange 2 after 1): asked the same again 0.02 s after 401 \"unauthorized\", as a new call "
+        "(x-stainless-retry-count: 0). Let what retries around the client report the error. A test that asks again on "
+        "purpose is right.");
+}
+
+TEST_CASE("a new call before the date in Retry-After is one that came too early, too") {
+  const auto start = std::chrono::ceil<std::chrono::hours>(std::chrono::system_clock::now()) + 1h;
+  ManualClock clock{TimePoint{start}};
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(rate_limited().retry_after_date(500s), text("Hello"));
+  const Http http = Http{gateway}.with_header(count, "0");
+  http.chat();
+  clock.advance(200s);
+  http.chat();
+  const Review review = gateway.review();
+  CHECK(review);
+  CHECK(review.message().find("asked_again_early (exchange 2 after 1): asked the same again 300 s before the date in "
+                              "Retry-After, as a new call (x-stainless-retry-count: 0).") == 0);
+}
+
+TEST_CASE("a review with a finding that fails it and one that does not is false, and prints both") {
+  Wire wire;
+  const Http http = wire.http.with_header(count, "0");
+  wire.gateway.chat().reply(rate_limited(60s));
+  http.chat({{"stop", "x"}});
+  http.chat({{"stop", "x"}});
+  const Review review = wire.gateway.review();
+  CHECK_FALSE(review);
+  CHECK(codes(review) == "stop_as_string stop_as_string asked_again_early");
+  CHECK(review.without("stop_as_string"));
+  CHECK_FALSE(review.without("asked_again_early"));
+}
+
+TEST_CASE("a wrapper that comes back again and again is found each time, and no more once it was answered") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(60s), rate_limited(60s), text("Hello"));
+  const Http http = wire.http.with_header(count, "0");
+  for (int i = 0; i < 4; ++i) {
+    http.chat();
+    wire.clock.advance(10ms);
+  }
+  const Review review = wire.gateway.review();
+  REQUIRE(codes(review) == "asked_again_early asked_again_early");
+  CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
+  CHECK(review.findings()[1].exchanges == std::vector<std::uint64_t>{2, 3});
+}
+
+TEST_CASE("a wrapper around a client that retries by itself is found after the client's last try") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(2s), rate_limited(60s), text("Hello"));
+  wire.http.with_header(count, "0").chat();
+  wire.clock.advance(2s);
+  wire.http.with_header(count, "1").chat();
+  wire.clock.advance(1s);
+  wire.http.with_header(count, "0").chat();
+  const Review review = wire.gateway.review();
+  REQUIRE(codes(review) == "asked_again_early");
+  CHECK(review.findings()[0].exchanges == std::vector<std::uint64_t>{2, 3});
+}
+
+TEST_CASE("a call beside one that still waits for its time came early for nobody") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(2s), text("Hello"));
+  wire.http.with_header(count, "0").chat();
+  wire.clock.advance(1s);
+  wire.http.with_header(count, "0").chat();
+  wire.clock.advance(1s);
+  wire.http.with_header(count, "1").chat();
+  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+}
+
+TEST_CASE("a change by the test between two requests makes two questions of them, whatever they number") {
+  for (const Pair& pair : pairs()) {
+    CAPTURE(pair.what);
+    Wire wire;
+    wire.gateway.fail_next(rate_limited(60s));
+    with(wire.http, pair.first).chat();
+    wire.gateway.fail_next(unauthorized());
+    with(wire.http, pair.second).chat();
+    CHECK(wire.gateway.review().message() == two);
+  }
+}
+
+TEST_CASE("calls that were under way together came early for nobody, those of their burst included") {
+  Wire wire;
+  const Http http = wire.http.with_header(count, "0");
+  wire.gateway.chat().reply(rate_limited(60s));
+  const Reply late = Reply(rate_limited(60s)).fault(before_headers(), stall(5s));
+  wire.gateway.chat().times(3).reply(rate_limited(60s), late, late);
+  CHECK(http.chat().status == 429);  // of the burst, and answered before the others came
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < 2; ++i) {
+    connections.emplace_back(wire.gateway);
+    connections.back().send(http.format_chat());
+    REQUIRE(wire.clock.wait_for_waits(static_cast<std::size_t>(i) + 1, 5s));
+  }
+  CHECK(http.chat().status == 429);  // beside them
+  wire.clock.advance(5s);
+  for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
+  CHECK(wire.gateway.review().message() == "clean: 4 exchanges judged");
+  wire.clock.advance(1s);
+  http.chat();  // alone
+  CHECK(codes(wire.gateway.review()) == "asked_again_early");
+}
+
+TEST_CASE("a call beside a stream of the same question is not alone") {
+  Wire wire;
+  wire.gateway.chat().reply(rate_limited(60s));
+  wire.gateway.chat().times(1).reply(text("a b").every(1h));
+  const Http http = wire.http.with_header(count, "0");
+  RawConnection stream(wire.gateway);
+  stream.send(http.format_chat({{"stream", true}}));
+  REQUIRE(stream.receive_until("\"a\"").found);
+  http.stream();
+  wire.clock.advance(1s);
+  http.stream();
+  CHECK(codes(wire.gateway.review()) == "");
+}
+
+TEST_CASE("calls in parallel that come back in time, each with its number and key, are clean") {
+  Wire wire;
+  wire.gateway.fail_next(rate_limited(60s), 3);
+  const auto ask = [&](int call, const char* number) {
+    with(wire.http, {{count, number}, {key, std::to_string(call)}}).chat();
+  };
+  for (int call = 0; call < 3; ++call) ask(call, "0");
+  wire.clock.advance(60s);
+  for (int call = 3; call-- > 0;) ask(call, "1");
+  CHECK(wire.gateway.review().message() == "clean: 6 exchanges judged");
+}
+
+TEST_CASE("a test that expects the 429 and then asks again stays green, as its client is right") {
+  Gateway gateway;
+  gateway.chat().expect(2).reply(rate_limited(3600s), text("Hello"));
+  const Http http = Http{gateway}.with_header(count, "0");
+  CHECK(http.chat().status == 429);
+  CHECK(http.ask("Hi") == "Hello");
+  CHECK(gateway.verify());
+  CHECK(gateway.review());
+}
+
+// --- Keys of calls ---------------------------------------------------------------------------------------------------
+
+TEST_CASE("a retry with a new Idempotency-Key is a warning of its own, after an answer or without one") {
+  const std::string message =
+      "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: 1) with another Idempotency-Key "
+      "than the try before it, so that a server cannot know it for the same call. Keep the key for all tries of a "
+      "call.";
+  for (const Reply& reply : {Reply(server_error()), Reply(text("Hello")).fault(before_headers(), reset_connection()),
+                             Reply(text("Hello")).fault(after_bytes(10), close_connection())}) {
+    for (const char* const second : {"a", "b"}) {
+      CAPTURE(second);
+      Wire wire;
+      wire.gateway.chat().reply(reply, text("Hello"));
+      with(wire.http.allow_incomplete(), {{count, "0"}, {key, "a"}}).chat();
+      with(wire.http, {{count, "1"}, {key, second}}).chat();
+      const Review review = wire.gateway.review();
+      CHECK(review.message() == (std::string(second) == "a" ? two : message));
+      CHECK(static_cast<bool>(review) == (std::string(second) == "a"));
+      if (!review) CHECK(review.findings()[0].severity == Severity::warning);
+    }
+  }
+}
+
+TEST_CASE("a try after one that succeeded, or after a change by the test, has a key of its own") {
+  Wire wire;
+  wire.gateway.chat().reply(text("Hello"), server_error(), text("Hello"));
+  const auto ask = [&](const char* number, const char* name) {
+    with(wire.http, {{count, number}, {key, name}}).chat();
+  };
+  ask("0", "a");
+  ask("1", "b");
+  wire.gateway.set_state("order", "paid");
+  ask("2", "c");
+  CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
+}
+
+// --- What differs between two requests -------------------------------------------------------------------------------
+
+TEST_CASE("no header field makes another request of a retry") {
+  for (const char* const name :
+       {"X-Attempt", "X-Retry-Attempt", "X-Amzn-Trace-Id", "X-Timestamp", "X-Signature", "X-Test", "User-Agent",
+        "Accept", "Date", "traceparent", "X-Request-Id", "sentry-trace", "Cookie"}) {
+    CAPTURE(name);
+    CHECK(codes(Wire().asked_again(rate_limited(60s), {{name, "1"}}, 1s, {{name, "2"}})) == "retry_after_ignored");
+    CHECK(codes(Wire().asked_again(unauthorized(), {{name, "1"}}, 1h, {})) == "retried_final_error");
+  }
+}
+
+TEST_CASE("another key, method, target or body is another request") {
+  Wire wire;
+  const CreatedKey other = wire.gateway.keys().create("other");
+  wire.gateway.fail_always(unauthorized());
+  wire.http.chat();
+  wire.http.with_key(other.secret).chat();
+  wire.http.with_key("sk-nobody").chat();
+  wire.http.with_key("sk-nobody-else").chat();
+  wire.http.chat(Json("Other"));
+  wire.http.stream();
+  wire.http.get("/v1/models");
+  wire.http.get("/v1/models?page=2");
+  wire.http.request("HEAD", "/v1/models");
+  CHECK(wire.gateway.review().message() == "clean: 9 exchanges judged");
+}
+
+TEST_CASE("whom a request is for makes no other request, wherever it stands; any other difference does") {
+  const std::string head = R"("model":"mock-model","messages":[{"role":"user","content":"Hi"}])";
+  const std::string plain = "{" + head + "}";
+  const std::vector<std::string> equal = {
+      "{" + head + R"(,"user":"a"})",
+      R"({"user":"b",)" + head + "}",
+      R"({"model":"mock-model", "user" : "c" ,"messages":[{"role":"user","content":"Hi"}]})",
+      "{" + head + R"(,"metadata":{"try":"1","of":[{"user":"}"}]}})",
+      "{" + head +
+          R"(,"metadata":null,"safety_identifier":"x","prompt_cache_key":"\",\"seed\":1}","user":"u","user":"v"})",
+      " { " + head + "\n}\r\n",
+  };
+  for (const std::string& body : equal) {
+    CAPTURE(body);
+    CHECK(codes(Wire().posted(plain, body)).find("retry_after_ignored") != std::string::npos);
+    CHECK(codes(Wire().posted(body, plain)).find("retry_after_ignored") != std::string::npos);
+  }
+  const std::vector<std::string> others = {
+      "{" + head + R"(,"seed":1})",
+      "{" + head + R"(,"users":"a"})",
+      "{" + head + R"(,"User":"a"})",
+      R"({"model":"mock-model","messages":[{"role":"user","content":"Hi","user":"a"}]})",
+      R"({"model":"mock-model","messages":[{"role":"user","content":"Hi!"}]})",
+      R"({"messages":[{"role":"user","content":"Hi"}],"model":"mock-model"})",
+      R"({"model":"mock-model","messages":[{"role":"user","content":"Hi"}],"user":"a")",  // no JSON
+      R"(["user","a"])",
+      "",
+  };
+  for (const std::string& body : others) {
+    CAPTURE(body);
+    CHECK(codes(Wire().posted(plain, body)).find("retry") == std::string::npos);
+    CHECK(codes(Wire().posted(body, plain)).find("retry") == std::string::npos);
+  }
+}
+
+TEST_CASE("bodies that are no JSON object compare byte by byte, and those of any depth in time") {
+  const auto found = [](const std::string& first, const std::string& second) {
+    return codes(Wire().posted(first, second)).find("retry_after_ignored") != std::string::npos;
+  };
+  for (const char* const body : {"", "{", "{}", "[]", "{\"user\"", "{\"user\":\"\\", "{,}", "user=a", "\"user\""}) {
+    CAPTURE(body);
+    CHECK(found(body, body));
+    CHECK_FALSE(found(body, std::string(body) + "x"));
+  }
+  const std::string deep = std::string(500'000, '[');
+  CHECK(found("{\"user\":" + deep, "{\"user\":" + deep));
+  CHECK_FALSE(found("{\"user\":" + deep, "{\"user\":" + deep + "["));
+  const std::string closed = std::string(500'000, '[') + std::string(500'000, ']');
+  CHECK(found("{\"user\":" + closed + "}", "{\"user\":1}"));
+  CHECK_FALSE(found("{\"seed\":" + closed + "}", "{\"seed\":1}"));
+}
+
+}  // namespace retries_test

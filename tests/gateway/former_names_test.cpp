@@ -1,0 +1,44 @@
+// What docs/changelog.md says has another name and can still be written does what it did; the compiler says the new
+// one.
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace former_names_test {
+
+using namespace mock_gateway;
+using test_support::Http;
+
+TEST_CASE("names of former versions do what they did") {
+  Gateway gateway(Options().verify_on_destruction(false));
+  gateway.chat().reply("Always.");
+  gateway.chat().at_most(1).reply(text("Once.").fail(after_tokens(1), duplicate_event()));
+  const Http http(gateway);
+  CHECK(http.ask("Hi") == "Once.");
+  CHECK(http.ask("Hi") == "Always.");
+
+  const std::string id = gateway.keys().list().at(0).id;
+  gateway.keys().describe(id, "mine");
+  CHECK(gateway.keys().find(id).description == "mine");
+
+  CHECK(gateway.verify().issues().size() == gateway.verify().problems().size());
+  CHECK(gateway
+            .sweep(
+                text("Hi"), [&] { http.stream(); }, splits().at_most(2))
+            .size() == 2);
+  CHECK(Chaos(server_error()).every(3).to_string() == Chaos(server_error()).nth(3).to_string());
+  CHECK(reset_on_accept().place() == reset_on_accept().moment());
+  CHECK(at_least(2).describe() == at_least(2).to_string());
+  CHECK(user_says("a").describe() == user_says("a").to_string());
+  CHECK(TextMatcher("a").describe() == TextMatcher("a").to_string());
+  CHECK(RequestScope("key").describe() == RequestScope("key").to_string());
+}
+
+}  // namespace former_names_test

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Writes instances.jsonl: what a gateway answers to each of these schemas, which stays so from version to version.
+
+    golden_instances.py PROGRAM
+
+PROGRAM is mock-gateway. The schemas are those of sdk_schemas.jsonl, 150 random ones of schema_corpus.py, and some below
+that ask for one thing each. tests/replies/schemas_test.cpp compares. Python's standard library only.
+"""
+
+import http.client
+import json
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from schema_corpus import Grower
+
+HERE = Path(__file__).resolve().parent
+INTEGER = {"type": "integer"}
+FORMATS = ["date", "time", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri", "unknown-format"]
+PATTERNS = ["^[a-z]{3,9}$", "^\\d{5}(-\\d{4})?$", "[^a-zA-Z0-9 ]", "^(red|green|blue)$", "^\\u{1f600}+$", "^[\\w.]+@[\\w.]+$",
+            "a{2}b*c?d+", "^$", "^[^\\s]{8}$", "x|yy|zzz", "^(?=.*\\d).{6,8}$", "^(?!a)[ab]{2}$", "(a(b(c)?)?)?", "^[\\u4e00-\\u9fff]{2}$"]
+OWN = [
+    *({"type": "string", "format": name} for name in FORMATS),
+    *({"type": "string", "pattern": pattern} for pattern in PATTERNS),
+    *({"type": "string", "minLength": least, "maxLength": most} for least, most in [(0, 0), (1, 1), (3, 5), (50, 60), (0, 4)]),
+    *({"type": "number", "minimum": low, "maximum": high} for low, high in [(0, 1), (0.25, 0.3), (-5, -4.5), (1e9, 1e12)]),
+    *({"type": kind, "multipleOf": step} for kind in ("integer", "number") for step in (7, 0.5, 0.01)),
+    *({"type": "integer", "exclusiveMinimum": low, "exclusiveMaximum": low + 3} for low in (-2, 0, 10_000_000)),
+    *({"type": "array", "items": INTEGER, "minItems": least, "maxItems": most, "uniqueItems": unique}
+      for least, most, unique in [(0, 0, False), (3, 3, True), (0, 9, False), (4, 9, True)]),
+    {"type": "array", "prefixItems": [{"type": "string"}, INTEGER], "items": False},
+    {"type": "array", "prefixItems": [{"const": 1}], "items": {"type": "null"}, "minItems": 3},
+    {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": INTEGER}}},
+    {"type": "object", "additionalProperties": INTEGER},
+    {"type": "object", "additionalProperties": INTEGER, "minProperties": 5, "maxProperties": 6},
+    {"type": "object", "patternProperties": {"^x-[a-z]{2}$": INTEGER}, "additionalProperties": False, "minProperties": 2},
+    {"type": "object", "propertyNames": {"enum": ["one", "two", "three"]}, "minProperties": 2},
+    {"type": "object", "properties": {"a": INTEGER, "b": {"type": "string"}}, "required": ["b", "c"]},
+    {"type": ["string", "integer", "null"]},
+    {"enum": ["one", 2, None, {"three": 3}]},
+    {"const": {"a": [1, 2.5, "x"]}},
+    {"oneOf": [{"type": "integer", "minimum": 5}, {"type": "integer", "maximum": 7}]},
+    {"anyOf": [{"type": "string", "maxLength": 3}, INTEGER]},
+    {"allOf": [{"type": "integer", "minimum": 3}, {"maximum": 4}]},
+    {"type": "integer", "not": {"minimum": 0}},
+    {"if": {"type": "integer"}, "then": {"minimum": 3}, "else": {"type": "string"}},
+    {"type": "object", "dependentRequired": {"a": ["b"]}, "properties": {"a": INTEGER, "b": INTEGER}, "required": ["a"]},
+    {"type": "string", "pattern": "(?<=a)b"}, {"type": "integer", "minimum": 3, "maximum": 2}, {"unknown-keyword": 1},
+]
+
+
+def cases():
+    """Yields (what the line says of the schema, the schema, the request's seed)."""
+    for line in (HERE / "sdk_schemas.jsonl").read_text(encoding="utf-8").splitlines():
+        known = json.loads(line)
+        yield {"name": known["name"]}, known["schema"], 1
+    grower = random.Random(1)
+    for _ in range(150):
+        schema = Grower(grower).whole()
+        schema = {"allOf": [schema]} if isinstance(schema, bool) else schema
+        yield {"schema": schema}, schema, 1
+    for schema in OWN:
+        for seed in range(1, 5):
+            yield {"schema": schema}, schema, seed
+
+
+def main():
+    program = subprocess.Popen([sys.argv[1], "--port", "0", "--key", "sk-golden-instances"], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    try:
+        printed = ""
+        for line in program.stdout:
+            printed += line
+            if line == "ready\n":
+                break
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)/v1", printed)[1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        with open(HERE / "instances.jsonl", "w", encoding="utf-8") as file:
+            for said, schema, seed in cases():
+                request = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "seed": seed,
+                           "response_format": {"type": "json_schema", "json_schema": {"name": "case", "schema": schema}}}
+                connection.request("POST", "/v1/chat/completions", json.dumps(request),
+                                   {"Authorization": "Bearer sk-golden-instances", "Content-Type": "application/json"})
+                body = json.loads(connection.getresponse().read())
+                shown = {"error": body["error"]["message"]} if "error" in body else {
+                    "instance": body["choices"][0]["message"]["content"]}
+                file.write(json.dumps({**said, "seed": seed, **shown}, ensure_ascii=False) + "\n")
+    finally:
+        program.terminate()
+        program.wait(10)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__.strip())
+    main()
