@@ -1,9 +1,44 @@
 // mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
 //
-// Script what the gateway says, run the client against a real socket, verify what the client did.
+// Script what the gateway says, run the client against a real socket, verify what the client did. A complete test,
+// which examples/first_test.cpp has as well:
+//
+//     #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+//     #define MOCK_GATEWAY_ADAPTER_DOCTEST
+//     #include "mock_gateway.hpp"  // and doctest
+//
+//     #include <httplib.h>
+//
+//     using namespace mock_gateway;
+//     using namespace std::chrono_literals;
+//
+//     /// The code under test. Any client will do that takes a base address and a key.
+//     static httplib::Result ask(const Gateway& gateway, const char* question) {
+//       httplib::Client client(gateway.host(), gateway.port());
+//       client.set_bearer_token_auth(gateway.api_key());
+//       const Json request = {{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", question}}}}};
+//       return client.Post("/v1/chat/completions", request.dump(), "application/json");
+//     }
+//
+//     TEST_CASE("the client reports what the gateway said") {
+//       Gateway gateway;  // a real endpoint on 127.0.0.1 at a free port, ready now
+//       gateway.chat().when(user_says("capital of France")).reply("Paris.");
+//       const auto answer = ask(gateway, "What is the capital of France?");
+//       REQUIRE(answer);
+//       CHECK(Json::parse(answer->body)["choices"][0]["message"]["content"] == "Paris.");
+//       CHECK(gateway.journal().last().chat().last_user_text() == "What is the capital of France?");
+//
+//       gateway.fail_next(rate_limited(2s));  // the next request gets 429 with Retry-After: 2
+//       CHECK(ask(gateway, "And of Italy?")->status == 429);
+//       CHECK(gateway.verify());  // everything went as scripted
+//       CHECK(gateway.review());  // and the client did nothing wrong
+//     }
+//
+// What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
+// tells: journal, verify(), review(); then keys, options and what is rare.
 //
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
+// MOCK_GATEWAY_HEADER_ONLY 1 every file that makes a gateway compiles all of it, which takes seconds.
 //
 // Copyright (c) 2026 the mock_gateway authors
 // SPDX-License-Identifier: MIT
@@ -96,35 +131,117 @@ struct SourceLocation {
 
 }}  // namespace mock_gateway
 
-// ---- gateway/forward.hpp --------------------------------------------------------------------------------------------
+// ---- core/duration.hpp ----------------------------------------------------------------------------------------------
 
-// The public types that a function takes or gives before they are defined.
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
+using Duration = std::chrono::nanoseconds;
+/// A moment on a gateway's clock: time since the Unix epoch.
+using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+}}  // namespace mock_gateway
+
+// ---- core/shared.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
+/// say: a value as newly made, or GatewayError.
+template <class T>
+class Shared {
+ public:
+  Shared() = default;  // as if it was moved from
+  explicit Shared(T value) : shared_(std::make_shared<T>(std::move(value))) {}
+
+  const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
+  const T* operator->() const { return &**this; }
+  /// For a change that copies do not see.
+  T& own() {
+    if (!shared_ || shared_.use_count() > 1) shared_ = std::make_shared<T>(**this);
+    return *shared_;
+  }
+
+ private:
+  std::shared_ptr<T> shared_;
+};
+
+/// A pointer that stays in what is moved from: a handle remains one, and a value what it was made.
+template <class T>
+class Lasting : public std::shared_ptr<T> {
+ public:
+  Lasting() = default;
+  Lasting(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
+  Lasting(const Lasting&) = default;
+  Lasting& operator=(const Lasting&) = default;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- core/forward.hpp -----------------------------------------------------------------------------------------------
+
+// The public types that a function takes or gives before they are defined: a reader meets them in the order of their
+// weight.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace wire {
+
+struct Header;
+class Headers;
+
+}  // namespace wire
+
 class Acceptance;
 class Chaos;
+struct ChatRequest;
+class Chunking;
 class Clock;
 class ConnectionFault;
 struct ConnectionHit;
+class Effect;
 class Exchange;
 class Failure;
 class FailureScope;
+struct Finding;
+class Gate;
+class HoldPoint;
 class HttpReply;
 class Journal;
 class KeyOptions;
 class Keys;
 class LoadedScript;
+class Matcher;
+struct NearMiss;
+struct NothingMore;
 class Options;
 class Pace;
+class Range;
+class Rate;
 struct ReceivedRequest;
 class Reply;
 class RequestScope;
 class Review;
+class ScopedStub;
+struct SentAnswer;
+class SseDialect;
+class StreamChunk;
+class Stub;
 class StubBuilder;
 class Sweep;
 class SweepOptions;
+class TextMatcher;
+class Timing;
+class TokenLogprob;
+class TokenUsage;
+class Trigger;
 class Verification;
+class Wait;
+
+/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
+/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
+using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 }}  // namespace mock_gateway
 
@@ -313,607 +430,767 @@ class Gateway {
 
 }}  // namespace mock_gateway
 
-// ---- core/duration.hpp ----------------------------------------------------------------------------------------------
+// ---- gateway/chat_script.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
-using Duration = std::chrono::nanoseconds;
-/// A moment on a gateway's clock: time since the Unix epoch.
-using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
-}}  // namespace mock_gateway
-
-// ---- core/shared.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
-/// say: a value as newly made, or GatewayError.
-template <class T>
-class Shared {
- public:
-  Shared() = default;  // as if it was moved from
-  explicit Shared(T value) : shared_(std::make_shared<T>(std::move(value))) {}
-
-  const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
-  const T* operator->() const { return &**this; }
-  /// For a change that copies do not see.
-  T& own() {
-    if (!shared_ || shared_.use_count() > 1) shared_ = std::make_shared<T>(**this);
-    return *shared_;
-  }
-
- private:
-  std::shared_ptr<T> shared_;
-};
-
-/// A pointer that stays in what is moved from: a handle remains one, and a value what it was made.
-template <class T>
-class Lasting : public std::shared_ptr<T> {
- public:
-  Lasting() = default;
-  Lasting(std::shared_ptr<T> pointer) : std::shared_ptr<T>(std::move(pointer)) {}  // NOLINT: implicit, as a copy is
-  Lasting(const Lasting&) = default;
-  Lasting& operator=(const Lasting&) = default;
-};
+class JournalState;
+class Script;
+class StubState;
+struct StubPlan;
 
 }  // namespace detail
-}}  // namespace mock_gateway
 
-// ---- model/profile.hpp ----------------------------------------------------------------------------------------------
+/// A stub that is live. A handle: may outlive its gateway.
+class Stub {
+ public:
+  Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
+       std::shared_ptr<detail::JournalState> journal);
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+  /// How many requests it has answered; each is in the journal.
+  std::size_t calls() const;
+  /// Waits, in real time, until it has answered `count` requests.
+  Wait wait_for_calls(std::size_t count, Duration timeout) const;
+  /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
+  Exchange last_call() const;
+  /// The exchanges that it answered and the journal still holds, oldest first.
+  std::vector<Exchange> exchanges() const;
+  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
+  std::size_t peak_concurrency() const;
+  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
+  std::string title() const;
+  /// The line of `gateway.chat()` that began it.
+  SourceLocation where() const;
 
-/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
-/// requests may hold, where Options::acceptance does not.
-// A further profile needs a name here and a row in profile.cpp, nothing else.
-enum class Profile {
-  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
-  documented,
-  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
-  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
-  /// field that OpenAI documents.
-  openai,
-  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
-  /// content null while it reasons, and empty content in the finish chunk.
-  dashscope,
-  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
-  /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
-  deepseek,
+  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
+  /// happens the second time.
+  void remove() const;
+  /// A handle that removes the stub when it is destroyed.
+  [[nodiscard]] ScopedStub scoped() const;
+
+ private:
+  friend struct detail::Access;
+  detail::Lasting<detail::StubState> state_;
+  detail::Lasting<detail::Script> script_;
+  detail::Lasting<detail::JournalState> journal_;
 };
 
-/// "documented", "openai", "dashscope", "deepseek".
-std::string to_string(Profile profile);
-std::ostream& operator<<(std::ostream& out, Profile profile);
-/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
-Profile profile_named(std::string_view name);
-/// The names of all profiles, as to_string gives them.
-std::vector<std::string> profile_names();
+/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
+class [[nodiscard]] ScopedStub : public Stub {
+ public:
+  explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
+  ScopedStub(ScopedStub&& other) noexcept;
+  ScopedStub& operator=(ScopedStub&&) = delete;
+  ~ScopedStub();
+
+ private:
+  bool owns_ = true;
+};
+
+/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
+/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
+/// newest.
+class [[nodiscard]] StubBuilder {
+ public:
+  StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
+              SourceLocation where);
+  // Defined once, in the library: every test file that names one would compile them again.
+  StubBuilder(StubBuilder&&) noexcept;
+  StubBuilder& operator=(StubBuilder&&) noexcept;
+  ~StubBuilder();
+
+  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
+  /// up to the first that does not match.
+  template <class... Matchers>
+  StubBuilder when(Matchers&&... matchers) && {
+    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      (match(std::forward<Matchers>(matchers)), ...);
+    }
+    return std::move(*this);
+  }
+  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
+  /// reply all the same, and verify() reports it.
+  template <class... Matchers>
+  StubBuilder should(Matchers&&... matchers) && {
+    static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      (validate(std::forward<Matchers>(matchers)), ...);
+    }
+    return std::move(*this);
+  }
+  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
+  StubBuilder times(std::size_t count) &&;
+  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
+    return std::move(*this).times(count);
+  }
+  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
+  /// Whole numbers that are not negative, or GatewayError.
+  StubBuilder expect(Range calls) &&;
+  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
+  StubBuilder priority(int priority) &&;
+  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
+  StubBuilder in_state(std::string machine, std::string state) &&;
+  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
+  /// time, one finds the new state.
+  StubBuilder then_state(std::string machine, std::string state) &&;
+  /// The name that reports show. Unless set, its line stands for it.
+  StubBuilder named(std::string name) &&;
+
+  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
+  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
+  /// for settings that contradict each other, such as expect(3).times(2).
+  template <class... Replies>
+  Stub reply(Replies&&... replies) && {
+    static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
+    constexpr bool known = (is_reply<Replies> && ...);
+    static_assert(known,
+                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; a "
+                  "matcher belongs into when(...)");
+    if constexpr (known) (add(std::forward<Replies>(replies)), ...);
+    return mount();
+  }
+  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
+  /// `never_expected`, and verify() reports it.
+  Stub never() &&;
+
+ private:
+  template <class T>
+  static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
+                                   std::is_convertible_v<T, NothingMore>;
+
+  friend struct detail::Access;
+  void match(Matcher matcher);
+  void validate(Matcher matcher);
+  void add(Reply reply);
+  void add(ReplyFunction function);
+  void add(NothingMore);
+  Stub mount();
+  Stub live();
+  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
+  detail::StubPlan& plan();
+
+  std::shared_ptr<detail::Script> script_;
+  std::shared_ptr<detail::JournalState> journal_;
+  std::unique_ptr<detail::StubPlan> plan_;
+};
 
 }}  // namespace mock_gateway
 
-// ---- model/tokenizer.hpp --------------------------------------------------------------------------------------------
+// ---- model/range.hpp ------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
-/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
-/// be called from several threads.
-using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
+
+/// A range of numbers, both ends included. A bare number means exactly that.
+class Range {
+ public:
+  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
+  Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
+  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
+  Range(double least, double most);
+
+  bool contains(double value) const { return value >= least_ && value <= most_; }
+  double least() const { return least_; }
+  double most() const { return most_; }
+  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
+  std::string to_string() const;
+  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
+
+ private:
+  double least_;
+  double most_;
+};
+
+/// The numbers from `number` on.
+Range at_least(double number);
+/// The numbers up to `number`.
+Range at_most(double number);
+/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
+Range between(double least, double most);
+std::ostream& operator<<(std::ostream& out, const Range& range);
 
 }}  // namespace mock_gateway
 
-// ---- gateway/options.hpp --------------------------------------------------------------------------------------------
+// ---- script/matcher.hpp ---------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
 struct Access;
-struct OptionValues;
+struct MatcherNode;
+struct TextMatcherNode;
 
 }  // namespace detail
 
-/// What becomes of a chat request that no stub answers while stubs are mounted.
-enum class Unmatched {
-  /// 422 `no_stub_matched`, and verify() reports it.
-  fails_verification,
-  /// 422 `no_stub_matched`, and that is all.
-  allowed,
-  /// The default reply answers, as if there were no stub.
-  gets_default_reply,
+/// A condition on a string. A bare string means *contains*, case and all.
+class TextMatcher {
+ public:
+  TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
+  TextMatcher(std::string part);  // NOLINT: implicit as above
+  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
+  TextMatcher(std::string description, std::function<bool(std::string_view)> test);
+
+  /// Asks it of one text. Lets pass what a function of the test throws.
+  bool matches(std::string_view text) const;
+  /// "contains \"weather\"".
+  const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
+  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
+  /// is one.
+  std::string explain(std::string_view text) const;
+  /// Whether no function of the test is part of it, so that it may be asked again for a report.
+  bool built_in() const;
+
+  /// For matchers of the library.
+  explicit TextMatcher(detail::TextMatcherNode node);
+
+ private:
+  detail::Lasting<const detail::TextMatcherNode> node_;
 };
 
-/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
-/// value throws GatewayError from the Gateway's constructor.
-class Options {
+TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
+TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
+TextMatcher operator!(const TextMatcher& matcher);
+
+/// A chat request that a stub is chosen for: its body, parsed, and how it came.
+class ChatCall {
  public:
-  Options();
+  /// Both must outlive this.
+  ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
 
-  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
-  [[nodiscard]] Options host(std::string host) const;
-  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
-  /// side. A port is never shared.
-  [[nodiscard]] Options port(int port) const;
+  const ChatRequest& chat() const { return chat_; }
+  /// Method, target, headers, and the key by id and description; keys are masked.
+  const ReceivedRequest& http() const { return http_; }
+  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
+  const std::string& user_text() const;
 
-  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
-  /// given once, or GatewayError.
-  [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
-  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
-  /// `sk-`. KeyOptions::secret says what it may be.
-  [[nodiscard]] Options api_key(std::string secret) const;
-  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
-  [[nodiscard]] Options key(std::string description, KeyOptions key) const;
-  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
-  /// There is none unless set.
-  [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
+ private:
+  const ChatRequest& chat_;
+  const ReceivedRequest& http_;
+  mutable std::optional<std::string> user_text_;
+};
 
-  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
-  /// run. 1 unless set.
-  [[nodiscard]] Options seed(std::uint64_t seed) const;
-  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
-  [[nodiscard]] Options clock(Clock clock) const;
-  /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
-  [[nodiscard]] Options profile(Profile profile) const;
-  /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
-  /// else a default Acceptance.
-  [[nodiscard]] Options acceptance(Acceptance acceptance) const;
-  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
-  /// a word.
-  [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
-  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
-  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
-  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
-  /// which fits one reply.
-  [[nodiscard]] Options pace(Pace pace) const;
-  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
-  [[nodiscard]] Options max_n(std::int64_t n) const;
+/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
+class Matcher {
+ public:
+  /// "user text contains \"weather\"".
+  const std::string& to_string() const;
+  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
-  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
-  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
-  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
-  [[nodiscard]] Options max_body(std::size_t bytes) const;
-  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
-  [[nodiscard]] Options max_head(std::size_t bytes) const;
-  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
-  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
-  [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
-  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
-  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
-  [[nodiscard]] Options keep_answers(bool keep) const;
-
-  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
-  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
-  [[nodiscard]] Options read_timeout(Duration timeout) const;
-  /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
-  /// is answered 408 and its connection closed. 30 s unless set.
-  [[nodiscard]] Options head_timeout(Duration timeout) const;
-  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
-  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
-  /// take any time. 60 s unless set.
-  [[nodiscard]] Options body_timeout(Duration timeout) const;
-  /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
-  [[nodiscard]] Options write_timeout(Duration timeout) const;
-  /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
-  [[nodiscard]] Options idle_timeout(Duration timeout) const;
-
-  /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
-  /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
-  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
-  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
-  /// guard.
-  [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
-
-  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
-  [[nodiscard]] Options unmatched(Unmatched policy) const;
-  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
-  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
-  [[nodiscard]] Options verify_on_destruction(bool verify) const;
-  /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
-  /// constructor, when there is no such code.
-  [[nodiscard]] Options without_finding(std::string code) const;
-
-  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
-  [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
-
-  /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
-  /// client can see it: for logs. What it throws is reported on stderr.
-  [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
+  /// For matchers of the library.
+  explicit Matcher(detail::MatcherNode node);
 
  private:
   friend struct detail::Access;
-  detail::OptionValues& edit();
-
-  detail::Shared<detail::OptionValues> data_;  // copies share it until one of them is changed
+  detail::Lasting<const detail::MatcherNode> node_;
 };
+
+Matcher operator&&(const Matcher& a, const Matcher& b);
+Matcher operator||(const Matcher& a, const Matcher& b);
+Matcher operator!(const Matcher& matcher);
 
 }}  // namespace mock_gateway
 
-// ---- core/wait.hpp --------------------------------------------------------------------------------------------------
+// ---- script/matchers.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
-/// failed REQUIRE(wait) says what was missing.
-class [[nodiscard]] Wait {
- public:
-  /// For the library.
-  static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
-  static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
+// Matchers of texts.
 
-  /// Whether what was waited for came true in time.
-  explicit operator bool() const { return fulfilled_; }
-  /// What was waited for, and how far it had come when the wait ended.
-  const std::string& message() const { return message_; }
+/// The text has this part, in the same case. A bare string means this.
+TextMatcher contains(std::string part);
+/// The text is exactly this.
+TextMatcher equals(std::string text);
+/// The text begins so.
+TextMatcher starts_with(std::string start);
+/// The text ends so.
+TextMatcher ends_with(std::string end);
+/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
+/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
+/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
+/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
+/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
+TextMatcher matches_regex(std::string pattern);
+/// Every text, the empty one too.
+TextMatcher any_text();
+
+// Matchers of messages.
+
+/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
+Matcher user_says(TextMatcher text);
+/// The text of some system message matches; where developer messages are accepted, one of those does too.
+Matcher system_says(TextMatcher text);
+/// The text of some message of any role matches.
+Matcher any_message_says(TextMatcher text);
+/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
+/// last.
+Matcher message_is(int position, std::string role, TextMatcher text = any_text());
+/// The number of user messages is in the range.
+Matcher turns_are(Range count);
+/// The number of messages of all roles is in the range.
+Matcher messages_are(Range count);
+/// The last message is a tool result.
+Matcher last_is_tool_result();
+/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
+/// call is found by its id.
+Matcher tool_result(std::string function, TextMatcher text = any_text());
+/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
+Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
+
+// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
+// `!has_field("temperature")` asks for that.
+
+/// `model` is this id.
+Matcher model_is(std::string id);
+/// `stream` has this value; not sent is false.
+Matcher stream_is(bool stream);
+/// `stream_options.include_usage` has this value; not sent is false.
+Matcher include_usage_is(bool include_usage);
+/// `temperature` is in the range.
+Matcher temperature_is(Range range);
+/// `top_p` is in the range.
+Matcher top_p_is(Range range);
+/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
+Matcher max_tokens_is(Range range);
+/// `presence_penalty` is in the range.
+Matcher presence_penalty_is(Range range);
+/// `repetition_penalty` is in the range.
+Matcher repetition_penalty_is(Range range);
+/// `n` is in the range; not sent is 1.
+Matcher n_is(Range range);
+/// `seed` is this number.
+Matcher seed_is(std::int64_t seed);
+/// `stop` holds this sequence.
+Matcher has_stop(std::string sequence);
+/// The request offers a function of that name.
+Matcher has_tool(std::string name);
+/// The number of functions that the request offers is in the range.
+Matcher tools_are(Range count);
+/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
+/// without the field has "none" when it has no tools, else "auto".
+Matcher tool_choice_is(std::string choice);
+/// `parallel_tool_calls` has this value.
+Matcher parallel_tool_calls_is(bool parallel);
+/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
+/// any other.
+Matcher response_format_is(std::string type);
+/// The schema in a `response_format` of type json_schema has this name.
+Matcher response_schema_is(std::string name);
+/// `enable_thinking` has this value.
+Matcher enable_thinking_is(bool enabled);
+/// `logprobs` has this value; not sent is false.
+Matcher logprobs_is(bool logprobs);
+
+// Matchers of the body as JSON.
+
+/// The body has a field of that name, whatever its value; null counts only when it was sent.
+Matcher has_field(std::string name);
+/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
+/// object's members does not matter. Throws GatewayError for what is no pointer.
+Matcher json_at(std::string pointer, Json value);
+/// The string at a JSON pointer matches.
+Matcher json_text_at(std::string pointer, TextMatcher text);
+/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
+/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
+Matcher body_includes(Json part);
+
+// Matchers of how the request came.
+
+/// The request has this header, its name in any case.
+Matcher has_header(std::string name);
+/// The request has this header, its name in any case, and one of its values matches.
+Matcher has_header(std::string name, TextMatcher value);
+/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
+Matcher header_is(std::string name, std::string value);
+/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
+/// RequestScope. Throws GatewayError for a secret.
+Matcher key_is(std::string id_or_description);
+/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
+Matcher has_query(std::string name, TextMatcher value = any_text());
+
+// Matchers of anything else.
+
+/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
+/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
+/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
+Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
+/// The same for the whole call: headers, query and key too.
+Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
+
+}}  // namespace mock_gateway
+
+// ---- model/reply.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// What might have stood in a token's place, as `top_logprobs` lists it.
+struct TopLogprob {
+  /// UTF-8, with the space before it if it has one.
+  std::string token;
+  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
+  double logprob = 0;
+};
+
+/// What `logprobs` says of one token. A bare number is one: `logprobs({-0.1, -2.5})`.
+class TokenLogprob {
+ public:
+  /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
+  /// made up, as many as the request's `top_logprobs` asks for.
+  TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
+  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
+  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
+  /// there.
+  TokenLogprob(double logprob, std::vector<TopLogprob> top);
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
+  TokenLogprob(const TokenLogprob& other);
+  TokenLogprob& operator=(const TokenLogprob& other);
+  ~TokenLogprob();
+
+  double logprob() const { return logprob_; }
+  /// The alternatives; empty when they are made up.
+  const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
 
  private:
-  Wait(bool fulfilled, std::string message) : fulfilled_(fulfilled), message_(std::move(message)) {}
-
-  bool fulfilled_;
-  std::string message_;
+  double logprob_;
+  std::optional<std::vector<TopLogprob>> top_;
 };
 
-std::ostream& operator<<(std::ostream& out, const Wait& wait);
-
-}}  // namespace mock_gateway
-
-// ---- model/acceptance.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
-
-/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
-enum class AcceptanceSwitch : signed char { off, on, as_documented };
-struct StrictAcceptance;
-
-}  // namespace detail
-
-/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
-/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
-/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
-/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
-class Acceptance {
+/// The `usage` of a reply, written by hand. A value; each setter returns a changed copy. No number is negative, or
+/// GatewayError; whether they agree with each other is the test's business. `Reply::extra` writes odder ones.
+class TokenUsage {
  public:
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
-  /// `max_completion_tokens`.
-  static Acceptance openai();
-  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
-  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
-  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
-  /// every profile.
-  static Acceptance strict();
-  /// Any body that is JSON with model and messages, from any content type.
-  static Acceptance lenient();
+  TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens);
 
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
-  [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
-    return with(&Acceptance::bearer_in_any_case_, accepted);
-  }
-  bool bearer_in_any_case() const { return bearer_in_any_case_ == Switch::on; }
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
-  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
-  bool unknown_fields() const { return unknown_fields_ == Switch::on; }
-  /// Messages of role `tool`; tool calling needs them.
-  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(&Acceptance::tool_role_, accepted); }
-  bool tool_role() const { return tool_role_ == Switch::on; }
-  /// Messages of role `developer`. Off; on in openai().
-  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(&Acceptance::developer_role_, accepted); }
-  bool developer_role() const { return developer_role_ == Switch::on; }
-  /// `content: null`, or none, in an assistant message that has tool calls.
-  [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
-    return with(&Acceptance::null_content_with_tool_calls_, accepted);
-  }
-  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_ == Switch::on; }
-  /// `content` as an array of `{"type":"text"}` parts.
-  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(&Acceptance::text_parts_, accepted); }
-  bool text_parts() const { return text_parts_ == Switch::on; }
-  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
-  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(&Acceptance::other_parts_, accepted); }
-  bool other_parts() const { return other_parts_ == Switch::on; }
-  /// `tool_calls` in assistant messages.
-  [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
-    return with(&Acceptance::tool_calls_in_messages_, accepted);
-  }
-  bool tool_calls_in_messages() const { return tool_calls_in_messages_ == Switch::on; }
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
-  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
-  bool stop_as_string() const { return stop_as_string_ == Switch::on; }
-  /// `tool_choice: "required"`.
-  [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
-    return with(&Acceptance::tool_choice_required_, accepted);
-  }
-  bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
-  /// messages. Off; on in openai().
-  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
-  bool custom_tools() const { return custom_tools_ == Switch::on; }
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
-  [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
-    return with(&Acceptance::max_completion_tokens_, accepted);
-  }
-  bool max_completion_tokens() const { return max_completion_tokens_ == Switch::on; }
-  /// `logprobs` and `top_logprobs`.
-  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
-  bool logprobs() const { return logprobs_ == Switch::on; }
-  /// `null` for an optional field, which then counts as absent.
-  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
-  bool null_as_absent() const { return null_as_absent_ == Switch::on; }
-  /// `stream_options` without `stream: true`; a finding.
-  [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
-    return with(&Acceptance::stream_options_without_stream_, accepted);
-  }
-  bool stream_options_without_stream() const { return stream_options_without_stream_ == Switch::on; }
-  /// `GET /v1/models/{id}`.
-  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(&Acceptance::model_by_id_, accepted); }
-  bool model_by_id() const { return model_by_id_ == Switch::on; }
-  /// `Content-Type: application/json` with parameters, such as charset.
-  [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
-    return with(&Acceptance::content_type_parameters_, accepted);
-  }
-  bool content_type_parameters() const { return content_type_parameters_ == Switch::on; }
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
-  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(&Acceptance::json_as_form_, accepted); }
-  bool json_as_form() const { return json_as_form_ == Switch::on; }
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
-  [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
-    return with(&Acceptance::anything_with_model_and_messages_, accepted);
-  }
-  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_ == Switch::on; }
+  /// `total_tokens`; unless set, prompt and completion added up.
+  [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
+  /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
+  /// and the key is left out when there are none.
+  [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
+  /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
+  /// the profile has the key.
+  [[nodiscard]] TokenUsage cached(std::int64_t tokens) const;
+
+  std::int64_t prompt_tokens() const { return prompt_; }
+  std::int64_t completion_tokens() const { return completion_; }
+  /// What is set, else prompt and completion added up.
+  std::int64_t total_tokens() const;
+  const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
+  const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
 
  private:
-  friend struct detail::StrictAcceptance;
-  using Switch = detail::AcceptanceSwitch;
+  std::int64_t prompt_;
+  std::int64_t completion_;
+  std::optional<std::int64_t> total_;
+  std::optional<std::int64_t> reasoning_;
+  std::optional<std::int64_t> cached_;
+};
 
-  Acceptance with(Switch Acceptance::*extension, bool accepted) const;
-  static Acceptance with_every(Switch state);
+/// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
+class StreamChunk {
+ public:
+  // A move copies too, so that nothing is emptied.
+  StreamChunk(const StreamChunk&) = default;
+  StreamChunk& operator=(const StreamChunk&) = default;
 
-  Switch bearer_in_any_case_ = Switch::on;
-  Switch unknown_fields_ = Switch::on;
-  Switch tool_role_ = Switch::on;
-  Switch developer_role_ = Switch::off;
-  Switch null_content_with_tool_calls_ = Switch::on;
-  Switch text_parts_ = Switch::on;
-  Switch other_parts_ = Switch::off;
-  Switch tool_calls_in_messages_ = Switch::on;
-  Switch stop_as_string_ = Switch::on;
-  Switch tool_choice_required_ = Switch::on;
-  Switch custom_tools_ = Switch::off;
-  Switch max_completion_tokens_ = Switch::off;
-  Switch logprobs_ = Switch::on;
-  Switch null_as_absent_ = Switch::on;
-  Switch stream_options_without_stream_ = Switch::on;
-  Switch model_by_id_ = Switch::on;
-  Switch content_type_parameters_ = Switch::on;
-  Switch json_as_form_ = Switch::on;
-  Switch anything_with_model_and_messages_ = Switch::off;
+  /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
+  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
+  StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
+  /// An event whose data is this JSON; see json_chunk().
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
+
+  /// See json_chunk().
+  static StreamChunk of_json(const Json& json);
+  /// See raw_bytes().
+  static StreamChunk of_bytes(std::string bytes);
+  /// See event().
+  static StreamChunk of_fields(std::string lines);
+
+  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
+  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
+  /// GatewayError.
+  [[nodiscard]] StreamChunk at(Duration time) const;
+
+  /// The data of an event, the lines of one without data, or all bytes of a raw one.
+  const std::string& bytes() const { return bytes_; }
+  /// Whether raw_bytes() made it.
+  bool is_raw() const { return raw_; }
+  /// Whether it is an event without data.
+  bool is_meta() const { return meta_; }
+  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
+  /// something, or the input of a custom tool does.
+  bool is_token() const { return token_; }
+  /// What at() set; empty unless set.
+  const std::optional<Duration>& time() const { return time_; }
+
+ private:
+  StreamChunk() = default;
+
+  std::string bytes_;
+  bool raw_ = false;
+  bool meta_ = false;
+  bool token_ = false;
+  std::optional<Duration> time_;
 };
 
 namespace detail {
 
-/// What Acceptance::strict() leaves to the profile.
-struct StrictAcceptance {
-  /// Every switch.
-  static const std::array<AcceptanceSwitch Acceptance::*, 19> all;
-
-  /// The same under a profile whose service documents what `documented` takes.
-  static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
-  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
-  /// documents, and no others.
-  static bool takes_documented_fields(const Acceptance& acceptance) {
-    return acceptance.unknown_fields_ == AcceptanceSwitch::as_documented;
-  }
-  /// Whether null is absence for the fields for which the service documents it.
-  static bool takes_documented_nulls(const Acceptance& acceptance) {
-    return acceptance.null_as_absent_ == AcceptanceSwitch::as_documented;
-  }
-};
+struct Access;
+struct ReplyData;
 
 }  // namespace detail
 
-}}  // namespace mock_gateway
+/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy, of a
+/// temporary without copying what it holds, so that a chain of setters makes the reply once.
+/// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
+/// `n` unless `verbatim()`.
+///
+/// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
+/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
+class Reply {
+ public:
+  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
+  Reply(std::string text);        // NOLINT: implicit as above
+  Reply(const Failure& failure);  // NOLINT: a failure is a reply
+  explicit Reply(detail::ReplyData data);
 
-// ---- model/finding.hpp ----------------------------------------------------------------------------------------------
+  /// Adds reasoning, sent as reasoning_content before the content.
+  [[nodiscard]] Reply thinking(std::string text) const&;
+  [[nodiscard]] Reply thinking(std::string text) &&;
+  /// Adds text; in a reply of several choices, to the last.
+  [[nodiscard]] Reply text(std::string text) const&;
+  [[nodiscard]] Reply text(std::string text) &&;
+  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
+  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const&;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") &&;
+  /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const&;
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") &&;
+  /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
+  /// as tool_call().
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const&;
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") &&;
+  /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
+  /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
+  /// plain reply, or one with a single call, is the same with it.
+  [[nodiscard]] Reply interleaved() const&;
+  [[nodiscard]] Reply interleaved() &&;
+  /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
+  /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
+  /// numbers made up as without it; elements beyond the last token sent are not used.
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const&;
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) &&;
+  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
+  /// needs, the empty string included.
+  [[nodiscard]] Reply finish_reason(std::string reason) const&;
+  [[nodiscard]] Reply finish_reason(std::string reason) &&;
+  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
+  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
+  [[nodiscard]] Reply finish_in_last_chunk() const&;
+  [[nodiscard]] Reply finish_in_last_chunk() &&;
+  /// The `model` that the reply claims, in place of the requested one.
+  [[nodiscard]] Reply model(std::string id) const&;
+  [[nodiscard]] Reply model(std::string id) &&;
+  /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
+  /// sends it when the request asks for it. What is sent, and its pace, stay.
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const&;
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) &&;
+  /// The same with all that a TokenUsage says.
+  [[nodiscard]] Reply usage(TokenUsage usage) const&;
+  [[nodiscard]] Reply usage(TokenUsage usage) &&;
+  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
+  // A template, so that usage({12, 5}) is a TokenUsage.
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  [[nodiscard]] Reply usage(const T& json) const& {
+    return Reply(*this).with_usage_json(json);
+  }
+  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
+  [[nodiscard]] Reply usage(const T& json) && {
+    return std::move(*this).with_usage_json(json);
+  }
+  /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
+  /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
+  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
+  [[nodiscard]] Reply extra(const Json& patch) const&;
+  [[nodiscard]] Reply extra(const Json& patch) &&;
+  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
+  /// Otherwise it does what extra() does.
+  [[nodiscard]] Reply extra_message(const Json& patch) const&;
+  [[nodiscard]] Reply extra_message(const Json& patch) &&;
+  /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
+  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
+  /// chunk that the reply did not come to; a plain reply has none.
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const&;
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) &&;
+  /// Adds an element to chunks(); GatewayError for any other reply.
+  [[nodiscard]] Reply chunk(StreamChunk chunk) const&;
+  [[nodiscard]] Reply chunk(StreamChunk chunk) &&;
+  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
+  [[nodiscard]] Reply verbatim() const&;
+  [[nodiscard]] Reply verbatim() &&;
+  /// Sets a response header in place of every one of that name; see Failure::header.
+  [[nodiscard]] Reply header(std::string name, std::string value) const&;
+  [[nodiscard]] Reply header(std::string name, std::string value) &&;
+  /// Adds a response header beside those of the same name; see Failure::add_header.
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const&;
+  [[nodiscard]] Reply add_header(std::string name, std::string value) &&;
+  /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
+  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
+  /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const&;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) &&;
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
+  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
+  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
+  [[nodiscard]] Reply every(Timing gap) const&;
+  [[nodiscard]] Reply every(Timing gap) &&;
+  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
+  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
+  [[nodiscard]] Reply first_token_after(Timing delay) const&;
+  [[nodiscard]] Reply first_token_after(Timing delay) &&;
+  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
+  /// and a raw reply.
+  [[nodiscard]] Reply tokens_per_second(Rate rate) const&;
+  [[nodiscard]] Reply tokens_per_second(Rate rate) &&;
+  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
+  /// token at a time. GatewayError for a reply that is no completion.
+  [[nodiscard]] Reply chunked(Chunking chunking) const&;
+  [[nodiscard]] Reply chunked(Chunking chunking) &&;
+  /// Sets all that `pace` sets, and leaves what it does not set as it is.
+  [[nodiscard]] Reply pace(const Pace& pace) const&;
+  [[nodiscard]] Reply pace(const Pace& pace) &&;
+  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
+  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
+  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
+  /// raw replies are never streamed, so they have no events, tokens or [DONE].
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
+  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
+  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
+  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
+  /// did not come. GatewayError for a failure, and for a token of a raw reply.
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const&;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) &&;
+  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
+  /// raw reply, which have no events.
+  [[nodiscard]] Reply sse(SseDialect dialect) const&;
+  [[nodiscard]] Reply sse(SseDialect dialect) &&;
+  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
+  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
+  /// are the same, and each event is an HTTP chunk either way.
+  [[nodiscard]] Reply write_each_event() const&;
+  [[nodiscard]] Reply write_each_event() &&;
+  /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
+  /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
+  /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
+  /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
+  /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) const&;
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) &&;
+  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
+  [[nodiscard]] Reply one_write() const&;
+  [[nodiscard]] Reply one_write() &&;
+  /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
+  /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
+  /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
+  [[nodiscard]] Reply split_write(std::size_t byte) const&;
+  [[nodiscard]] Reply split_write(std::size_t byte) &&;
 
-/// How much a finding weighs.
-enum class Severity {
-  /// It works here, but may not elsewhere, or not for long.
-  warning,
-  /// It breaks what the documentation or the protocol asks of a client.
-  error,
+ private:
+  friend struct detail::Access;
+  Reply with_usage_json(const Json& json) &&;
+  detail::ReplyData& edit();
+
+  detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
 
-std::string to_string(Severity severity);
-std::ostream& operator<<(std::ostream& out, Severity severity);
+/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
+/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
+struct NothingMore {};
+/// Ends a sequence of replies; see NothingMore.
+inline NothingMore then_nothing_more() { return {}; }
 
-/// Something that a client did and that its author had better change.
-struct Finding {
-  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
-  std::string code;
-  /// One or two sentences that name the place and say what to change.
-  std::string message;
-  /// Each code has its own.
-  Severity severity = Severity::warning;
-  /// The ids of the exchanges that prove it, the one that it is about last.
-  std::vector<std::uint64_t> exchanges{};
-  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
-  /// only if the test did not mean it: `asked_again_early`.
-  bool fails_review = true;
-};
+/// A reply that is this text.
+Reply text(std::string text);
+/// A reply that reasons first: `thinking("…").text("…")`.
+Reply thinking(std::string text);
+/// A reply that calls a tool, with no text; see Reply::tool_call.
+Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
+/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
+/// Reply::malformed_tool_call.
+Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
+/// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
+Reply custom_tool_call(std::string name, std::string input, std::string id = "");
+/// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
+Reply refusal(std::string text);
+/// A reply whose text is this JSON, in compact form.
+Reply json_text(const Json& value);
+/// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
+/// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
+/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also event() and
+/// raw_bytes().
+Reply chunks(std::vector<StreamChunk> elements);
+/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
+StreamChunk json_chunk(const Json& json);
+/// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
+/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
+/// bytes would end the body.
+StreamChunk raw_bytes(std::string bytes);
 
-/// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
-std::ostream& operator<<(std::ostream& out, const Finding& finding);
+/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
+/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
+/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
+/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
+StreamChunk event(std::string lines);
 
 namespace detail {
 
-/// What a finding prints.
-std::string text_of(const Finding& finding);
+Reply make_raw_reply(int status, std::string body, std::string content_type);
 
 }  // namespace detail
 
-}}  // namespace mock_gateway
+/// A whole answer as it stands here, to plain and stream requests alike, with its status (200 to 599, or GatewayError)
+/// and no more headers than any answer has. It leaves after first_token_after(). The body is any bytes; statuses 204
+/// and 304 have none, or GatewayError.
+template <class Text, std::enable_if_t<
+                          std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
+Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
+// Text is a template so that a braced body is always JSON.
+/// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
+Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
+/// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
+/// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
+/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
+/// failure, a raw reply or chunks.
+template <class... Replies>
+Reply choices(const Reply& first, const Replies&... others);
 
-// ---- model/chat_request.hpp -----------------------------------------------------------------------------------------
+namespace detail {
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+Reply join_choices(const std::vector<Reply>& replies);
 
-namespace wire {
+}  // namespace detail
 
-/// A tool call that an assistant made.
-struct ToolCall {
-  std::string id;
-  std::string name;
-  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
-  std::string arguments;
-  /// Whether it is the call of a custom tool.
-  bool custom = false;
+template <class Text,
+          std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int>>
+Reply raw_reply(int status, const Text& body, std::string content_type) {
+  return detail::make_raw_reply(status, std::string(std::string_view(body)), std::move(content_type));
+}
 
-  /// The arguments parsed; null when they are not JSON.
-  Json json() const;
-};
-
-/// An element of `messages`.
-struct Message {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Message();
-  Message(const Message& other);
-  Message(Message&& other) noexcept;
-  Message& operator=(const Message& other);
-  Message& operator=(Message&& other) noexcept;
-  ~Message();
-
-  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
-  std::string role;
-  /// The content as sent: a string, an array of parts, or null.
-  Json content;
-  /// The name of its author; empty unless sent.
-  std::string name;
-  /// The calls that an assistant made.
-  std::vector<ToolCall> tool_calls;
-  /// The id of the call whose result a message of role tool is; empty for other roles.
-  std::string tool_call_id;
-
-  /// The content as one string: itself, or its text parts joined; empty for null.
-  std::string text() const;
-};
-
-/// An element of `tools`.
-struct Tool {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Tool();
-  Tool(const Tool& other);
-  Tool(Tool&& other) noexcept;
-  Tool& operator=(const Tool& other);
-  Tool& operator=(Tool&& other) noexcept;
-  ~Tool();
-
-  std::string name;
-  std::string description;
-  /// JSON Schema of the arguments; null when not given, and of a custom tool.
-  Json parameters;
-  /// False unless sent.
-  bool strict = false;
-  /// Whether its type is `custom`, where that is accepted: its input is text.
-  bool custom = false;
-};
-
-/// Whether the model may call tools, or must: `tool_choice`.
-struct ToolChoice {
-  enum class Mode {
-    /// It calls none.
-    none,
-    /// `auto`: it may call any.
-    automatic,
-    /// It must call one.
-    required,
-    /// It must call the one named.
-    named,
-  };
-  Mode mode = Mode::none;
-  /// The function or the custom tool, in mode `named`.
-  std::string name;
-};
-
-std::string to_string(ToolChoice::Mode mode);
-std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
-
-/// What the answer's text must be: `response_format`.
-struct ResponseFormat {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ResponseFormat();
-  ResponseFormat(const ResponseFormat& other);
-  ResponseFormat(ResponseFormat&& other) noexcept;
-  ResponseFormat& operator=(const ResponseFormat& other);
-  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
-  ~ResponseFormat();
-
-  enum class Kind { text, json_object, json_schema };
-  Kind kind = Kind::text;
-  /// The schema's name; empty for the other kinds.
-  std::string name;
-  /// The JSON Schema; null for the other kinds.
-  Json schema;
-  /// False unless sent.
-  bool strict = false;
-};
-
-std::string to_string(ResponseFormat::Kind kind);
-std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
-
-}  // namespace wire
-
-/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
-/// as sent, unknown fields included.
-struct ChatRequest {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ChatRequest();
-  ChatRequest(const ChatRequest& other);
-  ChatRequest(ChatRequest&& other) noexcept;
-  ChatRequest& operator=(const ChatRequest& other);
-  ChatRequest& operator=(ChatRequest&& other) noexcept;
-  ~ChatRequest();
-
-  std::string model;
-  std::vector<wire::Message> messages;
-  bool stream = false;
-  /// `stream_options.include_usage`.
-  bool include_usage = false;
-  std::optional<double> temperature;
-  std::optional<double> top_p;
-  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
-  std::optional<std::int64_t> max_tokens;
-  std::optional<double> presence_penalty;
-  std::int64_t n = 1;
-  std::optional<std::int64_t> seed;
-  /// One element where a string was sent; empty unless sent.
-  std::vector<std::string> stop;
-  std::vector<wire::Tool> tools;
-  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
-  wire::ToolChoice tool_choice;
-  std::optional<bool> parallel_tool_calls;
-  std::optional<wire::ResponseFormat> response_format;
-  std::optional<bool> enable_thinking;
-  std::optional<double> repetition_penalty;
-  bool logprobs = false;
-  std::int64_t top_logprobs = 0;
-
-  /// The whole body as sent.
-  Json body;
-  /// The first 100 findings of this request alone.
-  std::vector<Finding> findings;
-
-  /// The text of the last message of role user; empty without one.
-  std::string last_user_text() const;
-  /// Whether the request offers a tool of that name.
-  bool has_tool(std::string_view name) const;
-  /// That tool; null when there is none.
-  const wire::Tool* tool(std::string_view name) const;
-};
+template <class... Replies>
+Reply choices(const Reply& first, const Replies&... others) {
+  return detail::join_choices({first, Reply(others)...});
+}
 
 }}  // namespace mock_gateway
 
@@ -1102,688 +1379,31 @@ Failure overloaded();
 
 }}  // namespace mock_gateway
 
-// ---- model/connection_fault.hpp -------------------------------------------------------------------------------------
+// ---- core/wait.hpp --------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
-/// wrong within a reply is a Fault of that reply.
-class ConnectionFault {
+/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
+/// failed REQUIRE(wait) says what was missing.
+class [[nodiscard]] Wait {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ConnectionFault(const ConnectionFault& other);
-  ConnectionFault(ConnectionFault&& other) noexcept;
-  ConnectionFault& operator=(const ConnectionFault& other);
-  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
-  ~ConnectionFault();
+  /// For the library.
+  static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
+  static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
 
-  enum class Kind {
-    reset_on_accept,
-    close_on_accept,
-    garbage_on_accept,
-    close_when_reused,
-    reset_when_reused,
-    unsolicited_continue,
-    early_hints,
-    slow_body,
-    reply_before_body,
-  };
-  /// When a connection is struck.
-  enum class Moment {
-    /// It has just been accepted.
-    accepted,
-    /// It has served a request, and the first byte of the next one has arrived.
-    reused,
-    /// The first byte of any request has arrived.
-    request,
-  };
-
-  Kind kind() const { return kind_; }
-  Moment moment() const;
-  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
-  /// "reset on accept".
-  std::string to_string() const;
-
-  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
-  const std::string& bytes() const { return *bytes_; }
-  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
-  std::size_t step() const { return step_; }
-  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
-  Duration gap() const { return gap_; }
-  /// The failure that a reply before the body sends; empty for the other kinds.
-  const std::optional<Failure>& failure() const { return failure_; }
+  /// Whether what was waited for came true in time.
+  explicit operator bool() const { return fulfilled_; }
+  /// What was waited for, and how far it had come when the wait ended.
+  const std::string& message() const { return message_; }
 
  private:
-  explicit ConnectionFault(Kind kind) : kind_(kind) {}
-  friend ConnectionFault reset_on_accept();
-  friend ConnectionFault close_on_accept();
-  friend ConnectionFault garbage_on_accept(std::string bytes);
-  friend ConnectionFault close_when_reused();
-  friend ConnectionFault reset_when_reused();
-  friend ConnectionFault unsolicited_continue();
-  friend ConnectionFault early_hints(const wire::Headers& headers);
-  friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
-  friend ConnectionFault reply_before_body(const Failure& failure);
+  Wait(bool fulfilled, std::string message) : fulfilled_(fulfilled), message_(std::move(message)) {}
 
-  Kind kind_;
-  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
-  std::size_t step_ = 0;
-  Duration gap_{0};
-  std::optional<Failure> failure_;
+  bool fulfilled_;
+  std::string message_;
 };
 
-/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
-/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
-/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
-ConnectionFault reset_on_accept();
-/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
-ConnectionFault close_on_accept();
-/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
-/// empty, or GatewayError.
-ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
-/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
-/// every keep-alive. The request is thrown away unread, and is no exchange.
-ConnectionFault close_when_reused();
-/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
-ConnectionFault reset_when_reused();
-/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
-ConnectionFault unsolicited_continue();
-/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
-/// head can hold.
-ConnectionFault early_hints(const wire::Headers& headers);
-/// The same with `Link: </style.css>; rel=preload; as=style`.
-ConnectionFault early_hints();
-/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
-/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
-/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
-ConnectionFault slow_body(std::size_t bytes, Duration gap);
-/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
-/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
-ConnectionFault reply_before_body(const Failure& failure);
-
-}}  // namespace mock_gateway
-
-// ---- script/scope.hpp -----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
-/// without either belongs to no test: only the scope of every request covers it.
-class RequestScope {
- public:
-  /// Every request.
-  RequestScope() = default;
-  // A move copies too, so that nothing is emptied.
-  RequestScope(const RequestScope&) = default;
-  RequestScope& operator=(const RequestScope&) = default;
-  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
-  RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
-  RequestScope(const char* key);  // NOLINT: implicit as above
-
-  /// Whether the request is one of them.
-  bool covers(const ReceivedRequest& request) const;
-  /// Whether it is every request.
-  bool whole() const { return kind_ == Kind::all; }
-  /// The key's id or description; empty when it is not the scope of a key.
-  std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
-  /// The header; empty when it is not the scope of one.
-  std::optional<wire::Header> header() const;
-  /// `key "billing service"`, `header x-test: 7`; empty for every request.
-  std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
-
-  friend bool operator==(const RequestScope& a, const RequestScope& b);
-  friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
-
- private:
-  friend RequestScope with_header(std::string name, std::string value);
-  enum class Kind { all, key, header };
-  Kind kind_ = Kind::all;
-  std::string name_;
-  std::string value_;
-};
-
-/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
-/// one that carries a credential: its value is masked before anything is compared.
-RequestScope with_header(std::string name, std::string value);
-
-}}  // namespace mock_gateway
-
-// ---- evidence/near_miss.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// A stub, as evidence names it.
-struct StubReference {
-  /// Counts the gateway's stubs from 1; 0: no stub.
-  std::uint64_t id = 0;
-  /// The name that it was given; empty without one.
-  std::string name{};
-  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
-  std::string title{};
-  /// Where it was written.
-  SourceLocation where{};
-};
-
-/// A request beside a stub that did not answer it, condition by condition.
-struct NearMiss {
-  struct Condition {
-    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
-    std::size_t depth = 0;
-    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
-    std::optional<bool> holds{};
-    /// What the condition says: `user text contains "weather"`.
-    std::string expected{};
-    /// What was there instead; empty when there is nothing to say.
-    std::string actual{};
-  };
-  /// The exchange that the request began.
-  std::uint64_t exchange = 0;
-  /// The stub that did not answer it.
-  StubReference stub{};
-  /// How many conditions the stub has, and how many of them hold; those within another do not count.
-  std::size_t matched = 0;
-  std::size_t total = 0;
-  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
-  std::string passed_over{};
-  /// The stub's conditions, in order; those within another follow it.
-  std::vector<Condition> conditions{};
-};
-
-}}  // namespace mock_gateway
-
-// ---- evidence/sent_answer.hpp ---------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
-/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
-/// request was complete, on the gateway's clock.
-struct SentAnswer {
-  /// How it ended.
-  enum class Ending {
-    /// It has not ended.
-    open,
-    /// It was sent to its last byte.
-    whole,
-    /// The gateway closed the connection (FIN) before.
-    closed,
-    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
-    half_closed,
-    /// The gateway reset the connection (RST) before.
-    reset,
-    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
-    abandoned,
-  };
-  /// Bytes of the body that left together: of a stream, an event.
-  struct Part {
-    std::string bytes;
-    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
-    Duration at{0};
-    Duration until{0};
-  };
-  /// A response with a status below 200 before the answer.
-  struct Interim {
-    int status = 0;
-    wire::Headers headers;
-  };
-
-  std::vector<Interim> interim;
-  /// 0: not even the head was sent.
-  int status = 0;
-  /// The header fields in order, those included that the gateway adds itself, such as Date.
-  wire::Headers headers;
-  /// When the head was handed to the connection.
-  Duration head_at{0};
-  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
-  std::vector<Part> parts;
-  /// The bytes of garbage(…), which are no part of the body and stand behind it.
-  std::string garbage;
-  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
-  std::size_t missing = 0;
-  Ending ending = Ending::open;
-  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
-  Duration ended_at{0};
-  /// It was sent event by event.
-  bool is_streamed = false;
-  /// SseDialect::gzip has compressed it.
-  bool is_compressed = false;
-  /// It had more bytes than Options::max_body, and what follows them is missing here.
-  bool is_cut = false;
-  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
-  /// across several.
-  bool has_masked_key = false;
-
-  /// All parts, one after the other.
-  std::string body() const;
-};
-
-std::string to_string(SentAnswer::Ending ending);
-std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
-
-namespace detail {
-
-class KeptAnswer;
-class KeyStore;
-
-/// What has left so far. `keys`, whose secrets are masked, may be null.
-SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
-
-}  // namespace detail
-
-}}  // namespace mock_gateway
-
-// ---- evidence/journal.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// What the gateway made of a request, decided before the first byte of the answer.
-struct Decision {
-  enum class Kind {
-    /// A stub answered; `detail` names it.
-    stub,
-    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
-    default_reply,
-    /// Stubs were mounted and none answered; `detail` is the diagnosis.
-    unmatched,
-    /// A forced failure answered; `detail` is status and error code.
-    forced_failure,
-    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
-    /// Exchange::chaos.
-    chaos,
-    /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
-    rejected,
-    /// The models list answered, or one model, whose id is then `detail`.
-    models,
-    /// A handler mounted with Gateway::on answered; `detail` is its method and path.
-    handler,
-    /// A function of the test threw; `detail` is what it said.
-    callback_failed,
-    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
-    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
-    /// reason.
-    answer_failed,
-    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
-    malformed,
-  };
-  Kind kind = Kind::malformed;
-  /// What the comment of the kind says; empty where it says nothing.
-  std::string detail;
-
-  friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
-  friend bool operator!=(const Decision& a, Decision::Kind b) { return a.kind != b; }
-};
-
-std::string to_string(Decision::Kind kind);
-std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
-std::ostream& operator<<(std::ostream& out, const Decision& decision);
-
-/// How an exchange ended.
-struct Outcome {
-  enum class Kind {
-    /// It was still under way when the wait ended.
-    pending,
-    /// The whole answer was handed to the client's connection.
-    completed,
-    /// The client closed or reset before the answer was whole.
-    client_left,
-    /// A scripted fault ended it.
-    broken_by_fault,
-    /// The client did not read for the write timeout.
-    client_stalled,
-    /// The gateway was stopped.
-    stopped,
-    /// A scripted wait without end, which the client did not end either, was ended by Options::stall_guard.
-    guard_expired,
-  };
-  Kind kind = Kind::pending;
-  /// How many events were sent whole; 0 for an answer that was not streamed.
-  std::size_t events = 0;
-
-  friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
-  friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
-};
-
-std::string to_string(Outcome::Kind kind);
-std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
-std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
-
-/// How a client left an exchange that was under way, as the gateway saw it: at once while it waits for the clock, a
-/// gate or the end of a stall, else when it next writes.
-struct Departure {
-  enum class How {
-    /// It closed its side (FIN). It may still read.
-    closed,
-    /// It reset the connection (RST), as a client also does that closes with bytes unread.
-    reset,
-  };
-  How how = How::closed;
-  /// Events, content deltas and bytes of the answer handed to the connection until then.
-  std::size_t events = 0;
-  std::size_t tokens = 0;
-  std::size_t bytes = 0;
-  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
-  std::size_t delivered = 0;
-  /// When, on the gateway's clock.
-  TimePoint at{};
-  /// Time on the gateway's clock since the answer's last byte was handed over; 0 when none was.
-  Duration after_last_write{0};
-};
-
-std::string to_string(Departure::How how);
-std::ostream& operator<<(std::ostream& out, Departure::How how);
-/// "reset after 2 events".
-std::ostream& operator<<(std::ostream& out, const Departure& departure);
-
-/// A connection that a fault of Gateway::next_connection or every_connection struck.
-struct ConnectionHit {
-  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
-  std::uint64_t connection_id = 0;
-  ConnectionFault fault;
-};
-
-namespace detail {
-
-struct Access;
-class JournalState;
-struct ExchangeRecord;
-
-}  // namespace detail
-
-/// One request and what became of it. A handle that stays valid when the journal evicts the entry or the gateway ends.
-class Exchange {
- public:
-  explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
-
-  /// Counts the gateway's exchanges from 1.
-  std::uint64_t id() const;
-  /// Counts the gateway's connections from 1.
-  std::uint64_t connection_id() const;
-  /// Which request of its connection this was, from 1.
-  std::size_t position() const;
-  /// Whether its connection had served a request before.
-  bool reused_connection() const;
-
-  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
-
-  /// The method as sent: "POST".
-  const std::string& method() const&;
-  std::string method() &&;
-  /// The target before and after its "?", undecoded.
-  std::string path() const;
-  std::string query() const;
-  /// The header fields in the order and spelling in which they were sent, keys masked.
-  const wire::Headers& headers() const&;
-  wire::Headers headers() &&;
-  /// The body without its transfer coding, keys masked.
-  const std::string& body() const&;
-  std::string body() &&;
-  /// All of these, and the key that was presented.
-  const ReceivedRequest& request() const&;
-  ReceivedRequest request() &&;
-  /// Every byte of the request as it arrived, keys masked.
-  std::string raw() const;
-  /// The chat request, parsed from the masked body. Throws GatewayError when this was none.
-  ChatRequest chat() const;
-  /// The id of the key that was presented; empty when it was none of the gateway's.
-  const std::string& key_id() const&;
-  std::string key_id() &&;
-
-  /// Who answered.
-  const Decision& decision() const&;
-  Decision decision() &&;
-  /// The status of the answer, whether or not a fault let it arrive.
-  int status() const;
-  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
-  std::vector<NearMiss> near_misses() const;
-  /// What the client had better change in this request.
-  const std::vector<Finding>& findings() const&;
-  std::vector<Finding> findings() &&;
-
-  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
-  Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
-  /// Waits, in real time, until the client closed its side, reset, or could not be written to.
-  Wait wait_for_client_to_leave(Duration timeout) const;
-  /// Whether the client has closed its side (FIN), or reset.
-  bool client_closed_its_side() const;
-  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
-  std::optional<Departure> departure() const;
-  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
-  const std::optional<ConnectionFault>& connection_fault() const&;
-  std::optional<ConnectionFault> connection_fault() &&;
-  /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
-  /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
-  /// it once the reply has ended before its trigger. Empty where chaos left it alone.
-  std::vector<std::string> chaos() const;
-  /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
-  /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
-  std::vector<std::string> faults() const;
-  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
-  bool guard_expired() const;
-  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
-  std::size_t events_sent() const;
-  std::size_t tokens_sent() const;
-  std::size_t bytes_sent() const;
-
-  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
-  std::optional<SentAnswer> answer() const;
-
-  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
-  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
-  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
-  /// manual clock, when the gateway had read it.
-  TimePoint received() const;
-  std::optional<TimePoint> first_byte() const;
-  std::optional<TimePoint> ended() const;
-
-  /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
-  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
-  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
-  /// same bytes.
-  std::string as_curl() const;
-  /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
-  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
-  std::string summary() const;
-
- private:
-  friend struct detail::Access;
-  detail::Lasting<detail::ExchangeRecord> record_;
-};
-
-std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
-
-/// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
-/// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
-class Journal {
- public:
-  explicit Journal(std::shared_ptr<detail::JournalState> state);
-
-  /// Exchanges since the gateway began or the journal was cleared, evicted ones included.
-  std::size_t count() const;
-  /// How many of them were evicted to keep the bounds (Options::journal_limits).
-  std::size_t evicted() const;
-  /// The exchanges that are kept, oldest first.
-  std::vector<Exchange> all() const;
-  /// The newest exchange. Throws GatewayError when there is none.
-  Exchange last() const;
-  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
-  Exchange at(std::uint64_t id) const;
-  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
-  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
-  std::vector<ConnectionHit> connection_hits() const;
-  /// How many connections the exchanges that are kept came on.
-  std::size_t connections() const;
-  /// The exchanges of the key with that id, oldest first.
-  std::vector<Exchange> by_key(const std::string& key_id) const;
-  /// The exchanges of one of several tests that share the gateway, oldest first.
-  std::vector<Exchange> in(const RequestScope& scope) const;
-
-  /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
-  Wait wait_for(std::size_t count, Duration timeout) const;
-  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
-  /// is not waited for while its reply waits.
-  Wait wait_until_idle(Duration timeout) const;
-  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
-  /// them too.
-  void clear() const;
-
- private:
-  detail::Lasting<detail::JournalState> state_;
-};
-
-}}  // namespace mock_gateway
-
-// ---- model/range.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// A range of numbers, both ends included. A bare number means exactly that.
-class Range {
- public:
-  /// Implicit, so that expect(2) and temperature_is(0.5) read as they should. GatewayError for NaN.
-  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>, int> = 0>
-  Range(Number exactly) : Range(static_cast<double>(exactly), static_cast<double>(exactly)) {}  // NOLINT
-  /// Throws GatewayError when `least` is above `most` or one of them is not a number.
-  Range(double least, double most);
-
-  bool contains(double value) const { return value >= least_ && value <= most_; }
-  double least() const { return least_; }
-  double most() const { return most_; }
-  /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
-  std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
-
- private:
-  double least_;
-  double most_;
-};
-
-/// The numbers from `number` on.
-Range at_least(double number);
-/// The numbers up to `number`.
-Range at_most(double number);
-/// The numbers from `least` to `most`. GatewayError when `least` is above `most`.
-Range between(double least, double most);
-std::ostream& operator<<(std::ostream& out, const Range& range);
-
-}}  // namespace mock_gateway
-
-// ---- evidence/verification.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-/// Something that verify() reports as wrong.
-struct Problem {
-  enum class Kind {
-    /// No stub answered a request.
-    unmatched,
-    /// A stub was not called as often as it expects, or one with never() was called.
-    unmet_expectation,
-    /// A stub answered a request that is not as it should be.
-    invalid,
-    /// A function of the test threw.
-    callback_failed,
-    /// The gateway could not make an answer, although no function of the test threw.
-    answer_failed,
-    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
-    fault_not_reached,
-    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
-    place_not_reached,
-    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
-    /// real-time guard.
-    guard_expired,
-    /// Stubs were not called in order.
-    out_of_order,
-  };
-  Kind kind;
-  /// Whole lines, the last one not ended.
-  std::string text;
-  /// The exchanges that it is about.
-  std::vector<std::uint64_t> exchanges{};
-  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
-  SourceLocation where{};
-  /// The stub that it is about; its id is 0 when it is about none.
-  StubReference stub{};
-  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
-  /// stub which was called too seldom.
-  std::vector<NearMiss> near_misses{};
-};
-
-using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
-
-std::string to_string(Problem::Kind kind);
-std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
-
-/// A stub that asks something of the client, as verify() found it.
-struct VerifiedStub {
-  StubReference stub;
-  /// How often it was called.
-  std::size_t calls = 0;
-  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
-  std::optional<Range> expected{};
-  /// Whether it says what requests should be.
-  bool has_should = false;
-  /// Whether it was called as often as it expects, and by requests that are as they should be.
-  bool met = true;
-};
-
-namespace detail {
-
-class ReportedProblems;
-
-}  // namespace detail
-
-/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
-/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
-class [[nodiscard]] Verification {
- public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Verification(const Verification& other);
-  Verification(Verification&& other) noexcept;
-  Verification& operator=(const Verification& other);
-  Verification& operator=(Verification&& other) noexcept;
-  ~Verification();
-
-  /// Whether there is no problem.
-  explicit operator bool() const;
-  /// The problems in the order in which message() has them.
-  const std::vector<Problem>& problems() const&;
-  std::vector<Problem> problems() &&;
-  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
-  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
-  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
-  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
-  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
-  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
-  const std::vector<std::string>& notes() const& { return notes_; }
-  std::vector<std::string> notes() &&;
-  /// The stubs with expect, never or should, in the order in which they were mounted.
-  const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
-  std::vector<VerifiedStub> stubs() &&;
-  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
-  std::size_t evicted() const { return evicted_; }
-  /// How many exchanges were still under way.
-  std::size_t open() const { return open_; }
-  /// What it prints: the first 20 problems and the first 20 notes.
-  std::string message() const;
-
-  /// For the library. `identities` name the problems in `reported`.
-  Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
-               std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
-               std::size_t open);
-
- private:
-  std::vector<Problem> problems_;
-  std::vector<std::string> notes_;
-  std::vector<std::string> identities_;
-  std::shared_ptr<detail::ReportedProblems> reported_;
-  std::vector<VerifiedStub> stubs_;
-  std::size_t evicted_;
-  std::size_t open_;
-};
-
-/// Its message, with a line end behind it if it has several lines.
-std::ostream& operator<<(std::ostream& out, const Verification& verification);
+std::ostream& operator<<(std::ostream& out, const Wait& wait);
 
 }}  // namespace mock_gateway
 
@@ -2414,629 +2034,6 @@ struct Writes {
 
 }}  // namespace mock_gateway
 
-// ---- model/reply.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-struct ChatRequest;
-
-/// What might have stood in a token's place, as `top_logprobs` lists it.
-struct TopLogprob {
-  /// UTF-8, with the space before it if it has one.
-  std::string token;
-  /// The natural logarithm of its probability: finite and at most 0, as in TokenLogprob.
-  double logprob = 0;
-};
-
-/// What `logprobs` says of one token. A bare number is one: `logprobs({-0.1, -2.5})`.
-class TokenLogprob {
- public:
-  /// The natural logarithm of the token's probability: finite and at most 0, or GatewayError. The alternatives are
-  /// made up, as many as the request's `top_logprobs` asks for.
-  TokenLogprob(double logprob);  // NOLINT: implicit, so that a list of numbers is a list of tokens
-  /// The same with these alternatives, in this order. Of them are sent as many as the request's `top_logprobs` asks
-  /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
-  /// there.
-  TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  TokenLogprob(const TokenLogprob& other);
-  TokenLogprob& operator=(const TokenLogprob& other);
-  ~TokenLogprob();
-
-  double logprob() const { return logprob_; }
-  /// The alternatives; empty when they are made up.
-  const std::optional<std::vector<TopLogprob>>& top() const { return top_; }
-
- private:
-  double logprob_;
-  std::optional<std::vector<TopLogprob>> top_;
-};
-
-/// The `usage` of a reply, written by hand. A value; each setter returns a changed copy. No number is negative, or
-/// GatewayError; whether they agree with each other is the test's business. `Reply::extra` writes odder ones.
-class TokenUsage {
- public:
-  TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_tokens);
-
-  /// `total_tokens`; unless set, prompt and completion added up.
-  [[nodiscard]] TokenUsage total(std::int64_t tokens) const;
-  /// `completion_tokens_details.reasoning_tokens`; unless set, those counted in the reply, at most completion_tokens,
-  /// and the key is left out when there are none.
-  [[nodiscard]] TokenUsage reasoning(std::int64_t tokens) const;
-  /// `prompt_tokens_details.cached_tokens`; in the deepseek profile prompt_cache_hit_tokens too. Unless set, 0 where
-  /// the profile has the key.
-  [[nodiscard]] TokenUsage cached(std::int64_t tokens) const;
-
-  std::int64_t prompt_tokens() const { return prompt_; }
-  std::int64_t completion_tokens() const { return completion_; }
-  /// What is set, else prompt and completion added up.
-  std::int64_t total_tokens() const;
-  const std::optional<std::int64_t>& reasoning_tokens() const { return reasoning_; }
-  const std::optional<std::int64_t>& cached_tokens() const { return cached_; }
-
- private:
-  std::int64_t prompt_;
-  std::int64_t completion_;
-  std::optional<std::int64_t> total_;
-  std::optional<std::int64_t> reasoning_;
-  std::optional<std::int64_t> cached_;
-};
-
-/// One element of a stream written by hand; see chunks(). It is one event, whatever it holds.
-class StreamChunk {
- public:
-  // A move copies too, so that nothing is emptied.
-  StreamChunk(const StreamChunk&) = default;
-  StreamChunk& operator=(const StreamChunk&) = default;
-
-  /// An event whose data is this JSON, in compact form: `{{"choices", Json::array()}}`. In braces it is an object, or
-  /// GatewayError; json_chunk() takes any JSON. Its strings are UTF-8, or GatewayError.
-  StreamChunk(Json::initializer_list_t fields);  // NOLINT: implicit, so that a list holds JSON in braces
-  /// An event whose data is this JSON; see json_chunk().
-  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  StreamChunk(const T& json) : StreamChunk(of_json(json)) {}  // NOLINT: implicit as above
-
-  /// See json_chunk().
-  static StreamChunk of_json(const Json& json);
-  /// See raw_bytes().
-  static StreamChunk of_bytes(std::string bytes);
-  /// See event().
-  static StreamChunk of_fields(std::string lines);
-
-  /// Sends it so long after the request was complete, on the gateway's clock, whatever the pace says of a token. What
-  /// comes before it leaves before it, and what comes after it leaves no earlier. At most 30 days and not negative, or
-  /// GatewayError.
-  [[nodiscard]] StreamChunk at(Duration time) const;
-
-  /// The data of an event, the lines of one without data, or all bytes of a raw one.
-  const std::string& bytes() const { return bytes_; }
-  /// Whether raw_bytes() made it.
-  bool is_raw() const { return raw_; }
-  /// Whether it is an event without data.
-  bool is_meta() const { return meta_; }
-  /// Whether it counts as a token: JSON with a delta whose content, reasoning_content, refusal or tool arguments say
-  /// something, or the input of a custom tool does.
-  bool is_token() const { return token_; }
-  /// What at() set; empty unless set.
-  const std::optional<Duration>& time() const { return time_; }
-
- private:
-  StreamChunk() = default;
-
-  std::string bytes_;
-  bool raw_ = false;
-  bool meta_ = false;
-  bool token_ = false;
-  std::optional<Duration> time_;
-};
-
-namespace detail {
-
-struct Access;
-struct ReplyData;
-
-}  // namespace detail
-
-/// What the gateway answers to one chat request, streamed or not. A value; each setter returns a changed copy, of a
-/// temporary without copying what it holds, so that a chain of setters makes the reply once.
-/// A bare string means text. All strings are UTF-8, or GatewayError. Text obeys the request's `stop`, `max_tokens` and
-/// `n` unless `verbatim()`.
-///
-/// It is a completion, which the gateway writes down as its profile does, or it is written down by the test: a failure,
-/// raw_reply() or chunks(). Setters of what only a completion has throw GatewayError on these three.
-class Reply {
- public:
-  Reply(const char* text);        // NOLINT: implicit, so that reply("Hello.") reads as it should
-  Reply(std::string text);        // NOLINT: implicit as above
-  Reply(const Failure& failure);  // NOLINT: a failure is a reply
-  explicit Reply(detail::ReplyData data);
-
-  /// Adds reasoning, sent as reasoning_content before the content.
-  [[nodiscard]] Reply thinking(std::string text) const&;
-  [[nodiscard]] Reply thinking(std::string text) &&;
-  /// Adds text; in a reply of several choices, to the last.
-  [[nodiscard]] Reply text(std::string text) const&;
-  [[nodiscard]] Reply text(std::string text) &&;
-  /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
-  /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const&;
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") &&;
-  /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const&;
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") &&;
-  /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
-  /// as tool_call().
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const&;
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") &&;
-  /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
-  /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
-  /// plain reply, or one with a single call, is the same with it.
-  [[nodiscard]] Reply interleaved() const&;
-  [[nodiscard]] Reply interleaved() &&;
-  /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
-  /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
-  /// numbers made up as without it; elements beyond the last token sent are not used.
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const&;
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) &&;
-  /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
-  /// needs, the empty string included.
-  [[nodiscard]] Reply finish_reason(std::string reason) const&;
-  [[nodiscard]] Reply finish_reason(std::string reason) &&;
-  /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
-  /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
-  [[nodiscard]] Reply finish_in_last_chunk() const&;
-  [[nodiscard]] Reply finish_in_last_chunk() &&;
-  /// The `model` that the reply claims, in place of the requested one.
-  [[nodiscard]] Reply model(std::string id) const&;
-  [[nodiscard]] Reply model(std::string id) &&;
-  /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
-  /// sends it when the request asks for it. What is sent, and its pace, stay.
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const&;
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) &&;
-  /// The same with all that a TokenUsage says.
-  [[nodiscard]] Reply usage(TokenUsage usage) const&;
-  [[nodiscard]] Reply usage(TokenUsage usage) &&;
-  /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
-  // A template, so that usage({12, 5}) is a TokenUsage.
-  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) const& {
-    return Reply(*this).with_usage_json(json);
-  }
-  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) && {
-    return std::move(*this).with_usage_json(json);
-  }
-  /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
-  /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
-  /// those of extra_message. `patch` must be a JSON object, or GatewayError.
-  [[nodiscard]] Reply extra(const Json& patch) const&;
-  [[nodiscard]] Reply extra(const Json& patch) &&;
-  /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
-  /// Otherwise it does what extra() does.
-  [[nodiscard]] Reply extra_message(const Json& patch) const&;
-  [[nodiscard]] Reply extra_message(const Json& patch) &&;
-  /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
-  /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
-  /// chunk that the reply did not come to; a plain reply has none.
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const&;
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) &&;
-  /// Adds an element to chunks(); GatewayError for any other reply.
-  [[nodiscard]] Reply chunk(StreamChunk chunk) const&;
-  [[nodiscard]] Reply chunk(StreamChunk chunk) &&;
-  /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
-  [[nodiscard]] Reply verbatim() const&;
-  [[nodiscard]] Reply verbatim() &&;
-  /// Sets a response header in place of every one of that name; see Failure::header.
-  [[nodiscard]] Reply header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply header(std::string name, std::string value) &&;
-  /// Adds a response header beside those of the same name; see Failure::add_header.
-  [[nodiscard]] Reply add_header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply add_header(std::string name, std::string value) &&;
-  /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
-  /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
-  /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const&;
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) &&;
-
-  /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
-  /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
-  /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
-  [[nodiscard]] Reply every(Timing gap) const&;
-  [[nodiscard]] Reply every(Timing gap) &&;
-  /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
-  /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
-  [[nodiscard]] Reply first_token_after(Timing delay) const&;
-  [[nodiscard]] Reply first_token_after(Timing delay) &&;
-  /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
-  /// and a raw reply.
-  [[nodiscard]] Reply tokens_per_second(Rate rate) const&;
-  [[nodiscard]] Reply tokens_per_second(Rate rate) &&;
-  /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
-  /// token at a time. GatewayError for a reply that is no completion.
-  [[nodiscard]] Reply chunked(Chunking chunking) const&;
-  [[nodiscard]] Reply chunked(Chunking chunking) &&;
-  /// Sets all that `pace` sets, and leaves what it does not set as it is.
-  [[nodiscard]] Reply pace(const Pace& pace) const&;
-  [[nodiscard]] Reply pace(const Pace& pace) &&;
-  /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
-  /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
-  /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
-  /// raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const {
-    return fault(std::move(trigger), std::move(effect));
-  }
-  /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
-  /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
-  /// did not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const&;
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) &&;
-  /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
-  /// raw reply, which have no events.
-  [[nodiscard]] Reply sse(SseDialect dialect) const&;
-  [[nodiscard]] Reply sse(SseDialect dialect) &&;
-  /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
-  /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
-  /// are the same, and each event is an HTTP chunk either way.
-  [[nodiscard]] Reply write_each_event() const&;
-  [[nodiscard]] Reply write_each_event() &&;
-  /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
-  /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
-  /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
-  /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
-  /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) const&;
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) &&;
-  /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
-  [[nodiscard]] Reply one_write() const&;
-  [[nodiscard]] Reply one_write() &&;
-  /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
-  /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
-  /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
-  [[nodiscard]] Reply split_write(std::size_t byte) const&;
-  [[nodiscard]] Reply split_write(std::size_t byte) &&;
-
- private:
-  friend struct detail::Access;
-  Reply with_usage_json(const Json& json) &&;
-  detail::ReplyData& edit();
-
-  detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
-};
-
-/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
-/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
-using ReplyFunction = std::function<Reply(const ChatRequest&)>;
-
-/// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
-/// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.
-struct NothingMore {};
-/// Ends a sequence of replies; see NothingMore.
-inline NothingMore then_nothing_more() { return {}; }
-
-/// A reply that is this text.
-Reply text(std::string text);
-/// A reply that reasons first: `thinking("…").text("…")`.
-Reply thinking(std::string text);
-/// A reply that calls a tool, with no text; see Reply::tool_call.
-Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "");
-/// A reply that calls a tool wrongly: `malformed_tool_call("get_weather", "{\"city\": ")`; see
-/// Reply::malformed_tool_call.
-Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "");
-/// A reply that calls a custom tool, with no text; see Reply::custom_tool_call.
-Reply custom_tool_call(std::string name, std::string input, std::string id = "");
-/// A refusal: `refusal` carries the text where the profile has that field, `content` elsewhere.
-Reply refusal(std::string text);
-/// A reply whose text is this JSON, in compact form.
-Reply json_text(const Json& value);
-/// A stream exactly as it stands here, each element one event, then `[DONE]` unless the dialect says otherwise; sent
-/// whether or not the request asked for a stream, with status 200. Nothing of the request applies to it, and nothing is
-/// added: ids, usage and endings are the test's. JSON is written in the dialect of sse(); see also event() and
-/// raw_bytes().
-Reply chunks(std::vector<StreamChunk> elements);
-/// An element of chunks(): an event with this JSON as its data, in compact form. Strings are UTF-8, or GatewayError.
-StreamChunk json_chunk(const Json& json);
-/// An element of chunks(): these bytes as they are, without `data:` around them, in one HTTP chunk and one write.
-/// They may be comments, pings, half an event or half a character. Not empty, or GatewayError: an HTTP chunk of no
-/// bytes would end the body.
-StreamChunk raw_bytes(std::string bytes);
-
-/// An element of chunks(): an event without data. `lines` are its lines, separated by "\n", without the blank line
-/// after them: `event("id: 7")`, `event("event: ping\nretry: 10")`. They end as the lines of the dialect do, and the
-/// dialect adds no field to them. A client keeps the id and the retry, and dispatches no event (WHATWG HTML, 9.2.6).
-/// GatewayError for no line, an empty line, CR, a `data` field, and what is not UTF-8.
-StreamChunk event(std::string lines);
-
-namespace detail {
-
-Reply make_raw_reply(int status, std::string body, std::string content_type);
-
-}  // namespace detail
-
-/// A whole answer as it stands here, to plain and stream requests alike, with its status (200 to 599, or GatewayError)
-/// and no more headers than any answer has. It leaves after first_token_after(). The body is any bytes; statuses 204
-/// and 304 have none, or GatewayError.
-template <class Text, std::enable_if_t<
-                          std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int> = 0>
-Reply raw_reply(int status, const Text& body, std::string content_type = "application/json");
-// Text is a template so that a braced body is always JSON.
-/// The same with JSON, in compact form. Its strings are UTF-8, or GatewayError.
-Reply raw_reply(int status, const Json& body, std::string content_type = "application/json");
-/// Several choices with endings of their own. Each part gives its content, logprobs and finish_reason; pace, faults,
-/// holds, model, usage, extra fields, verbatim, headers, early hints, dialect and the order and ends of deltas belong
-/// to the whole: `choices(a, b).every(20ms)`. GatewayError for a part that sets one of these, and for a part that is a
-/// failure, a raw reply or chunks.
-template <class... Replies>
-Reply choices(const Reply& first, const Replies&... others);
-
-namespace detail {
-
-Reply join_choices(const std::vector<Reply>& replies);
-
-}  // namespace detail
-
-template <class Text,
-          std::enable_if_t<std::is_convertible_v<const Text&, std::string_view> && !std::is_same_v<Text, Json>, int>>
-Reply raw_reply(int status, const Text& body, std::string content_type) {
-  return detail::make_raw_reply(status, std::string(std::string_view(body)), std::move(content_type));
-}
-
-template <class... Replies>
-Reply choices(const Reply& first, const Replies&... others) {
-  return detail::join_choices({first, Reply(others)...});
-}
-
-}}  // namespace mock_gateway
-
-// ---- script/matcher.hpp ---------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
-
-struct Access;
-struct MatcherNode;
-struct TextMatcherNode;
-
-}  // namespace detail
-
-/// A condition on a string. A bare string means *contains*, case and all.
-class TextMatcher {
- public:
-  TextMatcher(const char* part);  // NOLINT: implicit, so that user_says("weather") reads as it should
-  TextMatcher(std::string part);  // NOLINT: implicit as above
-  /// Any condition, by the description that reports show: "is a postcode". `test` runs like that of matching().
-  TextMatcher(std::string description, std::function<bool(std::string_view)> test);
-
-  /// Asks it of one text. Lets pass what a function of the test throws.
-  bool matches(std::string_view text) const;
-  /// "contains \"weather\"".
-  const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
-  /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
-  /// is one.
-  std::string explain(std::string_view text) const;
-  /// Whether no function of the test is part of it, so that it may be asked again for a report.
-  bool built_in() const;
-
-  /// For matchers of the library.
-  explicit TextMatcher(detail::TextMatcherNode node);
-
- private:
-  detail::Lasting<const detail::TextMatcherNode> node_;
-};
-
-TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b);
-TextMatcher operator||(const TextMatcher& a, const TextMatcher& b);
-TextMatcher operator!(const TextMatcher& matcher);
-
-/// A chat request that a stub is chosen for: its body, parsed, and how it came.
-class ChatCall {
- public:
-  /// Both must outlive this.
-  ChatCall(const ChatRequest& chat, const ReceivedRequest& http) : chat_(chat), http_(http) {}
-
-  const ChatRequest& chat() const { return chat_; }
-  /// Method, target, headers, and the key by id and description; keys are masked.
-  const ReceivedRequest& http() const { return http_; }
-  /// The text of the last message of role user; empty without one. Made once, however many stubs ask.
-  const std::string& user_text() const;
-
- private:
-  const ChatRequest& chat_;
-  const ReceivedRequest& http_;
-  mutable std::optional<std::string> user_text_;
-};
-
-/// A condition on a chat request: one of the functions of matchers.hpp, or several combined by `&&`, `||` and `!`.
-class Matcher {
- public:
-  /// "user text contains \"weather\"".
-  const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
-
-  /// For matchers of the library.
-  explicit Matcher(detail::MatcherNode node);
-
- private:
-  friend struct detail::Access;
-  detail::Lasting<const detail::MatcherNode> node_;
-};
-
-Matcher operator&&(const Matcher& a, const Matcher& b);
-Matcher operator||(const Matcher& a, const Matcher& b);
-Matcher operator!(const Matcher& matcher);
-
-}}  // namespace mock_gateway
-
-// ---- gateway/chat_script.hpp ----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
-
-class Script;
-class StubState;
-struct StubPlan;
-
-}  // namespace detail
-
-class ScopedStub;
-
-/// A stub that is live. A handle: may outlive its gateway.
-class Stub {
- public:
-  Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
-       std::shared_ptr<detail::JournalState> journal);
-
-  /// How many requests it has answered; each is in the journal.
-  std::size_t calls() const;
-  /// Waits, in real time, until it has answered `count` requests.
-  Wait wait_for_calls(std::size_t count, Duration timeout) const;
-  /// The newest exchange that it answered. Throws GatewayError when there is none in the journal.
-  Exchange last_call() const;
-  /// The exchanges that it answered and the journal still holds, oldest first.
-  std::vector<Exchange> exchanges() const;
-  /// The most requests that it was answering at one time, each from being chosen for it until its last bytes are sent.
-  std::size_t peak_concurrency() const;
-  /// Its name and where it was written: `"weather question" (agent_test.cpp:41)`.
-  std::string title() const;
-  /// The line of `gateway.chat()` that began it.
-  SourceLocation where() const;
-
-  /// Ends the stub: it answers no request that begins after this returned. What it expects still counts. Nothing
-  /// happens the second time.
-  void remove() const;
-  /// A handle that removes the stub when it is destroyed.
-  [[nodiscard]] ScopedStub scoped() const;
-
- private:
-  friend struct detail::Access;
-  detail::Lasting<detail::StubState> state_;
-  detail::Lasting<detail::Script> script_;
-  detail::Lasting<detail::JournalState> journal_;
-};
-
-/// A stub that is removed when this is destroyed: for one test on a gateway that others use.
-class [[nodiscard]] ScopedStub : public Stub {
- public:
-  explicit ScopedStub(Stub stub) : Stub(std::move(stub)) {}
-  ScopedStub(ScopedStub&& other) noexcept;
-  ScopedStub& operator=(ScopedStub&&) = delete;
-  ~ScopedStub();
-
- private:
-  bool owns_ = true;
-};
-
-namespace detail {
-
-Verification called_in_order(std::initializer_list<const Stub*> stubs);
-
-}  // namespace detail
-
-/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
-/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
-template <class... Stubs>
-Verification called_in_order(const Stub& first, const Stubs&... others) {
-  return detail::called_in_order({&first, &others...});
-}
-
-/// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
-/// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the
-/// newest.
-class [[nodiscard]] StubBuilder {
- public:
-  StubBuilder(std::shared_ptr<detail::Script> script, std::shared_ptr<detail::JournalState> journal,
-              SourceLocation where);
-  // Defined once, in the library: every test file that names one would compile them again.
-  StubBuilder(StubBuilder&&) noexcept;
-  StubBuilder& operator=(StubBuilder&&) noexcept;
-  ~StubBuilder();
-
-  /// Answers only requests that match all of these; without any `when`, every request. They are asked in this order,
-  /// up to the first that does not match.
-  template <class... Matchers>
-  StubBuilder when(Matchers&&... matchers) && {
-    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
-    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "when(...) takes matchers, such as user_says(\"weather\"); a reply belongs into reply(...)");
-    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      (match(std::forward<Matchers>(matchers)), ...);
-    }
-    return std::move(*this);
-  }
-  /// What every request that this stub answers should match. It chooses nothing: a request that breaks it gets its
-  /// reply all the same, and verify() reports it.
-  template <class... Matchers>
-  StubBuilder should(Matchers&&... matchers) && {
-    static_assert(sizeof...(matchers) > 0, "should(...) needs at least one matcher");
-    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "should(...) takes matchers, such as temperature_is(0.2); a reply belongs into reply(...)");
-    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      (validate(std::forward<Matchers>(matchers)), ...);
-    }
-    return std::move(*this);
-  }
-  /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
-  StubBuilder times(std::size_t count) &&;
-  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
-    return std::move(*this).times(count);
-  }
-  /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
-  /// Whole numbers that are not negative, or GatewayError.
-  StubBuilder expect(Range calls) &&;
-  /// Stubs of a higher priority are asked first, whatever their age. 0 unless set.
-  StubBuilder priority(int priority) &&;
-  /// Answers only while that state machine is in that state, which is "started" until a stub or the test moves it.
-  StubBuilder in_state(std::string machine, std::string state) &&;
-  /// Each answer moves the state machine to that state, in one step with the choice of the stub: of two requests at one
-  /// time, one finds the new state.
-  StubBuilder then_state(std::string machine, std::string state) &&;
-  /// The name that reports show. Unless set, its line stands for it.
-  StubBuilder named(std::string name) &&;
-
-  /// Answers with these, one request each, in order; the last stays, unless it is then_nothing_more(). Each is a Reply,
-  /// a string that means text, a Failure, or a function from `const ChatRequest&` to one of them. Throws GatewayError
-  /// for settings that contradict each other, such as expect(3).times(2).
-  template <class... Replies>
-  Stub reply(Replies&&... replies) && {
-    static_assert(sizeof...(replies) > 0, "reply(...) needs at least one reply; never() answers nothing");
-    constexpr bool known = (is_reply<Replies> && ...);
-    static_assert(known,
-                  "a reply is a Reply, a string, a Failure, or a function of const ChatRequest& to one of them; a "
-                  "matcher belongs into when(...)");
-    if constexpr (known) (add(std::forward<Replies>(replies)), ...);
-    return mount();
-  }
-  /// Mounts a stub that must not be called, in place of reply(): a request that matches is refused with 422
-  /// `never_expected`, and verify() reports it.
-  Stub never() &&;
-
- private:
-  template <class T>
-  static constexpr bool is_reply = std::is_convertible_v<T, Reply> || std::is_convertible_v<T, ReplyFunction> ||
-                                   std::is_convertible_v<T, NothingMore>;
-
-  friend struct detail::Access;
-  void match(Matcher matcher);
-  void validate(Matcher matcher);
-  void add(Reply reply);
-  void add(ReplyFunction function);
-  void add(NothingMore);
-  Stub mount();
-  Stub live();
-  /// What it has been told. Throws GatewayError when that is with another builder, or mounted.
-  detail::StubPlan& plan();
-
-  std::shared_ptr<detail::Script> script_;
-  std::shared_ptr<detail::JournalState> journal_;
-  std::unique_ptr<detail::StubPlan> plan_;
-};
-
-}}  // namespace mock_gateway
-
 // ---- model/http_reply.hpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -3108,294 +2105,662 @@ using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 
 }}  // namespace mock_gateway
 
-// ---- model/operation.hpp --------------------------------------------------------------------------------------------
+// ---- model/connection_fault.hpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
-struct Operation {
-  /// The method in capitals: "POST".
-  std::string method;
-  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
-  std::string path;
-
-  /// "POST /v1/chat/completions".
-  std::string to_string() const { return method + " " + path; }
-
-  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
-  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
-};
-
-/// POST /v1/chat/completions.
-inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
-/// GET /v1/models and GET /v1/models/{id}.
-inline Operation list_models() { return {"GET", "/v1/models"}; }
-/// Any other operation, by the method and path with which Gateway::on mounts it.
-inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
-
-}}  // namespace mock_gateway
-
-// ---- script/matchers.hpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-// Matchers of texts.
-
-/// The text has this part, in the same case. A bare string means this.
-TextMatcher contains(std::string part);
-/// The text is exactly this.
-TextMatcher equals(std::string text);
-/// The text begins so.
-TextMatcher starts_with(std::string start);
-/// The text ends so.
-TextMatcher ends_with(std::string end);
-/// Some part of the text matches the pattern, written as in ECMAScript; `^` and `$` are the ends of the text, `.` is a
-/// character, however many bytes it takes. A text of more than 65,536 bytes, or one that takes more than 5,000,000
-/// steps, never matches, and reports say so. Not std::regex, which recurses per character until the stack overflows,
-/// and takes time without bound: here it grows with the text only, whatever the pattern. The price: no lookaround, no
-/// backreferences, no \b. Throws GatewayError for these, and for what is no pattern.
-TextMatcher matches_regex(std::string pattern);
-/// Every text, the empty one too.
-TextMatcher any_text();
-
-// Matchers of messages.
-
-/// The text of the last user message matches. A matcher of messages matches nothing when there is no such message.
-Matcher user_says(TextMatcher text);
-/// The text of some system message matches; where developer messages are accepted, one of those does too.
-Matcher system_says(TextMatcher text);
-/// The text of some message of any role matches.
-Matcher any_message_says(TextMatcher text);
-/// The message at `position` has this role and text. Positions count from 0; negative ones from the end, -1 is the
-/// last.
-Matcher message_is(int position, std::string role, TextMatcher text = any_text());
-/// The number of user messages is in the range.
-Matcher turns_are(Range count);
-/// The number of messages of all roles is in the range.
-Matcher messages_are(Range count);
-/// The last message is a tool result.
-Matcher last_is_tool_result();
-/// Among the tool results with which the conversation ends is one of a call to that function whose text matches. The
-/// call is found by its id.
-Matcher tool_result(std::string function, TextMatcher text = any_text());
-/// Among the tool results with which the conversation ends is one of the call with that id, whose text matches.
-Matcher tool_result_of(std::string call_id, TextMatcher text = any_text());
-
-// Matchers of the documented fields. A field that was not sent matches no value unless it says so here;
-// `!has_field("temperature")` asks for that.
-
-/// `model` is this id.
-Matcher model_is(std::string id);
-/// `stream` has this value; not sent is false.
-Matcher stream_is(bool stream);
-/// `stream_options.include_usage` has this value; not sent is false.
-Matcher include_usage_is(bool include_usage);
-/// `temperature` is in the range.
-Matcher temperature_is(Range range);
-/// `top_p` is in the range.
-Matcher top_p_is(Range range);
-/// `max_tokens` is in the range, or, where it is accepted, `max_completion_tokens`.
-Matcher max_tokens_is(Range range);
-/// `presence_penalty` is in the range.
-Matcher presence_penalty_is(Range range);
-/// `repetition_penalty` is in the range.
-Matcher repetition_penalty_is(Range range);
-/// `n` is in the range; not sent is 1.
-Matcher n_is(Range range);
-/// `seed` is this number.
-Matcher seed_is(std::int64_t seed);
-/// `stop` holds this sequence.
-Matcher has_stop(std::string sequence);
-/// The request offers a function of that name.
-Matcher has_tool(std::string name);
-/// The number of functions that the request offers is in the range.
-Matcher tools_are(Range count);
-/// `tool_choice` is this: "none", "auto", "required", or the name of the function that must be called. A request
-/// without the field has "none" when it has no tools, else "auto".
-Matcher tool_choice_is(std::string choice);
-/// `parallel_tool_calls` has this value.
-Matcher parallel_tool_calls_is(bool parallel);
-/// The type of `response_format` is this: "text" (or not sent), "json_object" or "json_schema". Throws GatewayError for
-/// any other.
-Matcher response_format_is(std::string type);
-/// The schema in a `response_format` of type json_schema has this name.
-Matcher response_schema_is(std::string name);
-/// `enable_thinking` has this value.
-Matcher enable_thinking_is(bool enabled);
-/// `logprobs` has this value; not sent is false.
-Matcher logprobs_is(bool logprobs);
-
-// Matchers of the body as JSON.
-
-/// The body has a field of that name, whatever its value; null counts only when it was sent.
-Matcher has_field(std::string name);
-/// The value at a JSON pointer (RFC 6901) is this one; numbers compare by value, so that 1 is 1.0, and the order of an
-/// object's members does not matter. Throws GatewayError for what is no pointer.
-Matcher json_at(std::string pointer, Json value);
-/// The string at a JSON pointer matches.
-Matcher json_text_at(std::string pointer, TextMatcher text);
-/// The body includes this. An object includes another one when it has its members, and each value includes the other's;
-/// an array, when both have as many elements, and each includes the other's; any other value, when both are equal.
-Matcher body_includes(Json part);
-
-// Matchers of how the request came.
-
-/// The request has this header, its name in any case.
-Matcher has_header(std::string name);
-/// The request has this header, its name in any case, and one of its values matches.
-Matcher has_header(std::string name, TextMatcher value);
-/// The header's value is exactly this. A stub with it belongs to the test with that header: see RequestScope.
-Matcher header_is(std::string name, std::string value);
-/// The request came with this key, by its id or its description. A stub with it belongs to the test with that key: see
-/// RequestScope. Throws GatewayError for a secret.
-Matcher key_is(std::string id_or_description);
-/// The query has this parameter, and its value, percent-decoded and with "+" as a space, matches.
-Matcher has_query(std::string name, TextMatcher value = any_text());
-
-// Matchers of anything else.
-
-/// Any condition, by the name that reports show. The function runs on the connection's thread while a stub is being
-/// chosen, under no lock. It is never run for a report, which shows what it said then, or "not evaluated". What it
-/// throws becomes a 500 on the wire and a problem that verify() reports. GatewayError without a name or a function.
-Matcher matching(std::string name, std::function<bool(const ChatRequest&)> test);
-/// The same for the whole call: headers, query and key too.
-Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> test);
-
-}}  // namespace mock_gateway
-
-// ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Which requests a forced failure answers.
-class FailureScope {
+/// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
+/// wrong within a reply is a Fault of that reply.
+class ConnectionFault {
  public:
-  enum class Kind { all, operation, key, model };
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ConnectionFault(const ConnectionFault& other);
+  ConnectionFault(ConnectionFault&& other) noexcept;
+  ConnectionFault& operator=(const ConnectionFault& other);
+  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
+  ~ConnectionFault();
 
-  /// Every request.
-  FailureScope() = default;
-  // A move copies too, so that nothing is emptied.
-  FailureScope(const FailureScope&) = default;
-  FailureScope& operator=(const FailureScope&) = default;
-  /// The requests of one operation; decided before the key is looked at.
-  FailureScope(
-      Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
+  enum class Kind {
+    reset_on_accept,
+    close_on_accept,
+    garbage_on_accept,
+    close_when_reused,
+    reset_when_reused,
+    unsolicited_continue,
+    early_hints,
+    slow_body,
+    reply_before_body,
+  };
+  /// When a connection is struck.
+  enum class Moment {
+    /// It has just been accepted.
+    accepted,
+    /// It has served a request, and the first byte of the next one has arrived.
+    reused,
+    /// The first byte of any request has arrived.
+    request,
+  };
 
   Kind kind() const { return kind_; }
-  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
-  const std::string& name() const { return name_; }
+  Moment moment() const;
+  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
+  /// "reset on accept".
+  std::string to_string() const;
+
+  /// What is sent: the garbage, or the whole interim response; empty for the other kinds.
+  const std::string& bytes() const { return *bytes_; }
+  /// How many bytes of a slow body are read after each gap; 0 for the other kinds.
+  std::size_t step() const { return step_; }
+  /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
+  Duration gap() const { return gap_; }
+  /// The failure that a reply before the body sends; empty for the other kinds.
+  const std::optional<Failure>& failure() const { return failure_; }
 
  private:
-  friend FailureScope for_key(std::string id);
-  friend FailureScope for_model(std::string id);
-  Kind kind_ = Kind::all;
-  std::string name_;
+  explicit ConnectionFault(Kind kind) : kind_(kind) {}
+  friend ConnectionFault reset_on_accept();
+  friend ConnectionFault close_on_accept();
+  friend ConnectionFault garbage_on_accept(std::string bytes);
+  friend ConnectionFault close_when_reused();
+  friend ConnectionFault reset_when_reused();
+  friend ConnectionFault unsolicited_continue();
+  friend ConnectionFault early_hints(const wire::Headers& headers);
+  friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
+  friend ConnectionFault reply_before_body(const Failure& failure);
+
+  Kind kind_;
+  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  std::size_t step_ = 0;
+  Duration gap_{0};
+  std::optional<Failure> failure_;
 };
 
-/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
-/// Throws GatewayError for something that looks like a secret.
-FailureScope for_key(std::string id);
-/// Every valid chat request for this model; before the script.
-FailureScope for_model(std::string id);
+/// Sends RST at once. The client's connect has succeeded by then: it sees ECONNRESET, once, where it next writes or
+/// reads, and only by a rare chance in connect itself; after a write that failed so, a read gives the end of the
+/// stream. It never sees ECONNREFUSED, which an open port cannot give: Gateway::refuse_connections closes it.
+ConnectionFault reset_on_accept();
+/// Sends FIN at once, and not a byte. What the client sends is thrown away, so that it sees the FIN and no RST.
+ConnectionFault close_on_accept();
+/// Sends these bytes at once, whatever the client sends, then FIN: something that is no HTTP server has the port. Not
+/// empty, or GatewayError.
+ConnectionFault garbage_on_accept(std::string bytes = "SSH-2.0-OpenSSH_9.2p1\r\n");
+/// Sends FIN on an idle connection at the moment when the first byte of its next request arrives, which is the race of
+/// every keep-alive. The request is thrown away unread, and is no exchange.
+ConnectionFault close_when_reused();
+/// Does the same with RST, as a server's kernel does when a request reaches a connection that is closed already.
+ConnectionFault reset_when_reused();
+/// Sends `100 Continue`, which nobody asked for, in front of the reply (RFC 9110, 15.2.1).
+ConnectionFault unsolicited_continue();
+/// Sends `103 Early Hints` with these header fields in front of the reply (RFC 8297). GatewayError for a field that no
+/// head can hold.
+ConnectionFault early_hints(const wire::Headers& headers);
+/// The same with `Link: </style.css>; rel=preload; as=style`.
+ConnectionFault early_hints();
+/// Reads the request's body `bytes` at a time, each time after `gap` on the gateway's clock, with a receive buffer as
+/// small as the system allows: the sender of a large body is slowed down, that of a small one waits for its reply.
+/// From the moment when the client closes its side the rest is read at once. Both are positive, or GatewayError.
+ConnectionFault slow_body(std::size_t bytes, Duration gap);
+/// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
+/// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
+ConnectionFault reply_before_body(const Failure& failure);
 
 }}  // namespace mock_gateway
 
-// ---- script/chaos.hpp -----------------------------------------------------------------------------------------------
+// ---- evidence/journal.hpp -------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
-/// likely: at_any_event(), at_any_token(), at_any_byte().
-class DrawnTrigger {
- public:
-  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
-  DrawnTrigger(Trigger::Kind kind, std::size_t most);
+/// What the gateway made of a request, decided before the first byte of the answer.
+struct Decision {
+  enum class Kind {
+    /// A stub answered; `detail` names it.
+    stub,
+    /// The default reply answered: no stub was mounted that could concern the request, or Options::unmatched lets it.
+    default_reply,
+    /// Stubs were mounted and none answered; `detail` is the diagnosis.
+    unmatched,
+    /// A forced failure answered; `detail` is status and error code.
+    forced_failure,
+    /// A failure of Gateway::chaos answered; `detail` is status and error code. What else chaos did is in
+    /// Exchange::chaos.
+    chaos,
+    /// The documented rules refused the request: key, limit, path, body, model; `detail` is status and error code.
+    rejected,
+    /// The models list answered, or one model, whose id is then `detail`.
+    models,
+    /// A handler mounted with Gateway::on answered; `detail` is its method and path.
+    handler,
+    /// A function of the test threw; `detail` is what it said.
+    callback_failed,
+    /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
+    /// tokenizer's tokens are not the text, or the gateway itself failed, as with std::bad_alloc; `detail` is the
+    /// reason.
+    answer_failed,
+    /// What came was not HTTP, or not a whole request; `detail` is status and error code.
+    malformed,
+  };
+  Kind kind = Kind::malformed;
+  /// What the comment of the kind says; empty where it says nothing.
+  std::string detail;
 
-  Trigger::Kind kind() const { return kind_; }
-  std::size_t most() const { return most_; }
-  /// "after 1 to 10 tokens".
-  std::string to_string() const;
-
- private:
-  Trigger::Kind kind_;
-  std::size_t most_;
+  friend bool operator==(const Decision& a, Decision::Kind b) { return a.kind == b; }
+  friend bool operator!=(const Decision& a, Decision::Kind b) { return a.kind != b; }
 };
 
-/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
-/// its record says so. `most` is at least 1, or GatewayError.
-DrawnTrigger at_any_event(std::size_t most);
-/// After a token that is drawn from the first `most`; else as at_any_event().
-DrawnTrigger at_any_token(std::size_t most);
-/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
-DrawnTrigger at_any_byte(std::size_t most);
+std::string to_string(Decision::Kind kind);
+std::ostream& operator<<(std::ostream& out, Decision::Kind kind);
+std::ostream& operator<<(std::ostream& out, const Decision& decision);
+
+/// How an exchange ended.
+struct Outcome {
+  enum class Kind {
+    /// It was still under way when the wait ended.
+    pending,
+    /// The whole answer was handed to the client's connection.
+    completed,
+    /// The client closed or reset before the answer was whole.
+    client_left,
+    /// A scripted fault ended it.
+    broken_by_fault,
+    /// The client did not read for the write timeout.
+    client_stalled,
+    /// The gateway was stopped.
+    stopped,
+    /// A scripted wait without end, which the client did not end either, was ended by Options::stall_guard.
+    guard_expired,
+  };
+  Kind kind = Kind::pending;
+  /// How many events were sent whole; 0 for an answer that was not streamed.
+  std::size_t events = 0;
+
+  friend bool operator==(const Outcome& a, Outcome::Kind b) { return a.kind == b; }
+  friend bool operator!=(const Outcome& a, Outcome::Kind b) { return a.kind != b; }
+};
+
+std::string to_string(Outcome::Kind kind);
+std::ostream& operator<<(std::ostream& out, const Outcome& outcome);
+std::ostream& operator<<(std::ostream& out, Outcome::Kind kind);
+
+/// How a client left an exchange that was under way, as the gateway saw it: at once while it waits for the clock, a
+/// gate or the end of a stall, else when it next writes.
+struct Departure {
+  enum class How {
+    /// It closed its side (FIN). It may still read.
+    closed,
+    /// It reset the connection (RST), as a client also does that closes with bytes unread.
+    reset,
+  };
+  How how = How::closed;
+  /// Events, content deltas and bytes of the answer handed to the connection until then.
+  std::size_t events = 0;
+  std::size_t tokens = 0;
+  std::size_t bytes = 0;
+  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
+  std::size_t delivered = 0;
+  /// When, on the gateway's clock.
+  TimePoint at{};
+  /// Time on the gateway's clock since the answer's last byte was handed over; 0 when none was.
+  Duration after_last_write{0};
+};
+
+std::string to_string(Departure::How how);
+std::ostream& operator<<(std::ostream& out, Departure::How how);
+/// "reset after 2 events".
+std::ostream& operator<<(std::ostream& out, const Departure& departure);
+
+/// A connection that a fault of Gateway::next_connection or every_connection struck.
+struct ConnectionHit {
+  /// Counts the gateway's connections from 1, as Exchange::connection_id does.
+  std::uint64_t connection_id = 0;
+  ConnectionFault fault;
+};
 
 namespace detail {
 
 struct Access;
-struct ChaosPlan;
+class JournalState;
+struct ExchangeRecord;
 
 }  // namespace detail
 
-/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
-/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
-/// of them allows it.
-///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
-/// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
-/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
-/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
-/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
-/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
-/// they come.
-class Chaos {
+/// One request and what became of it. A handle that stays valid when the journal evicts the entry or the gateway ends.
+class Exchange {
  public:
-  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
-  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
-  /// happen in any reply.
-  Chaos(Trigger trigger, Effect effect);
-  Chaos(DrawnTrigger trigger, Effect effect);
-  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
-  /// script had for this one.
-  explicit Chaos(const Failure& failure);
-  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
-  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
-  /// nothing, and for by_pieces, which fits one reply.
-  explicit Chaos(const Pace& pace);
-  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
-  /// happen before there is a request to look at: Gateway::next_connection is for them.
-  explicit Chaos(const ConnectionFault& fault);
+  explicit Exchange(std::shared_ptr<detail::ExchangeRecord> record);
 
-  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
-  [[nodiscard]] Chaos probability(double probability) const;
-  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
-  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
-  [[nodiscard]] Chaos nth(std::size_t n) const;
-  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
-  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
-  [[nodiscard]] Chaos first(std::size_t n) const;
-  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
-  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
-  template <class... Matchers>
-  [[nodiscard]] Chaos when(Matchers&&... matchers) const {
-    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
-    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
-                  "when(...) takes matchers, such as user_says(\"weather\")");
-    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
-      return with({Matcher(std::forward<Matchers>(matchers))...});
-    } else {
-      return *this;
-    }
-  }
+  /// Counts the gateway's exchanges from 1.
+  std::uint64_t id() const;
+  /// Counts the gateway's connections from 1.
+  std::uint64_t connection_id() const;
+  /// Which request of its connection this was, from 1.
+  std::size_t position() const;
+  /// Whether its connection had served a request before.
+  bool reused_connection() const;
 
-  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
-  std::string to_string() const;
+  // Pairs give a reference into a named handle, and a copy from a temporary one such as Journal::last() gives.
+
+  /// The method as sent: "POST".
+  const std::string& method() const&;
+  std::string method() &&;
+  /// The target before and after its "?", undecoded.
+  std::string path() const;
+  std::string query() const;
+  /// The header fields in the order and spelling in which they were sent, keys masked.
+  const wire::Headers& headers() const&;
+  wire::Headers headers() &&;
+  /// The body without its transfer coding, keys masked.
+  const std::string& body() const&;
+  std::string body() &&;
+  /// All of these, and the key that was presented.
+  const ReceivedRequest& request() const&;
+  ReceivedRequest request() &&;
+  /// Every byte of the request as it arrived, keys masked.
+  std::string raw() const;
+  /// The chat request, parsed from the masked body. Throws GatewayError when this was none.
+  ChatRequest chat() const;
+  /// The id of the key that was presented; empty when it was none of the gateway's.
+  const std::string& key_id() const&;
+  std::string key_id() &&;
+
+  /// Who answered.
+  const Decision& decision() const&;
+  Decision decision() &&;
+  /// The status of the answer, whether or not a fault let it arrive.
+  int status() const;
+  /// The stubs that came closest to a request which none answered, the best first, three at most; else empty.
+  std::vector<NearMiss> near_misses() const;
+  /// What the client had better change in this request.
+  const std::vector<Finding>& findings() const&;
+  std::vector<Finding> findings() &&;
+
+  /// How it ended. Waits for that in real time, at most `timeout`; then it is `pending`.
+  Outcome outcome(Duration timeout = std::chrono::seconds{5}) const;
+  /// Waits, in real time, until the client closed its side, reset, or could not be written to.
+  Wait wait_for_client_to_leave(Duration timeout) const;
+  /// Whether the client has closed its side (FIN), or reset.
+  bool client_closed_its_side() const;
+  /// How the client left; empty while it is there, and when it left after the last bytes of the answer.
+  std::optional<Departure> departure() const;
+  /// The fault of Gateway::next_connection or every_connection that struck this request; empty: none.
+  const std::optional<ConnectionFault>& connection_fault() const&;
+  std::optional<ConnectionFault> connection_fault() &&;
+  /// The rules of Gateway::chaos that struck this request, in order, with what they did and what decided it:
+  /// `rule 2: reset the connection after 2 tokens (probability 0.1, seed 1, occurrence 3)`; with `: not reached` behind
+  /// it once the reply has ended before its trigger. Empty where chaos left it alone.
+  std::vector<std::string> chaos() const;
+  /// The faults of the reply, in the order in which they were scripted: `reset the connection after 2 tokens`; with
+  /// `: not reached` behind it where the reply has ended before its trigger. Empty until the exchange has ended.
+  std::vector<std::string> faults() const;
+  /// Whether a hold, a wait on the manual clock or a scripted wait without end was ended by its real-time guard.
+  bool guard_expired() const;
+  /// How many events, content deltas and bytes of the answer were handed to the connection so far.
+  std::size_t events_sent() const;
+  std::size_t tokens_sent() const;
+  std::size_t bytes_sent() const;
+
+  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
+  std::optional<SentAnswer> answer() const;
+
+  /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
+  /// pace is counted from received(). On Linux a request is complete when its last byte reached the system, or when the
+  /// exchange before it on its connection ended, however much later the gateway came to read it; elsewhere, and on a
+  /// manual clock, when the gateway had read it.
+  TimePoint received() const;
+  std::optional<TimePoint> first_byte() const;
+  std::optional<TimePoint> ended() const;
+
+  /// A command for a POSIX shell that sends the request again, with `$OPENAI_API_KEY` in place of the key. What
+  /// concerns only the connection (Host, Content-Length, Connection, Expect, codings) is left to curl. Characters that
+  /// would disturb a terminal, and bytes that are not UTF-8, stand in it as octal numbers that printf turns into the
+  /// same bytes.
+  std::string as_curl() const;
+  /// One line: id, method, target, status, decision, with the reason of a refused request, outcome, and what faults and
+  /// chaos did. Control characters, and others that would disturb a terminal, are escaped in it.
+  std::string summary() const;
 
  private:
   friend struct detail::Access;
-  Chaos with(std::initializer_list<Matcher> matchers) const;
-  detail::ChaosPlan& edit();
-
-  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
+  detail::Lasting<detail::ExchangeRecord> record_;
 };
+
+std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
+
+/// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
+/// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
+class Journal {
+ public:
+  explicit Journal(std::shared_ptr<detail::JournalState> state);
+
+  /// Exchanges since the gateway began or the journal was cleared, evicted ones included.
+  std::size_t count() const;
+  /// How many of them were evicted to keep the bounds (Options::journal_limits).
+  std::size_t evicted() const;
+  /// The exchanges that are kept, oldest first.
+  std::vector<Exchange> all() const;
+  /// The newest exchange. Throws GatewayError when there is none.
+  Exchange last() const;
+  /// The exchange with this id. Throws GatewayError when there never was one, or it was evicted.
+  Exchange at(std::uint64_t id) const;
+  /// The connections that Gateway::next_connection and every_connection struck, oldest first, also those on which no
+  /// request was read. As many of the newest are kept as exchanges are. Each is there before the client can see it.
+  std::vector<ConnectionHit> connection_hits() const;
+  /// How many connections the exchanges that are kept came on.
+  std::size_t connections() const;
+  /// The exchanges of the key with that id, oldest first.
+  std::vector<Exchange> by_key(const std::string& key_id) const;
+  /// The exchanges of one of several tests that share the gateway, oldest first.
+  std::vector<Exchange> in(const RequestScope& scope) const;
+
+  /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
+  Wait wait_for(std::size_t count, Duration timeout) const;
+  /// Waits, in real time, until every request that has begun to arrive has ended. One whose client has closed its side
+  /// is not waited for while its reply waits.
+  Wait wait_until_idle(Duration timeout) const;
+  /// Forgets what is recorded and counts from 0 again; ids go on. The problems of verify() stay: Gateway::reset forgets
+  /// them too.
+  void clear() const;
+
+ private:
+  detail::Lasting<detail::JournalState> state_;
+};
+
+}}  // namespace mock_gateway
+
+// ---- evidence/sent_answer.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// An answer as it was sent: all that the connection took of it, after faults and chaos. Options::keep_answers makes
+/// the journal keep it, and Exchange::answer gives it. Keys are masked in it. Times count from the moment at which the
+/// request was complete, on the gateway's clock.
+struct SentAnswer {
+  /// How it ended.
+  enum class Ending {
+    /// It has not ended.
+    open,
+    /// It was sent to its last byte.
+    whole,
+    /// The gateway closed the connection (FIN) before.
+    closed,
+    /// The gateway closed its side (FIN) before, and waited for the client to close the other one.
+    half_closed,
+    /// The gateway reset the connection (RST) before.
+    reset,
+    /// The client left, or did not read, or the gateway was stopped, before the rest was sent.
+    abandoned,
+  };
+  /// Bytes of the body that left together: of a stream, an event.
+  struct Part {
+    std::string bytes;
+    /// When the first and the last of them were handed to the connection. These differ where the client reads slowly.
+    Duration at{0};
+    Duration until{0};
+  };
+  /// A response with a status below 200 before the answer.
+  struct Interim {
+    int status = 0;
+    wire::Headers headers;
+  };
+
+  std::vector<Interim> interim;
+  /// 0: not even the head was sent.
+  int status = 0;
+  /// The header fields in order, those included that the gateway adds itself, such as Date.
+  wire::Headers headers;
+  /// When the head was handed to the connection.
+  Duration head_at{0};
+  /// The body without its transfer coding, and without the gzip of SseDialect::gzip.
+  std::vector<Part> parts;
+  /// The bytes of garbage(…), which are no part of the body and stand behind it.
+  std::string garbage;
+  /// By how many bytes its last HTTP chunk was announced longer than it came; see truncate().
+  std::size_t missing = 0;
+  Ending ending = Ending::open;
+  /// When the last byte was handed over or, of an answer that is not whole, its end was decided.
+  Duration ended_at{0};
+  /// It was sent event by event.
+  bool is_streamed = false;
+  /// SseDialect::gzip has compressed it.
+  bool is_compressed = false;
+  /// It had more bytes than Options::max_body, and what follows them is missing here.
+  bool is_cut = false;
+  /// A key in it was masked, so that these are not the bytes that were sent. The body is one part then where a key lay
+  /// across several.
+  bool has_masked_key = false;
+
+  /// All parts, one after the other.
+  std::string body() const;
+};
+
+std::string to_string(SentAnswer::Ending ending);
+std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
+
+namespace detail {
+
+class KeptAnswer;
+class KeyStore;
+
+/// What has left so far. `keys`, whose secrets are masked, may be null.
+SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
+// ---- evidence/near_miss.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// A stub, as evidence names it.
+struct StubReference {
+  /// Counts the gateway's stubs from 1; 0: no stub.
+  std::uint64_t id = 0;
+  /// The name that it was given; empty without one.
+  std::string name{};
+  /// As texts name it: `"weather question" (agent_test.cpp:41)`.
+  std::string title{};
+  /// Where it was written.
+  SourceLocation where{};
+};
+
+/// A request beside a stub that did not answer it, condition by condition.
+struct NearMiss {
+  struct Condition {
+    /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
+    std::size_t depth = 0;
+    /// Whether it holds; empty when that depends on a function of the test, which is not asked again.
+    std::optional<bool> holds{};
+    /// What the condition says: `user text contains "weather"`.
+    std::string expected{};
+    /// What was there instead; empty when there is nothing to say.
+    std::string actual{};
+  };
+  /// The exchange that the request began.
+  std::uint64_t exchange = 0;
+  /// The stub that did not answer it.
+  StubReference stub{};
+  /// How many conditions the stub has, and how many of them hold; those within another do not count.
+  std::size_t matched = 0;
+  std::size_t total = 0;
+  /// Why the stub did not answer, whatever it matches: "exhausted after 1 call". Empty: a condition is the reason.
+  std::string passed_over{};
+  /// The stub's conditions, in order; those within another follow it.
+  std::vector<Condition> conditions{};
+};
+
+}}  // namespace mock_gateway
+
+// ---- evidence/verification.hpp --------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Something that verify() reports as wrong.
+struct Problem {
+  enum class Kind {
+    /// No stub answered a request.
+    unmatched,
+    /// A stub was not called as often as it expects, or one with never() was called.
+    unmet_expectation,
+    /// A stub answered a request that is not as it should be.
+    invalid,
+    /// A function of the test threw.
+    callback_failed,
+    /// The gateway could not make an answer, although no function of the test threw.
+    answer_failed,
+    /// A reply ended before the trigger of one of its faults, or no connection came to a fault that waits for one.
+    fault_not_reached,
+    /// A reply ended before a place at which it was to be held, its bytes to be split, or a chunk to get extra fields.
+    place_not_reached,
+    /// A gate, a wait on a manual clock, a client's sleep on it or a scripted wait without end was ended by its
+    /// real-time guard.
+    guard_expired,
+    /// Stubs were not called in order.
+    out_of_order,
+  };
+  Kind kind;
+  /// Whole lines, the last one not ended.
+  std::string text;
+  /// The exchanges that it is about.
+  std::vector<std::uint64_t> exchanges{};
+  /// Where the stub that it is about was written, or the fault of a connection; else unknown.
+  SourceLocation where{};
+  /// The stub that it is about; its id is 0 when it is about none.
+  StubReference stub{};
+  /// The stubs that came closest to a request which none answered, three at most; or the request that came closest to a
+  /// stub which was called too seldom.
+  std::vector<NearMiss> near_misses{};
+};
+
+using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
+
+std::string to_string(Problem::Kind kind);
+std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
+
+/// A stub that asks something of the client, as verify() found it.
+struct VerifiedStub {
+  StubReference stub;
+  /// How often it was called.
+  std::size_t calls = 0;
+  /// How often it expects to be called: 0 for one with never(), empty where it does not say.
+  std::optional<Range> expected{};
+  /// Whether it says what requests should be.
+  bool has_should = false;
+  /// Whether it was called as often as it expects, and by requests that are as they should be.
+  bool met = true;
+};
+
+namespace detail {
+
+class ReportedProblems;
+
+}  // namespace detail
+
+/// The result of verify(): true when there is no problem. Prints itself: CHECK(gateway.verify()). Problems that were
+/// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
+class [[nodiscard]] Verification {
+ public:
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Verification(const Verification& other);
+  Verification(Verification&& other) noexcept;
+  Verification& operator=(const Verification& other);
+  Verification& operator=(Verification&& other) noexcept;
+  ~Verification();
+
+  /// Whether there is no problem.
+  explicit operator bool() const;
+  /// The problems in the order in which message() has them.
+  const std::vector<Problem>& problems() const&;
+  std::vector<Problem> problems() &&;
+  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
+  /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
+  /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
+  /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
+  /// called or always hidden by others, without those of the catalogue; what exchanges under way wait for, and how many
+  /// others there are. An adapter prints them, each once, at the end of a test that has failed.
+  const std::vector<std::string>& notes() const& { return notes_; }
+  std::vector<std::string> notes() &&;
+  /// The stubs with expect, never or should, in the order in which they were mounted.
+  const std::vector<VerifiedStub>& stubs() const& { return stubs_; }
+  std::vector<VerifiedStub> stubs() &&;
+  /// How many exchanges of the gateway were evicted from the journal. Their problems are kept.
+  std::size_t evicted() const { return evicted_; }
+  /// How many exchanges were still under way.
+  std::size_t open() const { return open_; }
+  /// What it prints: the first 20 problems and the first 20 notes.
+  std::string message() const;
+
+  /// For the library. `identities` name the problems in `reported`.
+  Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
+               std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
+               std::size_t open);
+
+ private:
+  std::vector<Problem> problems_;
+  std::vector<std::string> notes_;
+  std::vector<std::string> identities_;
+  std::shared_ptr<detail::ReportedProblems> reported_;
+  std::vector<VerifiedStub> stubs_;
+  std::size_t evicted_;
+  std::size_t open_;
+};
+
+/// Its message, with a line end behind it if it has several lines.
+std::ostream& operator<<(std::ostream& out, const Verification& verification);
+
+namespace detail {
+
+Verification called_in_order(std::initializer_list<const Stub*> stubs);
+
+}  // namespace detail
+
+/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
+/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+template <class... Stubs>
+Verification called_in_order(const Stub& first, const Stubs&... others) {
+  return detail::called_in_order({&first, &others...});
+}
+
+}}  // namespace mock_gateway
+
+// ---- model/finding.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// How much a finding weighs.
+enum class Severity {
+  /// It works here, but may not elsewhere, or not for long.
+  warning,
+  /// It breaks what the documentation or the protocol asks of a client.
+  error,
+};
+
+std::string to_string(Severity severity);
+std::ostream& operator<<(std::ostream& out, Severity severity);
+
+/// Something that a client did and that its author had better change.
+struct Finding {
+  /// `unknown_field`, `retry_after_ignored`, …: docs/verify-and-review.md lists them all.
+  std::string code;
+  /// One or two sentences that name the place and say what to change.
+  std::string message;
+  /// Each code has its own.
+  Severity severity = Severity::warning;
+  /// The ids of the exchanges that prove it, the one that it is about last.
+  std::vector<std::uint64_t> exchanges{};
+  /// Whether it makes a Review false, and fails the test of a helper for tests. It does not where the client is wrong
+  /// only if the test did not mean it: `asked_again_early`.
+  bool fails_review = true;
+};
+
+/// "retry_after_ignored (exchange 4 after 3): returned after 0.5 s, …".
+std::ostream& operator<<(std::ostream& out, const Finding& finding);
+
+namespace detail {
+
+/// What a finding prints.
+std::string text_of(const Finding& finding);
+
+}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -3512,25 +2877,30 @@ const std::vector<std::string>& finding_codes();
 
 }}  // namespace mock_gateway
 
-// ---- evidence/evidence_json.hpp -------------------------------------------------------------------------------------
-
-// Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
-// for what there is none of. Keys of the gateway are masked, and bytes that are not UTF-8 become U+FFFD, so that every
-// object can be written with dump().
+// ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
-/// answer are not recorded, and not in it.
-Json as_json(const Exchange& exchange);
-/// The verification with its problems, which then count as looked at.
-Json as_json(const Verification& verification);
-Json as_json(const Problem& problem);
-Json as_json(const Review& review);
-Json as_json(const Finding& finding);
-/// Null for a reference to no stub, whose id is 0.
-Json as_json(const StubReference& stub);
-Json as_json(const NearMiss& near_miss);
+/// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
+struct Operation {
+  /// The method in capitals: "POST".
+  std::string method;
+  /// The path without the query; `/v1/models` stands for the list and for each model by its id.
+  std::string path;
+
+  /// "POST /v1/chat/completions".
+  std::string to_string() const { return method + " " + path; }
+
+  friend bool operator==(const Operation& a, const Operation& b) { return a.method == b.method && a.path == b.path; }
+  friend bool operator!=(const Operation& a, const Operation& b) { return !(a == b); }
+};
+
+/// POST /v1/chat/completions.
+inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
+/// GET /v1/models and GET /v1/models/{id}.
+inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// Any other operation, by the method and path with which Gateway::on mounts it.
+inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
 }}  // namespace mock_gateway
 
@@ -3678,15 +3048,670 @@ class Keys {
 
 }}  // namespace mock_gateway
 
-// ---- core/error.hpp -------------------------------------------------------------------------------------------------
+// ---- model/profile.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
-/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
-class GatewayError : public std::runtime_error {
+/// What the gateway emits: which keys its replies, chunks, error bodies and headers carry. It also decides what
+/// requests may hold, where Options::acceptance does not.
+// A further profile needs a name here and a row in profile.cpp, nothing else.
+enum class Profile {
+  /// Exactly the documented fields and error keys; streamed chunks carry the least that SDKs need.
+  documented,
+  /// OpenAI's shapes: refusal, logprobs, system_fingerprint, its error codes, x-request-id, x-ratelimit-…, and
+  /// retry-after-ms beside Retry-After. It takes Acceptance::openai() unless another is set, and makes no finding of a
+  /// field that OpenAI documents.
+  openai,
+  /// The shapes of Alibaba's DashScope in its compatible mode: system_fingerprint null, logprobs in every choice,
+  /// content null while it reasons, and empty content in the finish chunk.
+  dashscope,
+  /// DeepSeek's shapes: system_fingerprint, logprobs, reasoning_content null where nothing was reasoned,
+  /// prompt_cache_hit_tokens, and streamed usage on the finish chunk.
+  deepseek,
+};
+
+/// "documented", "openai", "dashscope", "deepseek".
+std::string to_string(Profile profile);
+std::ostream& operator<<(std::ostream& out, Profile profile);
+/// The reverse of to_string. Throws GatewayError, which lists the names, for anything else.
+Profile profile_named(std::string_view name);
+/// The names of all profiles, as to_string gives them.
+std::vector<std::string> profile_names();
+
+}}  // namespace mock_gateway
+
+// ---- model/tokenizer.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+/// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
+/// is one unit of `max_tokens` and of `usage`, and one streamed content delta unless a Chunking cuts otherwise. It may
+/// be called from several threads.
+using Tokenizer = std::function<std::vector<std::string>(std::string_view text)>;
+
+}}  // namespace mock_gateway
+
+// ---- gateway/options.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+struct OptionValues;
+
+}  // namespace detail
+
+/// What becomes of a chat request that no stub answers while stubs are mounted.
+enum class Unmatched {
+  /// 422 `no_stub_matched`, and verify() reports it.
+  fails_verification,
+  /// 422 `no_stub_matched`, and that is all.
+  allowed,
+  /// The default reply answers, as if there were no stub.
+  gets_default_reply,
+};
+
+/// How a gateway starts: `Options().port(8080).model("fast")`. A value; each setter returns a changed copy. A wrong
+/// value throws GatewayError from the Gateway's constructor.
+class Options {
  public:
-  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
+  Options();
+
+  /// The address or name to listen on, not empty. 127.0.0.1 unless set: cpp-httplib is not meant for a hostile network.
+  [[nodiscard]] Options host(std::string host) const;
+  /// The port to listen on, from 0 to 65535. 0, which it is unless set, takes a free one, so that tests run side by
+  /// side. A port is never shared.
+  [[nodiscard]] Options port(int port) const;
+
+  /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
+  /// given once, or GatewayError.
+  [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
+  /// `sk-`. KeyOptions::secret says what it may be.
+  [[nodiscard]] Options api_key(std::string secret) const;
+  /// Adds a further key, which exists from the start; repeatable. Its secret, unless set, can be asked for nowhere.
+  [[nodiscard]] Options key(std::string description, KeyOptions key) const;
+  /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
+  /// There is none unless set.
+  [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
+
+  /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
+  /// run. 1 unless set.
+  [[nodiscard]] Options seed(std::uint64_t seed) const;
+  /// The clock by which everything scripted is done: RealClock, which it is unless set, InstantClock or ManualClock.
+  [[nodiscard]] Options clock(Clock clock) const;
+  /// Whose shapes replies and errors have, and what is accepted unless acceptance() says so. `documented` unless set.
+  [[nodiscard]] Options profile(Profile profile) const;
+  /// What requests may hold. Unless set, what the profile's service takes: Acceptance::openai() for the openai profile,
+  /// else a default Acceptance.
+  [[nodiscard]] Options acceptance(Acceptance acceptance) const;
+  /// Cuts text into tokens, for `usage`, `max_tokens` and the deltas of a stream; see Tokenizer. Unless set, a token is
+  /// a word.
+  [[nodiscard]] Options tokenizer(Tokenizer tokenizer) const;
+  /// How fast the gateway answers: `pace(Pace().first_token_after(200ms).tokens_per_second(50))`. It holds for every
+  /// completion, scripted or not, and for chunks(), in what they do not set themselves; a reply with `every(0s)` leaves
+  /// at once. Failures and raw replies have only their own pace, other operations none. GatewayError for by_pieces(),
+  /// which fits one reply.
+  [[nodiscard]] Options pace(Pace pace) const;
+  /// The largest `n` accepted, at least 1; beyond it 400. 128 unless set.
+  [[nodiscard]] Options max_n(std::int64_t n) const;
+
+  /// The largest request body in bytes, at least 1; beyond it 413. 16 MiB unless set. A chunked body may be 32 KiB
+  /// longer with its sizes, extensions and trailer; beyond that it gets 413 too. So what the gateway and its journal
+  /// hold of one request, Exchange::raw included, is at most max_head + 2 * max_body + 64 KiB.
+  [[nodiscard]] Options max_body(std::size_t bytes) const;
+  /// The largest request line and header section together in bytes, at least 1024; beyond it 431. 64 KiB unless set.
+  [[nodiscard]] Options max_head(std::size_t bytes) const;
+  /// How many exchanges the journal keeps, and how many bytes of requests, at least 1 of each. 10,000 and 64 MiB unless
+  /// set. Beyond either the oldest are evicted; Journal::evicted counts them.
+  [[nodiscard]] Options journal_limits(std::size_t entries, std::size_t bytes) const;
+  /// Whether the journal keeps what was sent, for Exchange::answer. Of one answer it keeps at most max_body bytes. They
+  /// count against the bytes of journal_limits when the exchange has ended. False unless set.
+  [[nodiscard]] Options keep_answers(bool keep) const;
+
+  /// Real time without a byte of an unfinished request, after which it is answered 408 and its connection closed.
+  /// Positive, as all timeouts, or GatewayError. 30 s unless set.
+  [[nodiscard]] Options read_timeout(Duration timeout) const;
+  /// Real time that a request's head may take in all, from its first byte on, however steadily its bytes come; then it
+  /// is answered 408 and its connection closed. 30 s unless set.
+  [[nodiscard]] Options head_timeout(Duration timeout) const;
+  /// Real time that a request's body may take in all, from the end of its head on, and a second more for each 10 KiB of
+  /// it that have been received; then it is answered 408 and its connection closed. A body that slow_body() strikes may
+  /// take any time. 60 s unless set.
+  [[nodiscard]] Options body_timeout(Duration timeout) const;
+  /// Real time without the client taking a byte, after which its connection is closed. 30 s unless set.
+  [[nodiscard]] Options write_timeout(Duration timeout) const;
+  /// Real time after which an idle kept-alive connection is closed. 75 s unless set.
+  [[nodiscard]] Options idle_timeout(Duration timeout) const;
+
+  /// Real time, on any clock, after which a scripted wait without end is ended by a reset: stall(), half_close() and
+  /// SseDialect::open_after_done, where only the client would end them. The outcome is then `guard_expired`, and
+  /// verify() reports it: a client without a timeout hangs in such a wait, and so would the test. 120 s unless set,
+  /// longer than the timeouts of clients, so that those end it first. Positive, or GatewayError; std::nullopt: no
+  /// guard.
+  [[nodiscard]] Options stall_guard(std::optional<Duration> guard) const;
+
+  /// What becomes of requests that no stub answers. Unmatched::fails_verification unless set.
+  [[nodiscard]] Options unmatched(Unmatched policy) const;
+  /// Whether the destructor reports the problems of verify() that nobody has looked at: to the test framework whose
+  /// adapter is in use, else on stderr, and then it aborts the program. True unless set.
+  [[nodiscard]] Options verify_on_destruction(bool verify) const;
+  /// Leaves findings of this code out of every review; repeatable. Throws GatewayError, from the Gateway's
+  /// constructor, when there is no such code.
+  [[nodiscard]] Options without_finding(std::string code) const;
+
+  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
+  [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
+
+  /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
+  /// client can see it: for logs. What it throws is reported on stderr.
+  [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
+
+ private:
+  friend struct detail::Access;
+  detail::OptionValues& edit();
+
+  detail::Shared<detail::OptionValues> data_;  // copies share it until one of them is changed
+};
+
+}}  // namespace mock_gateway
+
+// ---- model/acceptance.hpp -------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+/// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
+enum class AcceptanceSwitch : signed char { off, on, as_documented };
+struct StrictAcceptance;
+
+}  // namespace detail
+
+/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
+/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
+/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
+/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
+class Acceptance {
+ public:
+  /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
+  /// `max_completion_tokens`.
+  static Acceptance openai();
+  /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
+  /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
+  /// gateway's own (`enable_thinking`, `repetition_penalty`) gets 400. A switch that is set afterwards is obeyed under
+  /// every profile.
+  static Acceptance strict();
+  /// Any body that is JSON with model and messages, from any content type.
+  static Acceptance lenient();
+
+  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
+    return with(&Acceptance::bearer_in_any_case_, accepted);
+  }
+  bool bearer_in_any_case() const { return bearer_in_any_case_ == Switch::on; }
+  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
+  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
+  /// too.
+  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
+  bool unknown_fields() const { return unknown_fields_ == Switch::on; }
+  /// Messages of role `tool`; tool calling needs them.
+  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(&Acceptance::tool_role_, accepted); }
+  bool tool_role() const { return tool_role_ == Switch::on; }
+  /// Messages of role `developer`. Off; on in openai().
+  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(&Acceptance::developer_role_, accepted); }
+  bool developer_role() const { return developer_role_ == Switch::on; }
+  /// `content: null`, or none, in an assistant message that has tool calls.
+  [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
+    return with(&Acceptance::null_content_with_tool_calls_, accepted);
+  }
+  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_ == Switch::on; }
+  /// `content` as an array of `{"type":"text"}` parts.
+  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(&Acceptance::text_parts_, accepted); }
+  bool text_parts() const { return text_parts_ == Switch::on; }
+  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
+  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(&Acceptance::other_parts_, accepted); }
+  bool other_parts() const { return other_parts_ == Switch::on; }
+  /// `tool_calls` in assistant messages.
+  [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
+    return with(&Acceptance::tool_calls_in_messages_, accepted);
+  }
+  bool tool_calls_in_messages() const { return tool_calls_in_messages_ == Switch::on; }
+  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
+  bool stop_as_string() const { return stop_as_string_ == Switch::on; }
+  /// `tool_choice: "required"`.
+  [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
+    return with(&Acceptance::tool_choice_required_, accepted);
+  }
+  bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
+  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// messages. Off; on in openai().
+  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
+  bool custom_tools() const { return custom_tools_ == Switch::on; }
+  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
+  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
+    return with(&Acceptance::max_completion_tokens_, accepted);
+  }
+  bool max_completion_tokens() const { return max_completion_tokens_ == Switch::on; }
+  /// `logprobs` and `top_logprobs`.
+  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
+  bool logprobs() const { return logprobs_ == Switch::on; }
+  /// `null` for an optional field, which then counts as absent.
+  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
+  bool null_as_absent() const { return null_as_absent_ == Switch::on; }
+  /// `stream_options` without `stream: true`; a finding.
+  [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
+    return with(&Acceptance::stream_options_without_stream_, accepted);
+  }
+  bool stream_options_without_stream() const { return stream_options_without_stream_ == Switch::on; }
+  /// `GET /v1/models/{id}`.
+  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(&Acceptance::model_by_id_, accepted); }
+  bool model_by_id() const { return model_by_id_ == Switch::on; }
+  /// `Content-Type: application/json` with parameters, such as charset.
+  [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
+    return with(&Acceptance::content_type_parameters_, accepted);
+  }
+  bool content_type_parameters() const { return content_type_parameters_ == Switch::on; }
+  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(&Acceptance::json_as_form_, accepted); }
+  bool json_as_form() const { return json_as_form_ == Switch::on; }
+  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
+    return with(&Acceptance::anything_with_model_and_messages_, accepted);
+  }
+  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_ == Switch::on; }
+
+ private:
+  friend struct detail::StrictAcceptance;
+  using Switch = detail::AcceptanceSwitch;
+
+  Acceptance with(Switch Acceptance::*extension, bool accepted) const;
+  static Acceptance with_every(Switch state);
+
+  Switch bearer_in_any_case_ = Switch::on;
+  Switch unknown_fields_ = Switch::on;
+  Switch tool_role_ = Switch::on;
+  Switch developer_role_ = Switch::off;
+  Switch null_content_with_tool_calls_ = Switch::on;
+  Switch text_parts_ = Switch::on;
+  Switch other_parts_ = Switch::off;
+  Switch tool_calls_in_messages_ = Switch::on;
+  Switch stop_as_string_ = Switch::on;
+  Switch tool_choice_required_ = Switch::on;
+  Switch custom_tools_ = Switch::off;
+  Switch max_completion_tokens_ = Switch::off;
+  Switch logprobs_ = Switch::on;
+  Switch null_as_absent_ = Switch::on;
+  Switch stream_options_without_stream_ = Switch::on;
+  Switch model_by_id_ = Switch::on;
+  Switch content_type_parameters_ = Switch::on;
+  Switch json_as_form_ = Switch::on;
+  Switch anything_with_model_and_messages_ = Switch::off;
+};
+
+namespace detail {
+
+/// What Acceptance::strict() leaves to the profile.
+struct StrictAcceptance {
+  /// Every switch.
+  static const std::array<AcceptanceSwitch Acceptance::*, 19> all;
+
+  /// The same under a profile whose service documents what `documented` takes.
+  static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
+  /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
+  /// documents, and no others.
+  static bool takes_documented_fields(const Acceptance& acceptance) {
+    return acceptance.unknown_fields_ == AcceptanceSwitch::as_documented;
+  }
+  /// Whether null is absence for the fields for which the service documents it.
+  static bool takes_documented_nulls(const Acceptance& acceptance) {
+    return acceptance.null_as_absent_ == AcceptanceSwitch::as_documented;
+  }
+};
+
+}  // namespace detail
+
+}}  // namespace mock_gateway
+
+// ---- model/chat_request.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace wire {
+
+/// A tool call that an assistant made.
+struct ToolCall {
+  std::string id;
+  std::string name;
+  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
+  std::string arguments;
+  /// Whether it is the call of a custom tool.
+  bool custom = false;
+
+  /// The arguments parsed; null when they are not JSON.
+  Json json() const;
+};
+
+/// An element of `messages`.
+struct Message {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Message();
+  Message(const Message& other);
+  Message(Message&& other) noexcept;
+  Message& operator=(const Message& other);
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+
+  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
+  std::string role;
+  /// The content as sent: a string, an array of parts, or null.
+  Json content;
+  /// The name of its author; empty unless sent.
+  std::string name;
+  /// The calls that an assistant made.
+  std::vector<ToolCall> tool_calls;
+  /// The id of the call whose result a message of role tool is; empty for other roles.
+  std::string tool_call_id;
+
+  /// The content as one string: itself, or its text parts joined; empty for null.
+  std::string text() const;
+};
+
+/// An element of `tools`.
+struct Tool {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  Tool();
+  Tool(const Tool& other);
+  Tool(Tool&& other) noexcept;
+  Tool& operator=(const Tool& other);
+  Tool& operator=(Tool&& other) noexcept;
+  ~Tool();
+
+  std::string name;
+  std::string description;
+  /// JSON Schema of the arguments; null when not given, and of a custom tool.
+  Json parameters;
+  /// False unless sent.
+  bool strict = false;
+  /// Whether its type is `custom`, where that is accepted: its input is text.
+  bool custom = false;
+};
+
+/// Whether the model may call tools, or must: `tool_choice`.
+struct ToolChoice {
+  enum class Mode {
+    /// It calls none.
+    none,
+    /// `auto`: it may call any.
+    automatic,
+    /// It must call one.
+    required,
+    /// It must call the one named.
+    named,
+  };
+  Mode mode = Mode::none;
+  /// The function or the custom tool, in mode `named`.
+  std::string name;
+};
+
+std::string to_string(ToolChoice::Mode mode);
+std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
+
+/// What the answer's text must be: `response_format`.
+struct ResponseFormat {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ResponseFormat();
+  ResponseFormat(const ResponseFormat& other);
+  ResponseFormat(ResponseFormat&& other) noexcept;
+  ResponseFormat& operator=(const ResponseFormat& other);
+  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
+  ~ResponseFormat();
+
+  enum class Kind { text, json_object, json_schema };
+  Kind kind = Kind::text;
+  /// The schema's name; empty for the other kinds.
+  std::string name;
+  /// The JSON Schema; null for the other kinds.
+  Json schema;
+  /// False unless sent.
+  bool strict = false;
+};
+
+std::string to_string(ResponseFormat::Kind kind);
+std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
+
+}  // namespace wire
+
+/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
+/// as sent, unknown fields included.
+struct ChatRequest {
+  // Defined in the .cpp: a file that copies one need not compile it.
+  ChatRequest();
+  ChatRequest(const ChatRequest& other);
+  ChatRequest(ChatRequest&& other) noexcept;
+  ChatRequest& operator=(const ChatRequest& other);
+  ChatRequest& operator=(ChatRequest&& other) noexcept;
+  ~ChatRequest();
+
+  std::string model;
+  std::vector<wire::Message> messages;
+  bool stream = false;
+  /// `stream_options.include_usage`.
+  bool include_usage = false;
+  std::optional<double> temperature;
+  std::optional<double> top_p;
+  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
+  std::optional<std::int64_t> max_tokens;
+  std::optional<double> presence_penalty;
+  std::int64_t n = 1;
+  std::optional<std::int64_t> seed;
+  /// One element where a string was sent; empty unless sent.
+  std::vector<std::string> stop;
+  std::vector<wire::Tool> tools;
+  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
+  wire::ToolChoice tool_choice;
+  std::optional<bool> parallel_tool_calls;
+  std::optional<wire::ResponseFormat> response_format;
+  std::optional<bool> enable_thinking;
+  std::optional<double> repetition_penalty;
+  bool logprobs = false;
+  std::int64_t top_logprobs = 0;
+
+  /// The whole body as sent.
+  Json body;
+  /// The first 100 findings of this request alone.
+  std::vector<Finding> findings;
+
+  /// The text of the last message of role user; empty without one.
+  std::string last_user_text() const;
+  /// Whether the request offers a tool of that name.
+  bool has_tool(std::string_view name) const;
+  /// That tool; null when there is none.
+  const wire::Tool* tool(std::string_view name) const;
+};
+
+}}  // namespace mock_gateway
+
+// ---- script/scope.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
+/// without either belongs to no test: only the scope of every request covers it.
+class RequestScope {
+ public:
+  /// Every request.
+  RequestScope() = default;
+  // A move copies too, so that nothing is emptied.
+  RequestScope(const RequestScope&) = default;
+  RequestScope& operator=(const RequestScope&) = default;
+  /// Those with this key, by its id or its description: `review(mine.id)`. Throws GatewayError for a secret.
+  RequestScope(std::string key);  // NOLINT: implicit, so that review(mine.id) reads as it should
+  RequestScope(const char* key);  // NOLINT: implicit as above
+
+  /// Whether the request is one of them.
+  bool covers(const ReceivedRequest& request) const;
+  /// Whether it is every request.
+  bool whole() const { return kind_ == Kind::all; }
+  /// The key's id or description; empty when it is not the scope of a key.
+  std::string key() const { return kind_ == Kind::key ? name_ : std::string(); }
+  /// The header; empty when it is not the scope of one.
+  std::optional<wire::Header> header() const;
+  /// `key "billing service"`, `header x-test: 7`; empty for every request.
+  std::string to_string() const;
+  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
+
+  friend bool operator==(const RequestScope& a, const RequestScope& b);
+  friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
+
+ private:
+  friend RequestScope with_header(std::string name, std::string value);
+  enum class Kind { all, key, header };
+  Kind kind_ = Kind::all;
+  std::string name_;
+  std::string value_;
+};
+
+/// Those with this header, its name in any case, its value exactly. Throws GatewayError for what is no header, and for
+/// one that carries a credential: its value is masked before anything is compared.
+RequestScope with_header(std::string name, std::string value);
+
+}}  // namespace mock_gateway
+
+// ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+/// Which requests a forced failure answers.
+class FailureScope {
+ public:
+  enum class Kind { all, operation, key, model };
+
+  /// Every request.
+  FailureScope() = default;
+  // A move copies too, so that nothing is emptied.
+  FailureScope(const FailureScope&) = default;
+  FailureScope& operator=(const FailureScope&) = default;
+  /// The requests of one operation; decided before the key is looked at.
+  FailureScope(
+      Operation operation);  // NOLINT: implicit, so that fail_next(f, 1, chat_completions()) reads as it should
+
+  Kind kind() const { return kind_; }
+  /// The operation as "POST /v1/…", the key's id or the model's id; empty for all.
+  const std::string& name() const { return name_; }
+
+ private:
+  friend FailureScope for_key(std::string id);
+  friend FailureScope for_model(std::string id);
+  Kind kind_ = Kind::all;
+  std::string name_;
+};
+
+/// Every request with this key, by its id, that is enabled and has the right to the operation; before its rate limit.
+/// Throws GatewayError for something that looks like a secret.
+FailureScope for_key(std::string id);
+/// Every valid chat request for this model; before the script.
+FailureScope for_model(std::string id);
+
+}}  // namespace mock_gateway
+
+// ---- script/chaos.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// A trigger that is drawn anew for each reply that is struck, from the first to the `most`th of its kind, each as
+/// likely: at_any_event(), at_any_token(), at_any_byte().
+class DrawnTrigger {
+ public:
+  /// `kind` is after_events, after_tokens or after_bytes, and `most` at least 1, or GatewayError.
+  DrawnTrigger(Trigger::Kind kind, std::size_t most);
+
+  Trigger::Kind kind() const { return kind_; }
+  std::size_t most() const { return most_; }
+  /// "after 1 to 10 tokens".
+  std::string to_string() const;
+
+ private:
+  Trigger::Kind kind_;
+  std::size_t most_;
+};
+
+/// After an event that is drawn from the first `most`. Where the reply has fewer than were drawn, it stays whole, and
+/// its record says so. `most` is at least 1, or GatewayError.
+DrawnTrigger at_any_event(std::size_t most);
+/// After a token that is drawn from the first `most`; else as at_any_event().
+DrawnTrigger at_any_token(std::size_t most);
+/// After a byte of the body that is drawn from the first `most`; else as at_any_event().
+DrawnTrigger at_any_byte(std::size_t most);
+
+namespace detail {
+
+struct Access;
+struct ChaosPlan;
+
+}  // namespace detail
+
+/// A rule of Gateway::chaos: what goes wrong, and in which chat requests. A value; each setter returns a changed copy.
+/// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
+/// of them allows it.
+///
+/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
+/// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
+/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
+/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
+/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
+/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
+/// they come.
+class Chaos {
+ public:
+  /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
+  /// reply cannot break so, as a failure that has no events, nothing happens. Throws GatewayError for what can never
+  /// happen in any reply.
+  Chaos(Trigger trigger, Effect effect);
+  Chaos(DrawnTrigger trigger, Effect effect);
+  /// Answers with a failure, before a stub is chosen: none is called, so that the client's next try gets what the
+  /// script had for this one.
+  explicit Chaos(const Failure& failure);
+  /// Slows the reply: what this pace sets goes before what the reply and Options::pace say. A raw reply leaves in one
+  /// piece, so that only a pace which sets nothing but first_token_after slows it. GatewayError for a pace that sets
+  /// nothing, and for by_pieces, which fits one reply.
+  explicit Chaos(const Pace& pace);
+  /// Puts unsolicited_continue() or early_hints() in front of the reply. GatewayError for the other faults, which
+  /// happen before there is a request to look at: Gateway::next_connection is for them.
+  explicit Chaos(const ConnectionFault& fault);
+
+  /// Strikes with this probability, from 0 to 1, or GatewayError: 0.1 is one in ten.
+  [[nodiscard]] Chaos probability(double probability) const;
+  /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
+  /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
+  [[nodiscard]] Chaos nth(std::size_t n) const;
+  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
+  /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
+  [[nodiscard]] Chaos first(std::size_t n) const;
+  /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
+  /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
+  template <class... Matchers>
+  [[nodiscard]] Chaos when(Matchers&&... matchers) const {
+    static_assert(sizeof...(matchers) > 0, "when(...) needs at least one matcher; leave it out to match every request");
+    static_assert((std::is_convertible_v<Matchers, Matcher> && ...),
+                  "when(...) takes matchers, such as user_says(\"weather\")");
+    if constexpr ((std::is_convertible_v<Matchers, Matcher> && ...)) {
+      return with({Matcher(std::forward<Matchers>(matchers))...});
+    } else {
+      return *this;
+    }
+  }
+
+  /// "reset the connection after 2 tokens (probability 0.1, when user text contains \"weather\")".
+  std::string to_string() const;
+
+ private:
+  friend struct detail::Access;
+  Chaos with(std::initializer_list<Matcher> matchers) const;
+  detail::ChaosPlan& edit();
+
+  detail::Shared<detail::ChaosPlan> data_;  // copies share it until one of them is changed
 };
 
 }}  // namespace mock_gateway
@@ -4002,6 +4027,19 @@ Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
 
+// ---- core/error.hpp -------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
+/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
+class GatewayError : public std::runtime_error {
+ public:
+  explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
+};
+
+}}  // namespace mock_gateway
+
 // ---- document/script_document.hpp -----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -4139,6 +4177,28 @@ template <class T, std::enable_if_t<std::is_same_v<T, Json>, int>>
 LoadedScript Gateway::load(const T& document) {
   return load_json(document);
 }
+
+}}  // namespace mock_gateway
+
+// ---- evidence/evidence_json.hpp -------------------------------------------------------------------------------------
+
+// Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
+// for what there is none of. Keys of the gateway are masked, and bytes that are not UTF-8 become U+FFFD, so that every
+// object can be written with dump().
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
+/// answer are not recorded, and not in it.
+Json as_json(const Exchange& exchange);
+/// The verification with its problems, which then count as looked at.
+Json as_json(const Verification& verification);
+Json as_json(const Problem& problem);
+Json as_json(const Review& review);
+Json as_json(const Finding& finding);
+/// Null for a reference to no stub, whose id is 0.
+Json as_json(const StubReference& stub);
+Json as_json(const NearMiss& near_miss);
 
 }}  // namespace mock_gateway
 
@@ -14069,6 +14129,7 @@ MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) && {
   return std::move(*this);
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const { return fault(std::move(trigger), std::move(effect)); }
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
 
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) && {
@@ -34913,273 +34974,273 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 #endif  // adapters
 
 // Contents, by line:
-//     14  Interface
-//     37    core/version.hpp
-//     67    core/json.hpp
-//     80    core/source_location.hpp
-//     99    gateway/forward.hpp
-//    131    gateway/gateway.hpp
-//    316    core/duration.hpp
-//    326    core/shared.hpp
-//    364    model/profile.hpp
-//    396    model/tokenizer.hpp
-//    406    gateway/options.hpp
-//    532    core/wait.hpp
-//    560    model/acceptance.hpp
-//    719    model/finding.hpp
-//    761    model/chat_request.hpp
-//    920    model/received_request.hpp
-//    995    model/failure.hpp
-//   1105    model/connection_fault.hpp
-//   1206    script/scope.hpp
-//   1252    evidence/near_miss.hpp
-//   1295    evidence/sent_answer.hpp
-//   1376    evidence/journal.hpp
-//   1636    model/range.hpp
-//   1671    evidence/verification.hpp
-//   1790    core/clock.hpp
-//   1900    model/fault.hpp
-//   2070    model/hold.hpp
-//   2114    model/pace.hpp
-//   2281    model/sse_dialect.hpp
-//   2388    model/writes.hpp
-//   2417    model/reply.hpp
-//   2792    script/matcher.hpp
-//   2873    gateway/chat_script.hpp
-//   3040    model/http_reply.hpp
-//   3111    model/operation.hpp
-//   3138    script/matchers.hpp
-//   3266    script/failure_scope.hpp
-//   3302    script/chaos.hpp
-//   3402    evidence/review.hpp
-//   3515    evidence/evidence_json.hpp
-//   3537    keys/api_key.hpp
-//   3625    keys/keys.hpp
-//   3681    core/error.hpp
-//   3694    gateway/sweep.hpp
-//   3842    gateway/catalogue.hpp
-//   4005    document/script_document.hpp
-//   4145    core/printed.hpp
-//   4177    core/reporter.hpp
-//   4263  Implementation
-//   4320    core/text.hpp
-//   4433    core/random.hpp
-//   4467    core/json_reader.hpp
-//   4526    core/json_pointer.hpp
-//   4545    core/calendar.hpp
-//   4582    core/access.hpp
-//   4634    core/timeline.hpp
-//   4794    core/process.hpp
-//   4821    core/warning.hpp
-//   4833    model/profile_traits.hpp
-//   4940    model/checks.hpp
-//   4959    model/reply_data.hpp
-//   5027    model/request_error.hpp
-//   5041    model/chat_parser.hpp
-//   5060    model/finding_kinds.hpp
-//   5124    model/reply_checks.hpp
-//   5161    model/chat_fields.hpp
-//   5212    model/chat_reader.hpp
-//   5307    keys/secrets.hpp
-//   5356    keys/key_store.hpp
-//   5504    answer/bodies.hpp
-//   5533    answer/events.hpp
-//   5583    answer/tokens.hpp
-//   5662    answer/completion.hpp
-//   5773    answer/completion_json.hpp
-//   5810    answer/completion_events.hpp
-//   5880    answer/words.hpp
-//   5897    answer/default_reply.hpp
-//   5915    answer/schema_pattern.hpp
-//   6014    answer/schema_instance.hpp
-//   6038    answer/occurrences.hpp
-//   6063    answer/schema_checker.hpp
-//   6160    script/matcher_node.hpp
-//   6278    script/script.hpp
-//   6544    script/chaos_plan.hpp
-//   6576    script/chaos_rules.hpp
-//   6658    script/connection_faults.hpp
-//   6714    script/forced_failures.hpp
-//   6763    script/hiding.hpp
-//   6806    script/excerpts.hpp
-//   6834    script/json_comparison.hpp
-//   6863    script/matcher_leaf.hpp
-//   6894    delivery/gzip.hpp
-//   6922    delivery/framing.hpp
-//   6973    delivery/outlet.hpp
-//   7023    delivery/pace_schedule.hpp
-//   7067    delivery/kept_answer.hpp
-//   7165    delivery/progress.hpp
-//   7265    delivery/delivery.hpp
-//   7446    delivery/waits.hpp
-//   7551    evidence/kept_problems.hpp
-//   7625    evidence/record.hpp
-//   7886    evidence/judging.hpp
-//   7907    evidence/diagnosis.hpp
-//   7992    evidence/notes.hpp
-//   8011    evidence/redaction.hpp
-//   8032    evidence/retries.hpp
-//   8065    evidence/verifier.hpp
-//   8149    http/sockets.hpp
-//   8264    http/connection.hpp
-//   8499    http/request_reader.hpp
-//   8556    http/connection_handler.hpp
-//   8586    http/server.hpp
-//   8627    http/turned_away.hpp
-//   8683    http/acceptor.hpp
-//   8736    http/compatibility.hpp
-//   8748    http/workers.hpp
-//   8813    http/response.hpp
-//   8831    serve/asked_requests.hpp
-//   8913    serve/operations.hpp
-//   8969    serve/gateway_state.hpp
-//   9038    serve/answer.hpp
-//   9091    serve/judgement.hpp
-//   9147    serve/runner.hpp
-//   9181    serve/connection_loop.hpp
-//   9209    serve/chat_judge.hpp
-//   9225    serve/content_type.hpp
-//   9240    serve/model_check.hpp
-//   9258    serve/reply_answer.hpp
-//   9274    serve/tester_code.hpp
-//   9324    serve/judge.hpp
-//   9341    serve/delivery_report.hpp
-//   9363    serve/explanation.hpp
-//   9388    serve/profile_headers.hpp
-//   9401    gateway/option_values.hpp
-//   9456    gateway/catalogue_entries.hpp
-//   9652    gateway/sweep_run.hpp
-//   9677    document/loaded_document.hpp
-//   9710    document/script_reader.hpp
-//   9901    document/script_files.hpp
-//   9922    document/script_references.hpp
-//   9959    document/script_sections.hpp
-//  10077    document/script_values.hpp
-//  10211    core/calendar.cpp
-//  10321    core/clock.cpp
-//  10901    core/json_pointer.cpp
-//  10958    core/json_reader.cpp
-//  11280    core/process.cpp
-//  11304    core/random.cpp
-//  11359    core/reporter.cpp
-//  11439    core/source_location.cpp
-//  11453    core/text.cpp
-//  11801    core/wait.cpp
-//  11811    core/warning.cpp
-//  11825    model/acceptance.cpp
-//  11884    model/chat_fields.cpp
-//  12026    model/chat_messages.cpp
-//  12229    model/chat_reader.cpp
-//  12579    model/chat_request.cpp
-//  12689    model/checks.cpp
-//  12727    model/connection_fault.cpp
-//  12819    model/failure.cpp
-//  12997    model/fault.cpp
-//  13128    model/finding.cpp
-//  13153    model/hold.cpp
-//  13173    model/http_reply.cpp
-//  13222    model/pace.cpp
-//  13430    model/profile.cpp
-//  13600    model/range.cpp
-//  13628    model/received_request.cpp
-//  13700    model/reply.cpp
-//  14170    model/reply_checks.cpp
-//  14375    model/sse_dialect.cpp
-//  14535    keys/api_key.cpp
-//  14585    keys/key_store.cpp
-//  14990    keys/keys.cpp
-//  15036    keys/secrets.cpp
-//  15240    answer/bodies.cpp
-//  15347    answer/completion.cpp
-//  15583    answer/completion_events.cpp
-//  15794    answer/completion_json.cpp
-//  16011    answer/default_reply.cpp
-//  16174    answer/events.cpp
-//  16193    answer/occurrences.cpp
-//  16215    answer/schema_checker.cpp
-//  16686    answer/schema_instance.cpp
-//  17065    answer/schema_pattern.cpp
-//  17483    answer/tokens.cpp
-//  17712    answer/words.cpp
-//  17773    script/chaos.cpp
-//  17914    script/chaos_rules.cpp
-//  18021    script/connection_faults.cpp
-//  18124    script/excerpts.cpp
-//  18187    script/field_matchers.cpp
-//  18530    script/forced_failures.cpp
-//  18628    script/hiding.cpp
-//  18685    script/json_comparison.cpp
-//  18771    script/matcher.cpp
-//  19009    script/matchers.cpp
-//  19356    script/scope.cpp
-//  19416    script/script.cpp
-//  19846    script/text_matchers.cpp
-//  19965    delivery/delivery.cpp
-//  20554    delivery/framing.cpp
-//  20659    delivery/gzip.cpp
-//  20726    delivery/kept_answer.cpp
-//  20817    delivery/outlet.cpp
-//  20834    delivery/pace_schedule.cpp
-//  20903    delivery/progress.cpp
-//  20966    evidence/diagnosis.cpp
-//  21197    evidence/evidence_json.cpp
-//  21516    evidence/exchange.cpp
-//  21819    evidence/journal.cpp
-//  21956    evidence/kept_problems.cpp
-//  22058    evidence/notes.cpp
-//  22179    evidence/record.cpp
-//  22635    evidence/redaction.cpp
-//  22741    evidence/retries.cpp
-//  23122    evidence/review.cpp
-//  23454    evidence/sent_answer.cpp
-//  23570    evidence/verification.cpp
-//  24093    http/acceptor.cpp
-//  24202    http/compatibility.cpp
-//  24312    http/connection.cpp
-//  24816    http/request_reader.cpp
-//  25188    http/response.cpp
-//  25269    http/server.cpp
-//  25601    http/sockets.cpp
-//  26049    http/turned_away.cpp
-//  26138    http/workers.cpp
-//  26274    serve/answer.cpp
-//  26298    serve/asked_requests.cpp
-//  26371    serve/chat_judge.cpp
-//  26639    serve/connection_loop.cpp
-//  26732    serve/content_type.cpp
-//  26774    serve/delivery_report.cpp
-//  26867    serve/explanation.cpp
-//  26949    serve/gateway_state.cpp
-//  26994    serve/judge.cpp
-//  27194    serve/judgement.cpp
-//  27250    serve/model_check.cpp
-//  27272    serve/operations.cpp
-//  27427    serve/profile_headers.cpp
-//  27469    serve/reply_answer.cpp
-//  27608    serve/runner.cpp
-//  27821    serve/tester_code.cpp
-//  27838    gateway/catalogue.cpp
-//  28207    gateway/catalogue_delivery.cpp
-//  28771    gateway/catalogue_entries.cpp
-//  28929    gateway/catalogue_failures.cpp
-//  29194    gateway/catalogue_replies.cpp
-//  29592    gateway/chat_script.cpp
-//  29739    gateway/gateway.cpp
-//  30019    gateway/options.cpp
-//  30204    gateway/sweep.cpp
-//  30651    document/script_document.cpp
-//  31048    document/script_faults.cpp
-//  31348    document/script_files.cpp
-//  31494    document/script_gateway.cpp
-//  31753    document/script_matchers.cpp
-//  32084    document/script_objects.cpp
-//  32296    document/script_reader.cpp
-//  32661    document/script_references.cpp
-//  32926    document/script_replies.cpp
-//  33400    document/script_schema.cpp
-//  33509    document/script_sections.cpp
-//  34053    document/script_values.cpp
-//  34451  Adapters
-//  34468    adapters/catch2.hpp
-//  34634    adapters/doctest.hpp
-//  34797    adapters/gtest.hpp
+//     49  Interface
+//     72    core/version.hpp
+//    102    core/json.hpp
+//    115    core/source_location.hpp
+//    134    core/duration.hpp
+//    144    core/shared.hpp
+//    182    core/forward.hpp
+//    248    gateway/gateway.hpp
+//    433    gateway/chat_script.hpp
+//    586    model/range.hpp
+//    621    script/matcher.hpp
+//    702    script/matchers.hpp
+//    830    model/reply.hpp
+//   1197    model/received_request.hpp
+//   1272    model/failure.hpp
+//   1382    core/wait.hpp
+//   1410    core/clock.hpp
+//   1520    model/fault.hpp
+//   1690    model/hold.hpp
+//   1734    model/pace.hpp
+//   1901    model/sse_dialect.hpp
+//   2008    model/writes.hpp
+//   2037    model/http_reply.hpp
+//   2108    model/connection_fault.hpp
+//   2209    evidence/journal.hpp
+//   2469    evidence/sent_answer.hpp
+//   2550    evidence/near_miss.hpp
+//   2593    evidence/verification.hpp
+//   2725    model/finding.hpp
+//   2767    evidence/review.hpp
+//   2880    model/operation.hpp
+//   2907    keys/api_key.hpp
+//   2995    keys/keys.hpp
+//   3051    model/profile.hpp
+//   3083    model/tokenizer.hpp
+//   3093    gateway/options.hpp
+//   3219    model/acceptance.hpp
+//   3378    model/chat_request.hpp
+//   3537    script/scope.hpp
+//   3583    script/failure_scope.hpp
+//   3619    script/chaos.hpp
+//   3719    gateway/sweep.hpp
+//   3867    gateway/catalogue.hpp
+//   4030    core/error.hpp
+//   4043    document/script_document.hpp
+//   4183    evidence/evidence_json.hpp
+//   4205    core/printed.hpp
+//   4237    core/reporter.hpp
+//   4323  Implementation
+//   4380    core/text.hpp
+//   4493    core/random.hpp
+//   4527    core/json_reader.hpp
+//   4586    core/json_pointer.hpp
+//   4605    core/calendar.hpp
+//   4642    core/access.hpp
+//   4694    core/timeline.hpp
+//   4854    core/process.hpp
+//   4881    core/warning.hpp
+//   4893    model/profile_traits.hpp
+//   5000    model/checks.hpp
+//   5019    model/reply_data.hpp
+//   5087    model/request_error.hpp
+//   5101    model/chat_parser.hpp
+//   5120    model/finding_kinds.hpp
+//   5184    model/reply_checks.hpp
+//   5221    model/chat_fields.hpp
+//   5272    model/chat_reader.hpp
+//   5367    keys/secrets.hpp
+//   5416    keys/key_store.hpp
+//   5564    answer/bodies.hpp
+//   5593    answer/events.hpp
+//   5643    answer/tokens.hpp
+//   5722    answer/completion.hpp
+//   5833    answer/completion_json.hpp
+//   5870    answer/completion_events.hpp
+//   5940    answer/words.hpp
+//   5957    answer/default_reply.hpp
+//   5975    answer/schema_pattern.hpp
+//   6074    answer/schema_instance.hpp
+//   6098    answer/occurrences.hpp
+//   6123    answer/schema_checker.hpp
+//   6220    script/matcher_node.hpp
+//   6338    script/script.hpp
+//   6604    script/chaos_plan.hpp
+//   6636    script/chaos_rules.hpp
+//   6718    script/connection_faults.hpp
+//   6774    script/forced_failures.hpp
+//   6823    script/hiding.hpp
+//   6866    script/excerpts.hpp
+//   6894    script/json_comparison.hpp
+//   6923    script/matcher_leaf.hpp
+//   6954    delivery/gzip.hpp
+//   6982    delivery/framing.hpp
+//   7033    delivery/outlet.hpp
+//   7083    delivery/pace_schedule.hpp
+//   7127    delivery/kept_answer.hpp
+//   7225    delivery/progress.hpp
+//   7325    delivery/delivery.hpp
+//   7506    delivery/waits.hpp
+//   7611    evidence/kept_problems.hpp
+//   7685    evidence/record.hpp
+//   7946    evidence/judging.hpp
+//   7967    evidence/diagnosis.hpp
+//   8052    evidence/notes.hpp
+//   8071    evidence/redaction.hpp
+//   8092    evidence/retries.hpp
+//   8125    evidence/verifier.hpp
+//   8209    http/sockets.hpp
+//   8324    http/connection.hpp
+//   8559    http/request_reader.hpp
+//   8616    http/connection_handler.hpp
+//   8646    http/server.hpp
+//   8687    http/turned_away.hpp
+//   8743    http/acceptor.hpp
+//   8796    http/compatibility.hpp
+//   8808    http/workers.hpp
+//   8873    http/response.hpp
+//   8891    serve/asked_requests.hpp
+//   8973    serve/operations.hpp
+//   9029    serve/gateway_state.hpp
+//   9098    serve/answer.hpp
+//   9151    serve/judgement.hpp
+//   9207    serve/runner.hpp
+//   9241    serve/connection_loop.hpp
+//   9269    serve/chat_judge.hpp
+//   9285    serve/content_type.hpp
+//   9300    serve/model_check.hpp
+//   9318    serve/reply_answer.hpp
+//   9334    serve/tester_code.hpp
+//   9384    serve/judge.hpp
+//   9401    serve/delivery_report.hpp
+//   9423    serve/explanation.hpp
+//   9448    serve/profile_headers.hpp
+//   9461    gateway/option_values.hpp
+//   9516    gateway/catalogue_entries.hpp
+//   9712    gateway/sweep_run.hpp
+//   9737    document/loaded_document.hpp
+//   9770    document/script_reader.hpp
+//   9961    document/script_files.hpp
+//   9982    document/script_references.hpp
+//  10019    document/script_sections.hpp
+//  10137    document/script_values.hpp
+//  10271    core/calendar.cpp
+//  10381    core/clock.cpp
+//  10961    core/json_pointer.cpp
+//  11018    core/json_reader.cpp
+//  11340    core/process.cpp
+//  11364    core/random.cpp
+//  11419    core/reporter.cpp
+//  11499    core/source_location.cpp
+//  11513    core/text.cpp
+//  11861    core/wait.cpp
+//  11871    core/warning.cpp
+//  11885    model/acceptance.cpp
+//  11944    model/chat_fields.cpp
+//  12086    model/chat_messages.cpp
+//  12289    model/chat_reader.cpp
+//  12639    model/chat_request.cpp
+//  12749    model/checks.cpp
+//  12787    model/connection_fault.cpp
+//  12879    model/failure.cpp
+//  13057    model/fault.cpp
+//  13188    model/finding.cpp
+//  13213    model/hold.cpp
+//  13233    model/http_reply.cpp
+//  13282    model/pace.cpp
+//  13490    model/profile.cpp
+//  13660    model/range.cpp
+//  13688    model/received_request.cpp
+//  13760    model/reply.cpp
+//  14231    model/reply_checks.cpp
+//  14436    model/sse_dialect.cpp
+//  14596    keys/api_key.cpp
+//  14646    keys/key_store.cpp
+//  15051    keys/keys.cpp
+//  15097    keys/secrets.cpp
+//  15301    answer/bodies.cpp
+//  15408    answer/completion.cpp
+//  15644    answer/completion_events.cpp
+//  15855    answer/completion_json.cpp
+//  16072    answer/default_reply.cpp
+//  16235    answer/events.cpp
+//  16254    answer/occurrences.cpp
+//  16276    answer/schema_checker.cpp
+//  16747    answer/schema_instance.cpp
+//  17126    answer/schema_pattern.cpp
+//  17544    answer/tokens.cpp
+//  17773    answer/words.cpp
+//  17834    script/chaos.cpp
+//  17975    script/chaos_rules.cpp
+//  18082    script/connection_faults.cpp
+//  18185    script/excerpts.cpp
+//  18248    script/field_matchers.cpp
+//  18591    script/forced_failures.cpp
+//  18689    script/hiding.cpp
+//  18746    script/json_comparison.cpp
+//  18832    script/matcher.cpp
+//  19070    script/matchers.cpp
+//  19417    script/scope.cpp
+//  19477    script/script.cpp
+//  19907    script/text_matchers.cpp
+//  20026    delivery/delivery.cpp
+//  20615    delivery/framing.cpp
+//  20720    delivery/gzip.cpp
+//  20787    delivery/kept_answer.cpp
+//  20878    delivery/outlet.cpp
+//  20895    delivery/pace_schedule.cpp
+//  20964    delivery/progress.cpp
+//  21027    evidence/diagnosis.cpp
+//  21258    evidence/evidence_json.cpp
+//  21577    evidence/exchange.cpp
+//  21880    evidence/journal.cpp
+//  22017    evidence/kept_problems.cpp
+//  22119    evidence/notes.cpp
+//  22240    evidence/record.cpp
+//  22696    evidence/redaction.cpp
+//  22802    evidence/retries.cpp
+//  23183    evidence/review.cpp
+//  23515    evidence/sent_answer.cpp
+//  23631    evidence/verification.cpp
+//  24154    http/acceptor.cpp
+//  24263    http/compatibility.cpp
+//  24373    http/connection.cpp
+//  24877    http/request_reader.cpp
+//  25249    http/response.cpp
+//  25330    http/server.cpp
+//  25662    http/sockets.cpp
+//  26110    http/turned_away.cpp
+//  26199    http/workers.cpp
+//  26335    serve/answer.cpp
+//  26359    serve/asked_requests.cpp
+//  26432    serve/chat_judge.cpp
+//  26700    serve/connection_loop.cpp
+//  26793    serve/content_type.cpp
+//  26835    serve/delivery_report.cpp
+//  26928    serve/explanation.cpp
+//  27010    serve/gateway_state.cpp
+//  27055    serve/judge.cpp
+//  27255    serve/judgement.cpp
+//  27311    serve/model_check.cpp
+//  27333    serve/operations.cpp
+//  27488    serve/profile_headers.cpp
+//  27530    serve/reply_answer.cpp
+//  27669    serve/runner.cpp
+//  27882    serve/tester_code.cpp
+//  27899    gateway/catalogue.cpp
+//  28268    gateway/catalogue_delivery.cpp
+//  28832    gateway/catalogue_entries.cpp
+//  28990    gateway/catalogue_failures.cpp
+//  29255    gateway/catalogue_replies.cpp
+//  29653    gateway/chat_script.cpp
+//  29800    gateway/gateway.cpp
+//  30080    gateway/options.cpp
+//  30265    gateway/sweep.cpp
+//  30712    document/script_document.cpp
+//  31109    document/script_faults.cpp
+//  31409    document/script_files.cpp
+//  31555    document/script_gateway.cpp
+//  31814    document/script_matchers.cpp
+//  32145    document/script_objects.cpp
+//  32357    document/script_reader.cpp
+//  32722    document/script_references.cpp
+//  32987    document/script_replies.cpp
+//  33461    document/script_schema.cpp
+//  33570    document/script_sections.cpp
+//  34114    document/script_values.cpp
+//  34512  Adapters
+//  34529    adapters/catch2.hpp
+//  34695    adapters/doctest.hpp
+//  34858    adapters/gtest.hpp

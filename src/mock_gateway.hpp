@@ -1,9 +1,44 @@
 // mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
 //
-// Script what the gateway says, run the client against a real socket, verify what the client did.
+// Script what the gateway says, run the client against a real socket, verify what the client did. A complete test,
+// which examples/first_test.cpp has as well:
+//
+//     #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+//     #define MOCK_GATEWAY_ADAPTER_DOCTEST
+//     #include "mock_gateway.hpp"  // and doctest
+//
+//     #include <httplib.h>
+//
+//     using namespace mock_gateway;
+//     using namespace std::chrono_literals;
+//
+//     /// The code under test. Any client will do that takes a base address and a key.
+//     static httplib::Result ask(const Gateway& gateway, const char* question) {
+//       httplib::Client client(gateway.host(), gateway.port());
+//       client.set_bearer_token_auth(gateway.api_key());
+//       const Json request = {{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", question}}}}};
+//       return client.Post("/v1/chat/completions", request.dump(), "application/json");
+//     }
+//
+//     TEST_CASE("the client reports what the gateway said") {
+//       Gateway gateway;  // a real endpoint on 127.0.0.1 at a free port, ready now
+//       gateway.chat().when(user_says("capital of France")).reply("Paris.");
+//       const auto answer = ask(gateway, "What is the capital of France?");
+//       REQUIRE(answer);
+//       CHECK(Json::parse(answer->body)["choices"][0]["message"]["content"] == "Paris.");
+//       CHECK(gateway.journal().last().chat().last_user_text() == "What is the capital of France?");
+//
+//       gateway.fail_next(rate_limited(2s));  // the next request gets 429 with Retry-After: 2
+//       CHECK(ask(gateway, "And of Italy?")->status == 429);
+//       CHECK(gateway.verify());  // everything went as scripted
+//       CHECK(gateway.review());  // and the client did nothing wrong
+//     }
+//
+// What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
+// tells: journal, verify(), review(); then keys, options and what is rare.
 //
 // Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that includes this header compiles all of it, which takes seconds.
+// MOCK_GATEWAY_HEADER_ONLY 1 every file that makes a gateway compiles all of it, which takes seconds.
 
 // Every public part, in the order in which a reader wants them.
 // assemble.py refuses a part that is reached from here and not named here.
@@ -11,48 +46,48 @@
 #include "core/version.hpp"
 #include "core/json.hpp"
 #include "core/source_location.hpp"
-#include "gateway/forward.hpp"
+#include "core/duration.hpp"
+#include "core/shared.hpp"
+#include "core/forward.hpp"
 #include "gateway/gateway.hpp"
-#include "gateway/options.hpp"
 #include "gateway/chat_script.hpp"
-#include "model/reply.hpp"
-#include "model/fault.hpp"
-#include "model/hold.hpp"
-#include "model/sse_dialect.hpp"
-#include "model/writes.hpp"
-#include "model/pace.hpp"
-#include "model/failure.hpp"
-#include "model/http_reply.hpp"
-#include "model/connection_fault.hpp"
-#include "model/chat_request.hpp"
-#include "model/received_request.hpp"
-#include "model/range.hpp"
-#include "model/operation.hpp"
-#include "model/profile.hpp"
-#include "model/acceptance.hpp"
-#include "model/finding.hpp"
-#include "model/tokenizer.hpp"
 #include "script/matchers.hpp"
 #include "script/matcher.hpp"
-#include "script/scope.hpp"
-#include "script/failure_scope.hpp"
-#include "script/chaos.hpp"
+#include "model/range.hpp"
+#include "model/reply.hpp"
+#include "model/failure.hpp"
+#include "model/fault.hpp"
+#include "model/hold.hpp"
+#include "model/pace.hpp"
+#include "model/sse_dialect.hpp"
+#include "model/writes.hpp"
+#include "model/http_reply.hpp"
+#include "model/connection_fault.hpp"
+#include "core/clock.hpp"
 #include "evidence/journal.hpp"
-#include "evidence/near_miss.hpp"
 #include "evidence/sent_answer.hpp"
+#include "model/received_request.hpp"
 #include "evidence/verification.hpp"
+#include "evidence/near_miss.hpp"
+#include "core/wait.hpp"
 #include "evidence/review.hpp"
-#include "evidence/evidence_json.hpp"
+#include "model/finding.hpp"
 #include "keys/keys.hpp"
 #include "keys/api_key.hpp"
-#include "core/clock.hpp"
-#include "core/duration.hpp"
-#include "core/wait.hpp"
-#include "core/error.hpp"
-#include "core/shared.hpp"
+#include "gateway/options.hpp"
+#include "model/profile.hpp"
+#include "model/acceptance.hpp"
+#include "model/chat_request.hpp"
+#include "model/tokenizer.hpp"
+#include "script/scope.hpp"
+#include "script/failure_scope.hpp"
+#include "model/operation.hpp"
+#include "script/chaos.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
 #include "document/script_document.hpp"
+#include "evidence/evidence_json.hpp"
+#include "core/error.hpp"
 // clang-format on
 
 // The assembled header has these behind guards of their own, so that they may be asked for after a first include.

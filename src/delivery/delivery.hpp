@@ -11,6 +11,8 @@
 #include "../answer/events.hpp"
 #include "../core/clock.hpp"
 #include "../core/timeline.hpp"
+#include "../model/fault.hpp"
+#include "../model/hold.hpp"
 #include "../model/profile.hpp"
 #include "../model/reply.hpp"
 #include "../model/reply_data.hpp"

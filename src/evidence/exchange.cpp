@@ -9,6 +9,7 @@
 #include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
 #include "record.hpp"
+#include "sent_answer.hpp"
 
 namespace mock_gateway {
 

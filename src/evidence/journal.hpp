@@ -10,14 +10,10 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/forward.hpp"
 #include "../core/shared.hpp"
-#include "../core/wait.hpp"
-#include "../model/chat_request.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/received_request.hpp"
-#include "../script/scope.hpp"
-#include "near_miss.hpp"
-#include "sent_answer.hpp"
 
 namespace mock_gateway {
 

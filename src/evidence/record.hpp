@@ -19,6 +19,7 @@
 #include "../core/access.hpp"
 #include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
+#include "../model/fault.hpp"
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"

@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "../core/forward.hpp"
 #include "../core/source_location.hpp"
 #include "../model/range.hpp"
 #include "near_miss.hpp"
@@ -126,5 +128,18 @@ class [[nodiscard]] Verification {
 
 /// Its message, with a line end behind it if it has several lines.
 std::ostream& operator<<(std::ostream& out, const Verification& verification);
+
+namespace detail {
+
+Verification called_in_order(std::initializer_list<const Stub*> stubs);
+
+}  // namespace detail
+
+/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
+/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
+template <class... Stubs>
+Verification called_in_order(const Stub& first, const Stubs&... others) {
+  return detail::called_in_order({&first, &others...});
+}
 
 }  // namespace mock_gateway

@@ -11,6 +11,7 @@
 #include "../model/chat_request.hpp"
 #include "../model/fault.hpp"
 #include "../model/reply.hpp"
+#include "../model/sse_dialect.hpp"
 #include "catalogue.hpp"
 #include "gateway.hpp"
 

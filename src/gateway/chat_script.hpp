@@ -10,26 +10,20 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/forward.hpp"
 #include "../core/shared.hpp"
 #include "../core/source_location.hpp"
-#include "../core/wait.hpp"
-#include "../evidence/journal.hpp"
-#include "../evidence/verification.hpp"
-#include "../model/range.hpp"
-#include "../model/reply.hpp"
-#include "../script/matcher.hpp"
 
 namespace mock_gateway {
 
 namespace detail {
 
+class JournalState;
 class Script;
 class StubState;
 struct StubPlan;
 
 }  // namespace detail
-
-class ScopedStub;
 
 /// A stub that is live. A handle: may outlive its gateway.
 class Stub {
@@ -76,19 +70,6 @@ class [[nodiscard]] ScopedStub : public Stub {
  private:
   bool owns_ = true;
 };
-
-namespace detail {
-
-Verification called_in_order(std::initializer_list<const Stub*> stubs);
-
-}  // namespace detail
-
-/// Whether each stub was called, and every call of each came before every call of the next, in the order of the
-/// journal, which has a request before its answer begins: `CHECK(called_in_order(login, ask, logout))`.
-template <class... Stubs>
-Verification called_in_order(const Stub& first, const Stubs&... others) {
-  return detail::called_in_order({&first, &others...});
-}
 
 /// Builds a stub: `gateway.chat().when(…).times(2).reply(…)`. The stub is live when `reply` or `never` returns, so they
 /// come last. Of the stubs that match, the one of the highest priority answers, and of those of one priority the

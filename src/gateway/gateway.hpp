@@ -6,9 +6,9 @@
 #include <string>
 #include <type_traits>
 
+#include "../core/forward.hpp"
 #include "../core/json.hpp"
 #include "../core/source_location.hpp"
-#include "forward.hpp"
 
 namespace mock_gateway {
 

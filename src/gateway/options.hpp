@@ -8,10 +8,10 @@
 #include <string>
 
 #include "../core/duration.hpp"
+#include "../core/forward.hpp"
 #include "../core/shared.hpp"
 #include "../model/profile.hpp"
 #include "../model/tokenizer.hpp"
-#include "forward.hpp"
 
 namespace mock_gateway {
 

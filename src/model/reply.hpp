@@ -11,19 +11,11 @@
 #include <vector>
 
 #include "../core/duration.hpp"
+#include "../core/forward.hpp"
 #include "../core/json.hpp"
 #include "../core/shared.hpp"
-#include "failure.hpp"
-#include "fault.hpp"
-#include "hold.hpp"
-#include "pace.hpp"
-#include "received_request.hpp"
-#include "sse_dialect.hpp"
-#include "writes.hpp"
 
 namespace mock_gateway {
-
-struct ChatRequest;
 
 /// What might have stood in a token's place, as `top_logprobs` lists it.
 struct TopLogprob {
@@ -269,9 +261,7 @@ class Reply {
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const {
-    return fault(std::move(trigger), std::move(effect));
-  }
+  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
@@ -309,10 +299,6 @@ class Reply {
 
   detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
 };
-
-/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
-/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
-using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 /// The last element of a sequence of replies: `reply("a", "b", then_nothing_more())`. A further request that the stub
 /// matches is refused like an unmatched one, whatever older stubs would say. Without it the last reply stays.

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "fault.hpp"
+#include "pace.hpp"
 #include "reply_data.hpp"
 
 // What a reply can carry, and what can happen to it. What cannot is a GatewayError.

@@ -6,7 +6,14 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "failure.hpp"
+#include "fault.hpp"
+#include "hold.hpp"
+#include "pace.hpp"
+#include "received_request.hpp"
 #include "reply.hpp"
+#include "sse_dialect.hpp"
+#include "writes.hpp"
 
 namespace mock_gateway {
 namespace detail {

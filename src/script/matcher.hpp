@@ -6,10 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "../core/forward.hpp"
 #include "../core/shared.hpp"
-#include "../model/chat_request.hpp"
-#include "../model/received_request.hpp"
-#include "scope.hpp"
 
 namespace mock_gateway {
 

@@ -12,7 +12,9 @@
 
 #include "../core/access.hpp"
 #include "../model/range.hpp"
+#include "../model/received_request.hpp"
 #include "matcher.hpp"
+#include "scope.hpp"
 
 namespace mock_gateway {
 namespace detail {

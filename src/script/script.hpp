@@ -15,9 +15,11 @@
 #include "../core/source_location.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/range.hpp"
+#include "../model/received_request.hpp"
 #include "../model/reply.hpp"
 #include "matcher.hpp"
 #include "matcher_node.hpp"
+#include "scope.hpp"
 
 namespace mock_gateway {
 
