@@ -74,6 +74,36 @@ class Keys(Evidence):
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
+    def test_a_limit_is_shown_as_scripts_write_it(self):
+        with Program() as gateway:
+            key = "/keys/" + gateway.post("/keys")["id"]
+            for limit, shown in [("3/1h", "3/1h"), ("3/120m", "3/2h"), ("3/90m", "3/90m"), ("3/60s", "3/1m"),
+                                 ("3/90s", "3/90s"), ("3/1s", "3/1s"), ("3/20ms", "3/20ms"), ("3/3600000ms", "3/1h")]:
+                self.assertEqual(gateway.call("PATCH", key, {"limit": limit})["limit"], shown)
+            for name, none in [("limit", None), ("models", []), ("operations", []), ("name", "")]:
+                gateway.call("PATCH", key, {"limit": "3/1s", "models": ["m"], "operations": ["list_models"],
+                                            "name": "x"})
+                before = gateway.get(key)
+                self.assertEqual(gateway.call("PATCH", key, {name: None}), {**before, name: none})
+            self.assertEqual(gateway.call("PATCH", key, {}), {**before, "name": ""})
+
+    def test_what_a_key_s_path_may_name(self):
+        with Program({"keys": [{"name": "mine", "secret": "sk-mine-0123456789abcdef"}]}) as gateway:
+            made = gateway.post("/keys", {"name": "gone"})
+            gateway.delete("/keys/" + made["id"])
+            self.assertEqual(gateway.get("/keys/" + made["id"])["state"], "deleted")
+            for call, path in [("PATCH", ""), ("DELETE", ""), ("POST", "/disable"), ("POST", "/enable")]:
+                error = self.refused("no_such_key", 404, gateway.call, call, f"/keys/{made['id']}{path}", {})
+                self.assertIn("is deleted, and cannot come back", error["message"])
+            error = self.refused("no_such_key", 404, gateway.get, "/keys/sk-mine-0123456789abcdef")
+            self.assertNotIn("0123456789", error["message"])
+            self.assertIn('did you mean "key_1"',
+                          self.refused("no_such_key", 404, gateway.get, "/keys/key_")["message"])
+            self.refused("invalid_request", 400, gateway.post, "/keys/key_1/disable", {"for": "1s"})
+            self.refused("invalid_request", 400, gateway.post, "/keys", {"keys": [], "name": "x"})
+            self.assertEqual(gateway.post("/keys", {"keys": []}), {"keys": []})
+            self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]], ["default key", "mine"])
+
     def test_keys_are_made_all_or_none_and_mistakes_have_their_place(self):
         with Program() as gateway:
             wanted = [{"name": "a", "secret": "sk-chosen"}, {"limit": "1/1h", "state": "disabled"}]
@@ -131,13 +161,18 @@ class Clock(Evidence):
             self.assertEqual([event["at_ms"] for event in events if event["kind"] == "token"], [1000, 2000, 3000])
             for bad in [{}, {"by": 60}, {"by": "60"}, {"by": "-1s"}, {"to": "60s"}]:
                 self.refused("invalid_request", 400, gateway.post, "/clock/advance", bad)
+            moved = gateway.post("/clock/advance", {"by": "1500us"})
+            self.assertEqual((moved["moved_ms"], moved["fired"], moved["waiting"]), (1.5, [], []))
+            self.refused("invalid_request", 400, gateway.post, "/clock/next", {"by": "1s"})
 
     def test_a_clock_that_is_not_manual_is_shown_and_not_moved(self):
         for script, kind in [({}, "real"), ({"gateway": {"clock": "instant"}}, "instant")]:
             with Program(script) as gateway:
-                self.assertEqual(gateway.get("/clock")["kind"], kind)
-                self.refused("clock_is_real", 409, gateway.post, "/clock/advance", {"by": "1s"})
-                self.refused("clock_is_real", 409, gateway.post, "/clock/next")
+                self.assertEqual((gateway.get("/clock")["kind"], gateway.get("/clock")["waiting"]), (kind, []))
+                for path, body in ("/clock/advance", {"by": "1s"}), ("/clock/next", None):
+                    message = self.refused("clock_is_real", 409, gateway.post, path, body)["message"]
+                    self.assertIn("is instant, and nothing waits on it;" if script else "the gateway's clock is real;",
+                                  message)
 
     def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
         # To the last token takes half a minute on a machine that does nothing else.
@@ -179,7 +214,14 @@ class Clock(Evidence):
             self.assertIn(b"two", two.result()[1])
             error = self.refused("no_such_gate", 404, gateway.post, "/gates/fist/open")
             self.assertIn('did you mean "first"?', error["message"])
-            self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **{"for": "ever"})
+            for query in ({"for": "ever"}, {"count": 0}, {"count": 1_000_001}, {"within": "61s"}):
+                self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **query)
+            self.assertFalse(gateway.get("/gates/first/wait", count=1_000_000, within="0s")["reached"])
+            began = time.monotonic()
+            missed = gateway.get("/gates/first/wait", **{"for": "delivered", "count": 3})
+            self.assertEqual((missed["reached"], missed["gate"]), (False, opened))
+            self.assertTrue(0.99 <= time.monotonic() - began < 10, "a second is what it waits unless said")
+            self.refused("invalid_request", 400, gateway.post, "/gates/first/release", {"times": 2})
 
     def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
         # What stands behind the stub gives the other one time to be read.
@@ -396,6 +438,12 @@ class Journal(Evidence):
             for query in [
                 {"status": "9"},
                 {"status": "6xx"},
+                {"status": "0xx"},
+                {"status": "42x"},
+                {"status": "4x2"},
+                {"status": "4222"},
+                {"status": "4xxx"},
+                {"status": ""},
                 {"decision": "stubs"},
                 {"limit": 0},
                 {"limit": 1001},
@@ -519,6 +567,11 @@ class Journal(Evidence):
             self.assertEqual((status, json.loads(body)["decision"]), (200, "rejected"))
         with Program() as gateway:
             self.assertEqual(gateway.post("/journal/explain", saying("a"))["decision"], "default_reply")
+            scope = gateway.post("/scopes", {"name": "mine"})["id"]
+            gateway.post("/stubs", {"name": "scoped", "reply": "x"}, scope=scope)
+            self.assertEqual(gateway.post("/journal/explain", saying("a"), scope=scope)["stub"]["name"], "scoped")
+            self.assertIsNone(gateway.post("/journal/explain", saying("a"))["stub"])
+            self.refused("invalid_request", 400, gateway.call, "DELETE", "/journal", {"of": scope})
 
     def test_a_request_that_the_default_reply_cannot_answer_is_explained_as_it_is_answered(self):
         schema = {"type": "json_schema", "json_schema": {"name": "endless", "schema": {"$ref": "#"}}}
