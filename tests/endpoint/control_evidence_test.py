@@ -457,6 +457,99 @@ class Journal(Evidence):
                 self.assertNotIn("sk-mine", error["message"])
             self.refused("no_such_scope", 404, gateway.get, "/journal", scope="key_7")
 
+    def test_each_kind_of_decision_chooses_its_own(self):
+        script = {"stubs": [{"when": {"user_says": "stub"}, "reply": "yes"}],
+                  "operations": [{"method": "GET", "path": "/v1/mine", "reply": {"json": 1}}]}
+        with Program(script) as gateway:
+            def break_off():
+                with socket.create_connection((gateway.data.hostname, gateway.data.port), program.TIMEOUT) as client:
+                    client.sendall(b"GET\r\n\r\n")
+                    self.assertIn(b" 400 ", client.recv(65536))
+
+            def fail(section, rule):
+                gateway.post(section, rule)
+                gateway.chat("stub")
+                gateway.delete(section)
+
+            def without_stubs():
+                for stub in gateway.get("/stubs")["stubs"]:
+                    gateway.delete(f"/stubs/{stub['id']}")
+                gateway.ask("default")
+
+            ways = {
+                "stub": lambda: gateway.ask("stub"),
+                "unmatched": lambda: gateway.chat("other"),
+                "models": lambda: gateway.request("GET", "/v1/models"),
+                "handler": lambda: gateway.request("GET", "/v1/mine"),
+                "rejected": lambda: gateway.request("GET", "/nowhere"),
+                "malformed": break_off,
+                "forced_failure": lambda: fail("/failures", {"failure": 503}),
+                "chaos": lambda: fail("/chaos", {"failure": 503, "nth": 1}),
+                "default_reply": without_stubs,
+            }
+            for way in ways.values():
+                way()
+            for id_, kind in enumerate(ways, 1):
+                with self.subTest(kind):
+                    for word in (kind, kind.replace("_", " ")):
+                        (one,) = gateway.get("/journal", decision=word)["exchanges"]
+                        self.assertEqual(one["id"], id_)
+                        self.assertEqual(one["decision"]["kind"].replace(" ", "_"), kind)
+            for kind in ("callback_failed", "answer_failed"):  # which no script brings about
+                self.assertEqual(gateway.get("/journal", decision=kind)["exchanges"], [])
+            error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="default")
+            for kind in (*ways, "callback_failed", "answer_failed"):
+                self.assertIn(kind, error["message"])
+
+    def test_a_text_is_looked_for_in_each_place_and_in_nothing_else(self):
+        with Program({"keys": [{"name": "the tester's key", "secret": "sk-mine"}]}) as gateway:
+            gateway.request("GET", "/v1/models?in=target")
+            gateway.chat("in body")
+            gateway.request("GET", "/v1/models", key="sk-mine")
+            gateway.chat(temperature="hot")
+            for text, ids in [("in=target", [1]), ("in body", [2]), ("THE TESTER'S", [3]), ("invalid_type", [4]),
+                              ("expected a number", [4]), ("authorization", []), ("key_2", []), ("", [4, 3, 2, 1])]:
+                with self.subTest(text):
+                    self.assertEqual([one["id"] for one in gateway.get("/journal", text=text)["exchanges"]], ids)
+
+    def test_a_text_is_found_wherever_it_begins_and_only_letters_of_ascii_have_two_cases(self):
+        body = '{"content": "aabaabaaab abcabcabd [Z@É"}'
+        with Program() as gateway:
+            self.assertEqual(gateway.request("POST", "/v1/chat/completions", body.encode(), key="sk-nobody")[0], 401)
+            # Each begins anew inside what matched before.
+            found = ["aabaaab", "AABAAAB", "abaaab", "aaab", "abcabd", "baabaa", "d [z@É", "{", "}", body, body[1:]]
+            for text in found + ["abcabcabcabd", "aabaaabb", "baaaab", "{z@", "[z`", "[z@é", "}}", body + " "]:
+                with self.subTest(text):
+                    exchanges = gateway.get("/journal", text=text)["exchanges"]
+                    self.assertEqual(len(exchanges), 1 if text in found else 0)
+
+    def test_a_status_or_a_class_of_them_chooses(self):
+        sent = [400, 499, 500, 599, 404]
+        with Program(None, *(flag for status in sent for flag in ("--fail", str(status)))) as gateway:
+            for status in sent:
+                self.assertEqual(gateway.request("GET", "/v1/models")[0], status)
+            self.assertEqual(gateway.request("GET", "/v1/models")[0], 200)
+            for query, ids in [("4xx", [5, 2, 1]), ("5xx", [4, 3]), ("2xx", [6]), ("1xx", []), ("499", [2]),
+                               ("500", [3]),
+                               ("599", [4]), ("404", [5]), ("400", [1]), ("100", [])]:
+                self.assertEqual([one["id"] for one in gateway.get("/journal", status=query)["exchanges"]], ids, query)
+            for query in ("0xx", "6xx", "099", "600", "4x", "4xxx", "40", "4000", "4x0", "40x", "x00", "", "4 0"):
+                self.refused("invalid_request", 400, lambda: gateway.get("/journal", status=query))
+
+    def test_a_page_has_at_most_two_hundred_unless_said(self):
+        with Program() as gateway:
+            connection = http.client.HTTPConnection(gateway.data.hostname, gateway.data.port, timeout=program.TIMEOUT)
+            for count in 200, 201:
+                while gateway.get("")["counts"]["requests"] < count:
+                    connection.request("GET", "/v1/models",
+                                       headers={"Authorization": "Bearer " + gateway.info["api_key"]})
+                    connection.getresponse().read()
+                page = gateway.get("/journal")
+                self.assertEqual((len(page["exchanges"]), page["more"]), (200, count > 200))
+                page = gateway.get("/journal", limit=count)
+                self.assertEqual((len(page["exchanges"]), page["more"]), (count, False))
+            connection.close()
+
     def test_whoever_follows_sees_an_exchange_come_and_end(self):
         held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
         with Program({"stubs": [{"when": {"user_says": "hold"}, "reply": held}, {"reply": "plain"}]}) as gateway:

@@ -19,7 +19,7 @@ import unittest
 import control
 import program
 from control import Program, Refused, eventually
-from large_test import seconds
+from large_test import LEAST, seconds
 
 
 class Api(unittest.TestCase):
@@ -748,6 +748,40 @@ class Stop(Api):
             self.assertEqual(gateway.end(), 0)
             # It takes some 10 ms on a machine that does nothing else.
             self.assertLess(time.monotonic() - began, 2)
+
+    def test_a_search_of_the_journal_ends_with_the_program(self):
+        def of_children():
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+        control.document()  # by a program of its own, whose time is not to count
+        searches, bodies = 4, 12
+        ends = {"stop": lambda gateway: gateway.post("/stop"), "signal": lambda gateway: gateway.process.terminate(),
+                "stdin": lambda gateway: gateway.process.stdin.close()}
+        for name, end in ends.items():
+            before = of_children()
+            with self.subTest(name), Program() as gateway:
+                for _ in range(bodies):
+                    self.assertEqual(gateway.request("POST", "/v1/models", b"a" * 2_000_000, key="sk-nobody")[0], 401)
+                text = "a" * 10 + "b"
+                began = seconds(gateway)
+                self.assertEqual(gateway.get("/journal", text=text)["exchanges"], [])
+                cost = seconds(gateway) - began
+                self.assertGreater(cost, 0.02, "too little to be seen")
+                clients = []
+                for _ in range(searches):
+                    client = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
+                    self.addCleanup(client.close)
+                    client.request("GET", f"{control.API}/journal?text={text}",
+                                   headers={"Authorization": "Bearer " + gateway.info["control_token"]})
+                    clients.append(client)
+                began = seconds(gateway)
+                eventually(self, lambda: seconds(gateway) > began + cost / 4, "nothing is searched")
+                used = seconds(gateway)
+                end(gateway)
+                self.assertEqual(gateway.end(), 0)
+                # What is left of them would take the processor more than three times as long as one of them.
+                self.assertLess(of_children() - before - used, max(cost, LEAST), f"one search takes {cost:.2f} s")
 
 
 if __name__ == "__main__":

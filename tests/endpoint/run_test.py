@@ -394,6 +394,20 @@ class LeftBehind(unittest.TestCase):
             self.assertIn(f" {done.stdout.strip()} (sleep)\n", done.stderr)
         self.assertFalse(is_alive(int(done.stdout)))
 
+    @unittest.skipUnless(os.path.exists("/proc/self/comm"), "without /proc")
+    def test_a_child_is_told_by_its_name_whatever_that_holds(self):
+        for name, told in ("a) S 1 (b", "a) S 1 (b"), ("x)\ny (z", r"x)\ny (z"):
+            child = (f"import os, signal, sys; open('/proc/self/comm', 'w').write({name!r}); os.close(int(sys.argv[1]));"
+                     "signal.pause()")
+            # The command ends once the child has its name, which the closed pipe tells.
+            code = ("import subprocess; r, w = os.pipe();"
+                    f"child = subprocess.Popen([sys.executable, '-c', {child!r}, str(w)], pass_fds=[w]);"
+                    "os.close(w); os.read(r, 1); print(child.pid)")
+            done = run("--fail-on", "never", command=python(code))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"left processes behind, which get SIGTERM: {done.stdout.strip()} ({told})\n", done.stderr)
+            self.assertFalse(is_alive(int(done.stdout)))
+
     def test_those_that_ignore_it_are_killed(self):
         deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
                 "signal.pause()")
@@ -501,6 +515,26 @@ print(json.dumps([{{**pids, "inner": inner.pid, "outer": os.getpid()}}, [os.envi
 signal.pause()
 '''
         self.play(code, lambda pid: os.kill(pid, signal.SIGKILL))
+
+    def test_what_is_not_the_command_s_lives_on(self):
+        others = {}
+
+        def end(pid):
+            variables = {"none": {}, "longer": {"MOCK_GATEWAY_INFO": self.info_file + "2"},
+                         "other": {"INFO": self.info_file}, "shorter": {"MOCK_GATEWAY_INFO": self.info_file[:-1]}}
+            for name, environment in variables.items():
+                others[name] = subprocess.Popen(["/bin/sleep", "1000"], env=environment)
+            os.kill(pid, signal.SIGKILL)
+
+        try:
+            _, said = self.play(self.CODE + "signal.pause()", end)
+            self.assertEqual([name for name, other in others.items() if other.poll() is not None], [])
+            for other in others.values():
+                self.assertNotIn(f" {other.pid} (", said)
+        finally:
+            for other in others.values():
+                other.kill()
+                other.wait()
 
     def test_a_run_that_ends_by_itself_ends_nothing_else(self):
         code = ("import subprocess; print(subprocess.Popen(['sleep', '1000'], start_new_session=True, "
