@@ -3437,11 +3437,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
 ///   continued it.
 /// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same, or it calls this one
-/// the
-///   next. Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of
-///   them. Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success),
-///   and tries have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
+///   this number is the next.
+/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
+/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
+/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
 ///
 /// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
 /// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
@@ -4264,7 +4264,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -5463,6 +5463,7 @@ class KeyStore {
  private:
   struct Entry {
     ApiKey key;
+    std::size_t place = 0;  // in entries_
     std::string secret;
     LimitWindow window;
     std::uint64_t script = 0;  // that owns it; 0: none
@@ -5477,6 +5478,10 @@ class KeyStore {
   /// Adds a key with this secret; without one, it is made up.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   void give_secret(Entry& its, std::string secret);
+  /// Masked: a description is shown by list(), and not even its author gets a secret into it.
+  void describe(Entry& its, std::string description);
+  /// The keys with this description, deleted ones too, in order of creation.
+  std::vector<Entry*> described(const std::string& description) const;
   /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
@@ -5492,7 +5497,8 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  secrets::Known known_;  // the same secrets, for masking; has a mutex of its own
+  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' places in entries_
+  secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};
@@ -8000,8 +8006,10 @@ class JournalState;
 /// was unusual in them, and which got a failure; of many exchanges the first ten.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// The connections that a scripted fault struck, a line each; of many the first ten.
+/// The connections that a scripted fault struck, a line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// Of many such lines the first ten, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
 /// What is under way: what each exchange waits for as scripted, and how many others there are.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
@@ -8075,12 +8083,18 @@ class ReportedProblems {
   void add_notes(const std::vector<std::string>& notes);
   /// Those that were not added before; from now on they have been.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
+  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
+  /// the next test the same number is of others.
+  void pass_over(const std::vector<std::string>& notes);
+  /// Those that do not belong to earlier tests.
+  std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> problems_;
   std::set<std::string> notes_;
+  std::set<std::string> passed_over_;
 };
 
 /// Judges script and journal as they are now.
@@ -8104,8 +8118,8 @@ class Verifier {
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
   std::string new_notes(std::uint64_t since) const;
-  /// The connections that a fault struck until now are not new any more.
-  void pass_over_connections() const;
+  /// What chaos and faults of connections have done until now is not new any more.
+  void pass_over_notes() const;
   void reset();
 
  private:
@@ -8117,7 +8131,6 @@ class Verifier {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  std::vector<std::string> notes_of_requests(const RequestScope& scope, std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -10013,8 +10026,10 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far.
+  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
+  /// key's}, {method, path}.
   std::vector<ScriptPart> parts;
+  std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
 };
 
@@ -11370,6 +11385,7 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
+  bool taken = false;  // of the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
@@ -11420,6 +11436,7 @@ MOCK_GATEWAY_INLINE bool are_notes_wanted() {
 MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  if (std::exchange(book.taken, true)) return {};
   std::vector<TestNotes> taken = std::exchange(book.kept, {});
   for (NoteSource* const source : book.sources)
     if (TestNotes notes = source->take_notes(); !notes.text.empty()) taken.push_back(std::move(notes));
@@ -11429,6 +11446,7 @@ MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
 MOCK_GATEWAY_INLINE void pass_over_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  book.taken = false;
   book.kept.clear();
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
@@ -14596,6 +14614,7 @@ std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
+std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
@@ -14632,6 +14651,12 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
 }
 
+MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
+  std::set<std::string_view> names;
+  for (const ScriptedKey& key : keys) names.insert(key.name);
+  return names;
+}
+
 }  // namespace key_store
 
 MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
@@ -14663,7 +14688,6 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   key_store::require_limit(limit);
   key_store::require_models(models);
   auto created = std::make_unique<Entry>();
-  created->key.description = std::move(description);
   created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
   created->key.models = std::move(models);
   created->key.operations = std::move(operations);
@@ -14674,17 +14698,17 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
   if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
   Entry& added = add(std::move(created), std::move(secret));
+  describe(added, std::move(description));
   ++changes_;
   return {added.key.id, added.secret, added.key.description};
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::string> secret) {
   Entry& added = *made;
-  const std::size_t serial = entries_.size() + 1;
+  added.place = entries_.size();
+  const std::size_t serial = added.place + 1;
   added.key.id = "key_" + std::to_string(serial);
   give_secret(added, secret ? std::move(*secret) : unused_secret(serial));
-  // A description is shown by list(): not even its author gets a secret into it.
-  known_.mask(added.key.description);
   by_id_.emplace(added.key.id, &added);
   entries_.push_back(std::move(made));
   return added;
@@ -14696,6 +14720,21 @@ MOCK_GATEWAY_INLINE void KeyStore::give_secret(Entry& its, std::string secret) {
   its.secret = std::move(secret);
 }
 
+MOCK_GATEWAY_INLINE void KeyStore::describe(Entry& its, std::string description) {
+  known_.mask(description);
+  descriptions_.erase({its.key.description, its.place});
+  descriptions_.emplace(description, its.place);
+  its.key.description = std::move(description);
+}
+
+MOCK_GATEWAY_INLINE std::vector<KeyStore::Entry*> KeyStore::described(const std::string& description) const {
+  std::vector<Entry*> found;
+  for (auto known = descriptions_.lower_bound({description, 0});
+       known != descriptions_.end() && known->first == description; ++known)
+    found.push_back(entries_[known->second].get());
+  return found;
+}
+
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -14705,9 +14744,8 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
-  mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "described").key.description = std::move(description);
+  describe(living_entry(id, "described"), std::move(description));
   ++changes_;
 }
 
@@ -14754,10 +14792,10 @@ MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
 
 MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t script) const {
   Entry* found = nullptr;
-  for (const auto& known : entries_) {
-    if (known->key.state == KeyState::deleted || known->key.description != wanted.name) continue;
-    if (script != 0 && known->script == script) return known.get();
-    if (!found || known->secret == wanted.secret) found = known.get();
+  for (Entry* const known : described(wanted.name)) {
+    if (known->key.state == KeyState::deleted) continue;
+    if (script != 0 && known->script == script) return known;
+    if (!found || known->secret == wanted.secret) found = known;
   }
   return found;
 }
@@ -14766,8 +14804,8 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKe
   const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
   const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
   if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
-  for (const auto& known : entries_)
-    if (is_it(*known) && known->key.description == wanted.name) return known.get();
+  for (Entry* const known : described(wanted.name))
+    if (is_it(*known)) return known;
   return nullptr;
 }
 
@@ -14803,10 +14841,10 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
       throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
   }
   ++changes_;
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   for (const auto& known : entries_) {
-    const auto has_its_name = [&known](const ScriptedKey& one) { return one.name == known->key.description; };
     if (known->script != script || known->key.state == KeyState::deleted) continue;
-    known->taken_away = !std::any_of(wanted.begin(), wanted.end(), has_its_name);
+    known->taken_away = names.count(known->key.description) == 0;
     if (known->taken_away) known->key.state = KeyState::deleted;
   }
   for (const ScriptedKey& one : wanted) {
@@ -14825,8 +14863,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     }
     its->script = script;
     its->taken_away = false;
-    its->key.description = one.name;
-    known_.mask(its->key.description);
+    describe(*its, one.name);
     its->key.state = one.state;
     its->key.models = one.models;
     its->key.operations = one.operations;
@@ -14842,8 +14879,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
 }
 
 MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
-  std::set<std::string_view> names;
-  for (const ScriptedKey& one : wanted) names.insert(one.name);
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
@@ -22147,13 +22183,17 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_exchanges(const JournalSta
 
 MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalState& journal) {
   std::vector<std::string> lines;
-  const std::vector<ConnectionHit> hits = journal.hits();
-  for (std::size_t i = 0; i < std::min(hits.size(), notes::most); ++i) {
-    lines.push_back("connection " + std::to_string(hits[i].connection_id) +
-                    " was struck as scripted: " + hits[i].fault.to_string());
-  }
-  if (hits.size() > notes::most)
-    lines.push_back("and " + text::counted(hits.size() - notes::most, "more connection") + " struck as scripted");
+  for (const ConnectionHit& hit : journal.hits())
+    lines.push_back("connection " + std::to_string(hit.connection_id) +
+                    " was struck as scripted: " + hit.fault.to_string());
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> first_connections(std::vector<std::string> lines) {
+  if (lines.size() <= notes::most) return lines;
+  const std::size_t more = lines.size() - notes::most;
+  lines.resize(notes::most);
+  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
   return lines;
 }
 
@@ -23743,6 +23783,16 @@ MOCK_GATEWAY_INLINE std::string lines(const std::vector<std::string>& notes) {
   return text;
 }
 
+MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(notes));
+}
+
+/// The line about chaos as a note; none when it is empty.
+MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
+  if (line.empty()) return {};
+  return {std::move(line)};
+}
+
 MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
@@ -23774,6 +23824,20 @@ MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
+namespace verifications {
+
+/// What tells a note from others: of an exchange under way, all but how long it has waited.
+MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
+  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
+  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+}
+
+/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
+  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
+}
+
+}  // namespace verifications
 
 MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -23787,14 +23851,27 @@ MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) co
 
 MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes_.insert(notes.begin(), notes.end());
+  for (const std::string& note : notes) notes_.insert(verifications::identity_of(note));
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes.erase(
-      std::remove_if(notes.begin(), notes.end(), [this](const auto& note) { return !notes_.insert(note).second; }),
-      notes.end());
+  const auto was_there = [this](const auto& note) { return !notes_.insert(verifications::identity_of(note)).second; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
+  for (auto note = notes_.begin(); note != notes_.end();)
+    note = verifications::is_number(*note) ? notes_.erase(note) : std::next(note);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
   return notes;
 }
 
@@ -23802,6 +23879,7 @@ MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   problems_.clear();
   notes_.clear();
+  passed_over_.clear();
 }
 
 }  // namespace detail
@@ -23962,13 +24040,20 @@ MOCK_GATEWAY_INLINE Verifier::Unreported Verifier::unreported(bool with_problems
 }
 
 MOCK_GATEWAY_INLINE std::string Verifier::new_notes(std::uint64_t since) const {
-  std::vector<std::string> notes = notes_of_requests({}, since);
-  for (std::string& line : notes_of_open(*journal_, {})) notes.push_back(std::move(line));
+  using verifications::add;
+  std::vector<std::string> notes;
+  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
+  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
+  add(notes, notes_of_open(*journal_, {}));
   return verifications::lines(reported_->new_notes(std::move(notes)));
 }
 
-MOCK_GATEWAY_INLINE void Verifier::pass_over_connections() const {
-  static_cast<void>(reported_->new_notes(notes_of_connections(*journal_)));
+MOCK_GATEWAY_INLINE void Verifier::pass_over_notes() const {
+  std::vector<std::string> notes = notes_of_connections(*journal_);
+  reported_->add_notes(notes);
+  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
+  reported_->pass_over(notes);
 }
 
 MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
@@ -24039,7 +24124,11 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const 
 
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
-  std::vector<std::string> notes = notes_of_requests(scope, 0);
+  using verifications::add;
+  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
+  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
   std::vector<std::string> open = notes_of_open(*journal_, scope);
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
@@ -24050,17 +24139,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
         masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
                     : "never called: " + stub->title()));
   }
-  std::move(open.begin(), open.end(), std::back_inserter(notes));
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes_of_requests(const RequestScope& scope, std::uint64_t since) const {
-  std::vector<std::string> notes;
-  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, since)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole())
-    for (std::string& line : notes_of_connections(*journal_)) notes.push_back(std::move(line));
+  add(notes, std::move(open));
   return notes;
 }
 
@@ -27924,10 +28003,10 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// The calls of a scenario as so many tries make them, no more than are needed to compare these.
+/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
   std::vector<wire::ToolCall> whole = data.tool_calls;
-  for (int number = 1; number < tries && whole.size() < got.size() && !data.tool_calls.empty(); ++number)
+  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !data.tool_calls.empty(); ++i)
     whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
   return compare_calls(got, whole);
 }
@@ -29834,7 +29913,7 @@ class Gateway::Impl : public detail::NoteSource {
   void pass_over_notes() override {
     if (!is_here()) return;
     noted = journal->newest_id();
-    verifier.pass_over_connections();
+    verifier.pass_over_notes();
   }
 
   void report() const {
@@ -30987,7 +31066,7 @@ MOCK_GATEWAY_INLINE Options ScriptDocument::options(Options base) const {
   if (!problems.empty()) throw ScriptError(std::move(problems));
   auto& all = detail::Access::edit(base).models;
   all = detail::script_documents::joined_models(std::move(models), all, *plan_);
-  for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
+  for (const detail::ScriptedKey& key : plan_->keys) detail::Access::edit(base).keys.push_back({key.name, key.options});
   return base;
 }
 
@@ -31730,13 +31809,12 @@ MOCK_GATEWAY_INLINE ScriptType keys() { return {"list of keys", R"({"type":"arra
 MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey key;
   reader.read_object(node, key_table, &key);
-  for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
-    if (!key.name.empty() && other.name == key.name)
-      script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
-    if (!key.secret.empty() && other.secret == key.secret)
-      script_reading::fail(node.at("secret"), "another key has this secret");
-  }
-  static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
+  auto& plan = *static_cast<ScriptPlan*>(target);
+  if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
+    script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+  if (!key.secret.empty() && !plan.taken.insert({"secret", key.secret}).second)
+    script_reading::fail(node.at("secret"), "another key has this secret");
+  plan.keys.push_back(std::move(key));
 }
 
 }  // namespace script_types
@@ -32871,6 +32949,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   warn_of_states(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
+  plan.taken.clear();
 }
 
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -32882,8 +32961,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
     keys.push_back(key.id);
     if (!key.description.empty()) keys.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys)
-    if (std::find(keys.begin(), keys.end(), key.name) == keys.end()) keys.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) keys.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
@@ -33725,10 +33803,8 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     constexpr std::string_view after = "…): ";  // the call that C++ has
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
-  for (const ScriptedOperation& other : plan_of(target).operations) {
-    if (other.method == mounted.method && other.path == mounted.path)
-      script_reading::fail(node, "this operation is there twice");
-  }
+  if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
+    script_reading::fail(node, "this operation is there twice");
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -34551,23 +34627,15 @@ class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
-  void testCaseStarting(const Catch::TestCaseInfo& test) override {
-    Catch2Listener::testCaseStarting(test);
-    pass_over_notes();
-  }
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    ++depth_;
+    // A run of a test is the outermost section.
+    if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
     Catch2Listener::sectionEnded(section);
-    // A run of a test is the outermost section.
-    if (--depth_ > 0) return;
-    if (section.assertions.failed > 0) {
-      for (const TestNotes& notes : take_notes())
-        tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
-    }
-    pass_over_notes();
+    if (--depth_ > 0 || section.assertions.failed == 0) return;
+    for (const TestNotes& notes : take_notes()) tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
   }
 
  private:
@@ -34801,8 +34869,7 @@ struct StringMaker<std::nullopt_t> {
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
 // the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, EXPECT_EQ durations and moments
-// ("20ms", "60s").
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
 
@@ -34842,7 +34909,6 @@ class GtestNotes : public testing::EmptyTestEventListener {
     if (test.result()->Failed()) {
       for (const TestNotes& notes : take_notes()) print_message(notes.where, notes.text);
     }
-    pass_over_notes();
   }
 };
 
@@ -34982,204 +35048,204 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5212    model/chat_reader.hpp
 //   5307    keys/secrets.hpp
 //   5356    keys/key_store.hpp
-//   5504    answer/bodies.hpp
-//   5533    answer/events.hpp
-//   5583    answer/tokens.hpp
-//   5662    answer/completion.hpp
-//   5773    answer/completion_json.hpp
-//   5810    answer/completion_events.hpp
-//   5880    answer/words.hpp
-//   5897    answer/default_reply.hpp
-//   5915    answer/schema_pattern.hpp
-//   6014    answer/schema_instance.hpp
-//   6038    answer/occurrences.hpp
-//   6063    answer/schema_checker.hpp
-//   6160    script/matcher_node.hpp
-//   6278    script/script.hpp
-//   6544    script/chaos_plan.hpp
-//   6576    script/chaos_rules.hpp
-//   6658    script/connection_faults.hpp
-//   6714    script/forced_failures.hpp
-//   6763    script/hiding.hpp
-//   6806    script/excerpts.hpp
-//   6834    script/json_comparison.hpp
-//   6863    script/matcher_leaf.hpp
-//   6894    delivery/gzip.hpp
-//   6922    delivery/framing.hpp
-//   6973    delivery/outlet.hpp
-//   7023    delivery/pace_schedule.hpp
-//   7067    delivery/kept_answer.hpp
-//   7165    delivery/progress.hpp
-//   7265    delivery/delivery.hpp
-//   7446    delivery/waits.hpp
-//   7551    evidence/kept_problems.hpp
-//   7625    evidence/record.hpp
-//   7886    evidence/judging.hpp
-//   7907    evidence/diagnosis.hpp
-//   7992    evidence/notes.hpp
-//   8011    evidence/redaction.hpp
-//   8032    evidence/retries.hpp
-//   8065    evidence/verifier.hpp
-//   8149    http/sockets.hpp
-//   8264    http/connection.hpp
-//   8499    http/request_reader.hpp
-//   8556    http/connection_handler.hpp
-//   8586    http/server.hpp
-//   8627    http/turned_away.hpp
-//   8683    http/acceptor.hpp
-//   8736    http/compatibility.hpp
-//   8748    http/workers.hpp
-//   8813    http/response.hpp
-//   8831    serve/asked_requests.hpp
-//   8913    serve/operations.hpp
-//   8969    serve/gateway_state.hpp
-//   9038    serve/answer.hpp
-//   9091    serve/judgement.hpp
-//   9147    serve/runner.hpp
-//   9181    serve/connection_loop.hpp
-//   9209    serve/chat_judge.hpp
-//   9225    serve/content_type.hpp
-//   9240    serve/model_check.hpp
-//   9258    serve/reply_answer.hpp
-//   9274    serve/tester_code.hpp
-//   9324    serve/judge.hpp
-//   9341    serve/delivery_report.hpp
-//   9363    serve/explanation.hpp
-//   9388    serve/profile_headers.hpp
-//   9401    gateway/option_values.hpp
-//   9456    gateway/catalogue_entries.hpp
-//   9652    gateway/sweep_run.hpp
-//   9677    document/loaded_document.hpp
-//   9710    document/script_reader.hpp
-//   9901    document/script_files.hpp
-//   9922    document/script_references.hpp
-//   9959    document/script_sections.hpp
-//  10077    document/script_values.hpp
-//  10211    core/calendar.cpp
-//  10321    core/clock.cpp
-//  10901    core/json_pointer.cpp
-//  10958    core/json_reader.cpp
-//  11280    core/process.cpp
-//  11304    core/random.cpp
-//  11359    core/reporter.cpp
-//  11439    core/source_location.cpp
-//  11453    core/text.cpp
-//  11801    core/wait.cpp
-//  11811    core/warning.cpp
-//  11825    model/acceptance.cpp
-//  11884    model/chat_fields.cpp
-//  12026    model/chat_messages.cpp
-//  12229    model/chat_reader.cpp
-//  12579    model/chat_request.cpp
-//  12689    model/checks.cpp
-//  12727    model/connection_fault.cpp
-//  12819    model/failure.cpp
-//  12997    model/fault.cpp
-//  13128    model/finding.cpp
-//  13153    model/hold.cpp
-//  13173    model/http_reply.cpp
-//  13222    model/pace.cpp
-//  13430    model/profile.cpp
-//  13600    model/range.cpp
-//  13628    model/received_request.cpp
-//  13700    model/reply.cpp
-//  14170    model/reply_checks.cpp
-//  14375    model/sse_dialect.cpp
-//  14535    keys/api_key.cpp
-//  14585    keys/key_store.cpp
-//  14990    keys/keys.cpp
-//  15036    keys/secrets.cpp
-//  15240    answer/bodies.cpp
-//  15347    answer/completion.cpp
-//  15583    answer/completion_events.cpp
-//  15794    answer/completion_json.cpp
-//  16011    answer/default_reply.cpp
-//  16174    answer/events.cpp
-//  16193    answer/occurrences.cpp
-//  16215    answer/schema_checker.cpp
-//  16686    answer/schema_instance.cpp
-//  17065    answer/schema_pattern.cpp
-//  17483    answer/tokens.cpp
-//  17712    answer/words.cpp
-//  17773    script/chaos.cpp
-//  17914    script/chaos_rules.cpp
-//  18021    script/connection_faults.cpp
-//  18124    script/excerpts.cpp
-//  18187    script/field_matchers.cpp
-//  18530    script/forced_failures.cpp
-//  18628    script/hiding.cpp
-//  18685    script/json_comparison.cpp
-//  18771    script/matcher.cpp
-//  19009    script/matchers.cpp
-//  19356    script/scope.cpp
-//  19416    script/script.cpp
-//  19846    script/text_matchers.cpp
-//  19965    delivery/delivery.cpp
-//  20554    delivery/framing.cpp
-//  20659    delivery/gzip.cpp
-//  20726    delivery/kept_answer.cpp
-//  20817    delivery/outlet.cpp
-//  20834    delivery/pace_schedule.cpp
-//  20903    delivery/progress.cpp
-//  20966    evidence/diagnosis.cpp
-//  21197    evidence/evidence_json.cpp
-//  21516    evidence/exchange.cpp
-//  21819    evidence/journal.cpp
-//  21956    evidence/kept_problems.cpp
-//  22058    evidence/notes.cpp
-//  22179    evidence/record.cpp
-//  22635    evidence/redaction.cpp
-//  22741    evidence/retries.cpp
-//  23122    evidence/review.cpp
-//  23454    evidence/sent_answer.cpp
-//  23570    evidence/verification.cpp
-//  24093    http/acceptor.cpp
-//  24202    http/compatibility.cpp
-//  24312    http/connection.cpp
-//  24816    http/request_reader.cpp
-//  25188    http/response.cpp
-//  25269    http/server.cpp
-//  25601    http/sockets.cpp
-//  26049    http/turned_away.cpp
-//  26138    http/workers.cpp
-//  26274    serve/answer.cpp
-//  26298    serve/asked_requests.cpp
-//  26371    serve/chat_judge.cpp
-//  26639    serve/connection_loop.cpp
-//  26732    serve/content_type.cpp
-//  26774    serve/delivery_report.cpp
-//  26867    serve/explanation.cpp
-//  26949    serve/gateway_state.cpp
-//  26994    serve/judge.cpp
-//  27194    serve/judgement.cpp
-//  27250    serve/model_check.cpp
-//  27272    serve/operations.cpp
-//  27427    serve/profile_headers.cpp
-//  27469    serve/reply_answer.cpp
-//  27608    serve/runner.cpp
-//  27821    serve/tester_code.cpp
-//  27838    gateway/catalogue.cpp
-//  28207    gateway/catalogue_delivery.cpp
-//  28771    gateway/catalogue_entries.cpp
-//  28929    gateway/catalogue_failures.cpp
-//  29194    gateway/catalogue_replies.cpp
-//  29592    gateway/chat_script.cpp
-//  29739    gateway/gateway.cpp
-//  30019    gateway/options.cpp
-//  30204    gateway/sweep.cpp
-//  30651    document/script_document.cpp
-//  31048    document/script_faults.cpp
-//  31348    document/script_files.cpp
-//  31494    document/script_gateway.cpp
-//  31753    document/script_matchers.cpp
-//  32084    document/script_objects.cpp
-//  32296    document/script_reader.cpp
-//  32661    document/script_references.cpp
-//  32926    document/script_replies.cpp
-//  33400    document/script_schema.cpp
-//  33509    document/script_sections.cpp
-//  34053    document/script_values.cpp
-//  34451  Adapters
-//  34468    adapters/catch2.hpp
-//  34634    adapters/doctest.hpp
-//  34797    adapters/gtest.hpp
+//   5510    answer/bodies.hpp
+//   5539    answer/events.hpp
+//   5589    answer/tokens.hpp
+//   5668    answer/completion.hpp
+//   5779    answer/completion_json.hpp
+//   5816    answer/completion_events.hpp
+//   5886    answer/words.hpp
+//   5903    answer/default_reply.hpp
+//   5921    answer/schema_pattern.hpp
+//   6020    answer/schema_instance.hpp
+//   6044    answer/occurrences.hpp
+//   6069    answer/schema_checker.hpp
+//   6166    script/matcher_node.hpp
+//   6284    script/script.hpp
+//   6550    script/chaos_plan.hpp
+//   6582    script/chaos_rules.hpp
+//   6664    script/connection_faults.hpp
+//   6720    script/forced_failures.hpp
+//   6769    script/hiding.hpp
+//   6812    script/excerpts.hpp
+//   6840    script/json_comparison.hpp
+//   6869    script/matcher_leaf.hpp
+//   6900    delivery/gzip.hpp
+//   6928    delivery/framing.hpp
+//   6979    delivery/outlet.hpp
+//   7029    delivery/pace_schedule.hpp
+//   7073    delivery/kept_answer.hpp
+//   7171    delivery/progress.hpp
+//   7271    delivery/delivery.hpp
+//   7452    delivery/waits.hpp
+//   7557    evidence/kept_problems.hpp
+//   7631    evidence/record.hpp
+//   7892    evidence/judging.hpp
+//   7913    evidence/diagnosis.hpp
+//   7998    evidence/notes.hpp
+//   8019    evidence/redaction.hpp
+//   8040    evidence/retries.hpp
+//   8073    evidence/verifier.hpp
+//   8162    http/sockets.hpp
+//   8277    http/connection.hpp
+//   8512    http/request_reader.hpp
+//   8569    http/connection_handler.hpp
+//   8599    http/server.hpp
+//   8640    http/turned_away.hpp
+//   8696    http/acceptor.hpp
+//   8749    http/compatibility.hpp
+//   8761    http/workers.hpp
+//   8826    http/response.hpp
+//   8844    serve/asked_requests.hpp
+//   8926    serve/operations.hpp
+//   8982    serve/gateway_state.hpp
+//   9051    serve/answer.hpp
+//   9104    serve/judgement.hpp
+//   9160    serve/runner.hpp
+//   9194    serve/connection_loop.hpp
+//   9222    serve/chat_judge.hpp
+//   9238    serve/content_type.hpp
+//   9253    serve/model_check.hpp
+//   9271    serve/reply_answer.hpp
+//   9287    serve/tester_code.hpp
+//   9337    serve/judge.hpp
+//   9354    serve/delivery_report.hpp
+//   9376    serve/explanation.hpp
+//   9401    serve/profile_headers.hpp
+//   9414    gateway/option_values.hpp
+//   9469    gateway/catalogue_entries.hpp
+//   9665    gateway/sweep_run.hpp
+//   9690    document/loaded_document.hpp
+//   9723    document/script_reader.hpp
+//   9914    document/script_files.hpp
+//   9935    document/script_references.hpp
+//   9972    document/script_sections.hpp
+//  10092    document/script_values.hpp
+//  10226    core/calendar.cpp
+//  10336    core/clock.cpp
+//  10916    core/json_pointer.cpp
+//  10973    core/json_reader.cpp
+//  11295    core/process.cpp
+//  11319    core/random.cpp
+//  11374    core/reporter.cpp
+//  11457    core/source_location.cpp
+//  11471    core/text.cpp
+//  11819    core/wait.cpp
+//  11829    core/warning.cpp
+//  11843    model/acceptance.cpp
+//  11902    model/chat_fields.cpp
+//  12044    model/chat_messages.cpp
+//  12247    model/chat_reader.cpp
+//  12597    model/chat_request.cpp
+//  12707    model/checks.cpp
+//  12745    model/connection_fault.cpp
+//  12837    model/failure.cpp
+//  13015    model/fault.cpp
+//  13146    model/finding.cpp
+//  13171    model/hold.cpp
+//  13191    model/http_reply.cpp
+//  13240    model/pace.cpp
+//  13448    model/profile.cpp
+//  13618    model/range.cpp
+//  13646    model/received_request.cpp
+//  13718    model/reply.cpp
+//  14188    model/reply_checks.cpp
+//  14393    model/sse_dialect.cpp
+//  14553    keys/api_key.cpp
+//  14603    keys/key_store.cpp
+//  15026    keys/keys.cpp
+//  15072    keys/secrets.cpp
+//  15276    answer/bodies.cpp
+//  15383    answer/completion.cpp
+//  15619    answer/completion_events.cpp
+//  15830    answer/completion_json.cpp
+//  16047    answer/default_reply.cpp
+//  16210    answer/events.cpp
+//  16229    answer/occurrences.cpp
+//  16251    answer/schema_checker.cpp
+//  16722    answer/schema_instance.cpp
+//  17101    answer/schema_pattern.cpp
+//  17519    answer/tokens.cpp
+//  17748    answer/words.cpp
+//  17809    script/chaos.cpp
+//  17950    script/chaos_rules.cpp
+//  18057    script/connection_faults.cpp
+//  18160    script/excerpts.cpp
+//  18223    script/field_matchers.cpp
+//  18566    script/forced_failures.cpp
+//  18664    script/hiding.cpp
+//  18721    script/json_comparison.cpp
+//  18807    script/matcher.cpp
+//  19045    script/matchers.cpp
+//  19392    script/scope.cpp
+//  19452    script/script.cpp
+//  19882    script/text_matchers.cpp
+//  20001    delivery/delivery.cpp
+//  20590    delivery/framing.cpp
+//  20695    delivery/gzip.cpp
+//  20762    delivery/kept_answer.cpp
+//  20853    delivery/outlet.cpp
+//  20870    delivery/pace_schedule.cpp
+//  20939    delivery/progress.cpp
+//  21002    evidence/diagnosis.cpp
+//  21233    evidence/evidence_json.cpp
+//  21552    evidence/exchange.cpp
+//  21855    evidence/journal.cpp
+//  21992    evidence/kept_problems.cpp
+//  22094    evidence/notes.cpp
+//  22219    evidence/record.cpp
+//  22675    evidence/redaction.cpp
+//  22781    evidence/retries.cpp
+//  23162    evidence/review.cpp
+//  23494    evidence/sent_answer.cpp
+//  23610    evidence/verification.cpp
+//  24172    http/acceptor.cpp
+//  24281    http/compatibility.cpp
+//  24391    http/connection.cpp
+//  24895    http/request_reader.cpp
+//  25267    http/response.cpp
+//  25348    http/server.cpp
+//  25680    http/sockets.cpp
+//  26128    http/turned_away.cpp
+//  26217    http/workers.cpp
+//  26353    serve/answer.cpp
+//  26377    serve/asked_requests.cpp
+//  26450    serve/chat_judge.cpp
+//  26718    serve/connection_loop.cpp
+//  26811    serve/content_type.cpp
+//  26853    serve/delivery_report.cpp
+//  26946    serve/explanation.cpp
+//  27028    serve/gateway_state.cpp
+//  27073    serve/judge.cpp
+//  27273    serve/judgement.cpp
+//  27329    serve/model_check.cpp
+//  27351    serve/operations.cpp
+//  27506    serve/profile_headers.cpp
+//  27548    serve/reply_answer.cpp
+//  27687    serve/runner.cpp
+//  27900    serve/tester_code.cpp
+//  27917    gateway/catalogue.cpp
+//  28286    gateway/catalogue_delivery.cpp
+//  28850    gateway/catalogue_entries.cpp
+//  29008    gateway/catalogue_failures.cpp
+//  29273    gateway/catalogue_replies.cpp
+//  29671    gateway/chat_script.cpp
+//  29818    gateway/gateway.cpp
+//  30098    gateway/options.cpp
+//  30283    gateway/sweep.cpp
+//  30730    document/script_document.cpp
+//  31127    document/script_faults.cpp
+//  31427    document/script_files.cpp
+//  31573    document/script_gateway.cpp
+//  31831    document/script_matchers.cpp
+//  32162    document/script_objects.cpp
+//  32374    document/script_reader.cpp
+//  32739    document/script_references.cpp
+//  33004    document/script_replies.cpp
+//  33478    document/script_schema.cpp
+//  33587    document/script_sections.cpp
+//  34129    document/script_values.cpp
+//  34527  Adapters
+//  34544    adapters/catch2.hpp
+//  34702    adapters/doctest.hpp
+//  34865    adapters/gtest.hpp
