@@ -154,6 +154,9 @@ class WhatItPrints(unittest.TestCase):
         script = imported_bytes(head)
         self.assertEqual(reply_of(script), {"raw_reply": {"status": 200, "body": "Hi", "content_type": "text/plain"},
                                             "headers": {"X-A": ["1", "2", "3"], "X-Empty": " folded"}})
+        for value in b"text/\0plain", b"text/\xffplain":
+            reply = reply_of(imported_bytes(b"HTTP/1.1 200 OK\r\nContent-Type: " + value + b"\r\n\r\nHi"))
+            self.assertEqual(reply["raw_reply"]["content_type"], "")
         for name in "X-Bad", "X-Null":
             self.assertIn(f"header {name} is left out, since its value is not UTF-8 or has a control",
                           script["comment"])
@@ -327,6 +330,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertIn("2 of 4 bytes", imported_bytes(head + b"oo")["comment"])
         script = imported_bytes(head + b"oops" + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": "ok", "content_type": ""})
+        self.assertIn("Note: the last of 2 replies in the file is the one that counts.", script["comment"])
 
     def test_a_json_body_is_a_reply_and_an_error_is_said_to_have_had_another_status(self):
         self.assertEqual(reply_of(imported("body.json")),
@@ -616,9 +620,10 @@ class Layout(unittest.TestCase):
         result = run_import("-", b'data: {"a": 1}\n\ndata: {"a":' + b" " * 200 + b"2}\n\n" + DONE)
         lines = result.stdout.decode().splitlines()
         start = next(number for number, line in enumerate(lines) if line.strip().startswith('"chunks"'))
-        self.assertEqual(lines[start].strip(), '"chunks": [')
+        self.assertEqual(lines[start], '        "chunks": [')
         self.assertEqual(len(json.loads("[" + lines[start + 1].strip() + lines[start + 2].strip() + "]")), 2)
-        self.assertEqual(lines[start + 3].strip(" ,"), "]")
+        self.assertRegex(lines[start + 1], r"\A {10}\{")
+        self.assertEqual(lines[start + 3], "        ]")
 
 
 class Keys(unittest.TestCase):
