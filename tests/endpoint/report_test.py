@@ -423,6 +423,20 @@ class OfScripts(Reports):
              {"name": "unexpected", "when": {"user_says": "Bye"}, "never": True},
              {"name": "plain", "reply": "Well."}]
 
+    def test_exchanges_that_were_evicted_are_told(self):
+        script = self.write(b"small.json", gateway={"journal_limits": {"entries": 1, "bytes": 100000}})
+        for code, evicted, told in (("chat()", 0, ""), ("chat(); chat()", 1, "1 exchange was"),
+                                    ("chat(); chat(); chat()", 2, "2 exchanges were")):
+            with self.subTest(code=code):
+                remark = f"{told} evicted from the journal and not judged"
+                report, _ = self.report("json", "--script", script, code=code, expected=0)
+                report = json.loads(report)
+                self.assertEqual((report["judged"], report["evicted"], report["remarks"]),
+                                 (1, evicted, [remark] if told else []))
+                report, done = self.report("junit", "--report", "github", "--script", script, code=code, expected=0)
+                self.assertEqual(remark in report.decode(), bool(told))
+                self.assertEqual(f"::warning title=mock-gateway::{remark}\n" in done.stderr, bool(told))
+
     def test_a_case_per_stub_that_is_judged_with_its_line(self):
         path = self.write(b"demo.json", stubs=self.STUBS)
         done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
