@@ -408,6 +408,10 @@ class Journal(Evidence):
             self.assertTrue(text.startswith(b"curl ") and b"$OPENAI_API_KEY" in text)
             self.refused("no_such_exchange", 404, gateway.get, "/journal/2")
             self.refused("no_such_exchange", 404, gateway.get, "/journal/last")
+            with socket.create_connection((gateway.data.hostname, gateway.data.port)) as client:
+                client.sendall(b"GET\r\n\r\n")
+                client.makefile("rb").read()
+            self.assertEqual(gateway.get("/journal/2")["events"], [])
 
     def test_filters_choose(self):
         script = {

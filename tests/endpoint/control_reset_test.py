@@ -52,6 +52,15 @@ class Reset(Api):
             self.assertEqual(gateway.get("/states/order"), {"state": "new"})
             self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
 
+    def test_a_script_that_was_read_again_is_what_a_reset_mounts(self):
+        with Program({"stubs": [{"reply": "old"}]}) as gateway:
+            for text in "new", "newer":
+                gateway.write_script({"stubs": [{"name": text, "replies": [text, "more"]}]})
+                eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["name"] == text, "it is not read again")
+                for _ in range(2):
+                    self.assertEqual([gateway.ask() for _ in range(2)], [text, "more"])
+                    gateway.post("/reset")
+
     def test_what_the_flags_force_is_forced_again(self):
         with Program(None, "--fail", "503", "--fail", "429:*@/v1/models") as gateway:
             for _ in range(2):
