@@ -120,6 +120,27 @@ TEST_CASE("verify() notes which exchanges got a failure, and whose key was refus
                        "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
 }
 
+TEST_CASE(
+    "verify() notes whose limit refused a request and who asked for an unknown model, and leaves the rest to "
+    "problems") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey limited = gateway.keys().create("limited");
+  gateway.keys().limit_rate(limited.id, 1, 1h);
+  gateway.chat().when(user_says("Hi")).reply("well");
+  gateway.chat().when(user_says("secret")).never();
+  for (int i = 0; i < 2; ++i) Http(gateway).with_key(limited.secret).chat("Hi");
+  Http(gateway).chat({{"model", "unknown"}});
+  Http(gateway).chat("a secret");  // a problem, as is the next
+  Http(gateway).chat("no stub");
+  gateway.chaos(Chaos(server_error()));
+  Http(gateway).chat("Hi");  // in the line about chaos
+  const Notes notes = gateway.verify().notes();
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].find("chaos: ") == 0);
+  CHECK(notes[1] == "exchange 2 was refused with 429 rate_limit_exceeded, key \"limited\"");
+  CHECK(notes[2] == "exchange 3 was refused with 404 model_not_found, key \"default key\"");
+}
+
 TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
   Gateway gateway;
   gateway.chat().reply("well");
