@@ -6691,8 +6691,8 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
-  /// the fault strikes every connection anyway.
+  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
+  /// since, or when the fault strikes every connection anyway.
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
@@ -6702,14 +6702,16 @@ class ConnectionFaults {
   std::uint64_t changes() const { return changes_; }
 
  private:
+  /// `lend`: whether it may be given back.
   template <class Fits>
-  std::optional<Queued> take(const Fits& fits);
+  std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
-  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
+  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
@@ -18089,7 +18091,7 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
   every_.clear();
-  cleared_ = serial_;
+  lent_ = 0;
   any_ = false;
   ++changes_;
 }
@@ -18099,16 +18101,21 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::clear_of(std::uint64_t owner) {
   const auto is_its = [owner](const Queued& queued) { return queued.owner == owner; };
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_its), queue_.end());
   every_.erase(std::remove_if(every_.begin(), every_.end(), is_its), every_.end());
+  if (lent_of_ == owner) lent_ = 0;
   any_ = !queue_.empty() || !every_.empty();
   ++changes_;
 }
 
 template <class Fits>
-std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
+std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits, bool lend) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!queue_.empty() && fits(queue_.front().fault.moment())) {
     Queued taken = queue_.front();
+    if (lend) {
+      lent_ = taken.serial;
+      lent_of_ = taken.owner;
+    }
     if (--queue_.front().left == 0) queue_.pop_front();
     any_ = !queue_.empty() || !every_.empty();
     return taken;
@@ -18121,20 +18128,21 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
-  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; });
+  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; }, true);
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  std::optional<Queued> taken = take([reused](ConnectionFault::Moment moment) {
+  const auto fits = [reused](ConnectionFault::Moment moment) {
     return moment == ConnectionFault::Moment::request || (reused && moment == ConnectionFault::Moment::reused);
-  });
+  };
+  std::optional<Queued> taken = take(fits, false);
   if (!taken) return std::nullopt;
   return std::move(taken->fault);
 }
 
 MOCK_GATEWAY_INLINE void ConnectionFaults::give_back(Queued taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (taken.serial <= cleared_) return;
+  if (taken.serial != lent_ || lent_ == 0) return;
   if (!queue_.empty() && queue_.front().serial == taken.serial) {
     ++queue_.front().left;
     return;
@@ -35065,187 +35073,187 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6550    script/chaos_plan.hpp
 //   6582    script/chaos_rules.hpp
 //   6664    script/connection_faults.hpp
-//   6720    script/forced_failures.hpp
-//   6769    script/hiding.hpp
-//   6812    script/excerpts.hpp
-//   6840    script/json_comparison.hpp
-//   6869    script/matcher_leaf.hpp
-//   6900    delivery/gzip.hpp
-//   6928    delivery/framing.hpp
-//   6979    delivery/outlet.hpp
-//   7029    delivery/pace_schedule.hpp
-//   7073    delivery/kept_answer.hpp
-//   7171    delivery/progress.hpp
-//   7271    delivery/delivery.hpp
-//   7452    delivery/waits.hpp
-//   7557    evidence/kept_problems.hpp
-//   7631    evidence/record.hpp
-//   7892    evidence/judging.hpp
-//   7913    evidence/diagnosis.hpp
-//   7998    evidence/notes.hpp
-//   8019    evidence/redaction.hpp
-//   8040    evidence/retries.hpp
-//   8073    evidence/verifier.hpp
-//   8162    http/sockets.hpp
-//   8277    http/connection.hpp
-//   8512    http/request_reader.hpp
-//   8569    http/connection_handler.hpp
-//   8599    http/server.hpp
-//   8640    http/turned_away.hpp
-//   8696    http/acceptor.hpp
-//   8749    http/compatibility.hpp
-//   8761    http/workers.hpp
-//   8826    http/response.hpp
-//   8844    serve/asked_requests.hpp
-//   8926    serve/operations.hpp
-//   8982    serve/gateway_state.hpp
-//   9051    serve/answer.hpp
-//   9104    serve/judgement.hpp
-//   9160    serve/runner.hpp
-//   9194    serve/connection_loop.hpp
-//   9222    serve/chat_judge.hpp
-//   9238    serve/content_type.hpp
-//   9253    serve/model_check.hpp
-//   9271    serve/reply_answer.hpp
-//   9287    serve/tester_code.hpp
-//   9337    serve/judge.hpp
-//   9354    serve/delivery_report.hpp
-//   9376    serve/explanation.hpp
-//   9401    serve/profile_headers.hpp
-//   9414    gateway/option_values.hpp
-//   9469    gateway/catalogue_entries.hpp
-//   9665    gateway/sweep_run.hpp
-//   9690    document/loaded_document.hpp
-//   9723    document/script_reader.hpp
-//   9914    document/script_files.hpp
-//   9935    document/script_references.hpp
-//   9972    document/script_sections.hpp
-//  10092    document/script_values.hpp
-//  10226    core/calendar.cpp
-//  10336    core/clock.cpp
-//  10916    core/json_pointer.cpp
-//  10973    core/json_reader.cpp
-//  11295    core/process.cpp
-//  11319    core/random.cpp
-//  11374    core/reporter.cpp
-//  11457    core/source_location.cpp
-//  11471    core/text.cpp
-//  11819    core/wait.cpp
-//  11829    core/warning.cpp
-//  11843    model/acceptance.cpp
-//  11902    model/chat_fields.cpp
-//  12044    model/chat_messages.cpp
-//  12247    model/chat_reader.cpp
-//  12597    model/chat_request.cpp
-//  12707    model/checks.cpp
-//  12745    model/connection_fault.cpp
-//  12837    model/failure.cpp
-//  13015    model/fault.cpp
-//  13146    model/finding.cpp
-//  13171    model/hold.cpp
-//  13191    model/http_reply.cpp
-//  13240    model/pace.cpp
-//  13448    model/profile.cpp
-//  13618    model/range.cpp
-//  13646    model/received_request.cpp
-//  13718    model/reply.cpp
-//  14188    model/reply_checks.cpp
-//  14393    model/sse_dialect.cpp
-//  14553    keys/api_key.cpp
-//  14603    keys/key_store.cpp
-//  15026    keys/keys.cpp
-//  15072    keys/secrets.cpp
-//  15276    answer/bodies.cpp
-//  15383    answer/completion.cpp
-//  15619    answer/completion_events.cpp
-//  15830    answer/completion_json.cpp
-//  16047    answer/default_reply.cpp
-//  16210    answer/events.cpp
-//  16229    answer/occurrences.cpp
-//  16251    answer/schema_checker.cpp
-//  16722    answer/schema_instance.cpp
-//  17101    answer/schema_pattern.cpp
-//  17519    answer/tokens.cpp
-//  17748    answer/words.cpp
-//  17809    script/chaos.cpp
-//  17950    script/chaos_rules.cpp
-//  18057    script/connection_faults.cpp
-//  18160    script/excerpts.cpp
-//  18223    script/field_matchers.cpp
-//  18566    script/forced_failures.cpp
-//  18664    script/hiding.cpp
-//  18721    script/json_comparison.cpp
-//  18807    script/matcher.cpp
-//  19045    script/matchers.cpp
-//  19392    script/scope.cpp
-//  19452    script/script.cpp
-//  19882    script/text_matchers.cpp
-//  20001    delivery/delivery.cpp
-//  20590    delivery/framing.cpp
-//  20695    delivery/gzip.cpp
-//  20762    delivery/kept_answer.cpp
-//  20853    delivery/outlet.cpp
-//  20870    delivery/pace_schedule.cpp
-//  20939    delivery/progress.cpp
-//  21002    evidence/diagnosis.cpp
-//  21233    evidence/evidence_json.cpp
-//  21552    evidence/exchange.cpp
-//  21855    evidence/journal.cpp
-//  21992    evidence/kept_problems.cpp
-//  22094    evidence/notes.cpp
-//  22219    evidence/record.cpp
-//  22675    evidence/redaction.cpp
-//  22781    evidence/retries.cpp
-//  23162    evidence/review.cpp
-//  23494    evidence/sent_answer.cpp
-//  23610    evidence/verification.cpp
-//  24172    http/acceptor.cpp
-//  24281    http/compatibility.cpp
-//  24391    http/connection.cpp
-//  24895    http/request_reader.cpp
-//  25267    http/response.cpp
-//  25348    http/server.cpp
-//  25680    http/sockets.cpp
-//  26128    http/turned_away.cpp
-//  26217    http/workers.cpp
-//  26353    serve/answer.cpp
-//  26377    serve/asked_requests.cpp
-//  26450    serve/chat_judge.cpp
-//  26718    serve/connection_loop.cpp
-//  26811    serve/content_type.cpp
-//  26853    serve/delivery_report.cpp
-//  26946    serve/explanation.cpp
-//  27028    serve/gateway_state.cpp
-//  27073    serve/judge.cpp
-//  27273    serve/judgement.cpp
-//  27329    serve/model_check.cpp
-//  27351    serve/operations.cpp
-//  27506    serve/profile_headers.cpp
-//  27548    serve/reply_answer.cpp
-//  27687    serve/runner.cpp
-//  27900    serve/tester_code.cpp
-//  27917    gateway/catalogue.cpp
-//  28286    gateway/catalogue_delivery.cpp
-//  28850    gateway/catalogue_entries.cpp
-//  29008    gateway/catalogue_failures.cpp
-//  29273    gateway/catalogue_replies.cpp
-//  29671    gateway/chat_script.cpp
-//  29818    gateway/gateway.cpp
-//  30098    gateway/options.cpp
-//  30283    gateway/sweep.cpp
-//  30730    document/script_document.cpp
-//  31127    document/script_faults.cpp
-//  31427    document/script_files.cpp
-//  31573    document/script_gateway.cpp
-//  31831    document/script_matchers.cpp
-//  32162    document/script_objects.cpp
-//  32374    document/script_reader.cpp
-//  32739    document/script_references.cpp
-//  33004    document/script_replies.cpp
-//  33478    document/script_schema.cpp
-//  33587    document/script_sections.cpp
-//  34129    document/script_values.cpp
-//  34527  Adapters
-//  34544    adapters/catch2.hpp
-//  34702    adapters/doctest.hpp
-//  34865    adapters/gtest.hpp
+//   6722    script/forced_failures.hpp
+//   6771    script/hiding.hpp
+//   6814    script/excerpts.hpp
+//   6842    script/json_comparison.hpp
+//   6871    script/matcher_leaf.hpp
+//   6902    delivery/gzip.hpp
+//   6930    delivery/framing.hpp
+//   6981    delivery/outlet.hpp
+//   7031    delivery/pace_schedule.hpp
+//   7075    delivery/kept_answer.hpp
+//   7173    delivery/progress.hpp
+//   7273    delivery/delivery.hpp
+//   7454    delivery/waits.hpp
+//   7559    evidence/kept_problems.hpp
+//   7633    evidence/record.hpp
+//   7894    evidence/judging.hpp
+//   7915    evidence/diagnosis.hpp
+//   8000    evidence/notes.hpp
+//   8021    evidence/redaction.hpp
+//   8042    evidence/retries.hpp
+//   8075    evidence/verifier.hpp
+//   8164    http/sockets.hpp
+//   8279    http/connection.hpp
+//   8514    http/request_reader.hpp
+//   8571    http/connection_handler.hpp
+//   8601    http/server.hpp
+//   8642    http/turned_away.hpp
+//   8698    http/acceptor.hpp
+//   8751    http/compatibility.hpp
+//   8763    http/workers.hpp
+//   8828    http/response.hpp
+//   8846    serve/asked_requests.hpp
+//   8928    serve/operations.hpp
+//   8984    serve/gateway_state.hpp
+//   9053    serve/answer.hpp
+//   9106    serve/judgement.hpp
+//   9162    serve/runner.hpp
+//   9196    serve/connection_loop.hpp
+//   9224    serve/chat_judge.hpp
+//   9240    serve/content_type.hpp
+//   9255    serve/model_check.hpp
+//   9273    serve/reply_answer.hpp
+//   9289    serve/tester_code.hpp
+//   9339    serve/judge.hpp
+//   9356    serve/delivery_report.hpp
+//   9378    serve/explanation.hpp
+//   9403    serve/profile_headers.hpp
+//   9416    gateway/option_values.hpp
+//   9471    gateway/catalogue_entries.hpp
+//   9667    gateway/sweep_run.hpp
+//   9692    document/loaded_document.hpp
+//   9725    document/script_reader.hpp
+//   9916    document/script_files.hpp
+//   9937    document/script_references.hpp
+//   9974    document/script_sections.hpp
+//  10094    document/script_values.hpp
+//  10228    core/calendar.cpp
+//  10338    core/clock.cpp
+//  10918    core/json_pointer.cpp
+//  10975    core/json_reader.cpp
+//  11297    core/process.cpp
+//  11321    core/random.cpp
+//  11376    core/reporter.cpp
+//  11459    core/source_location.cpp
+//  11473    core/text.cpp
+//  11821    core/wait.cpp
+//  11831    core/warning.cpp
+//  11845    model/acceptance.cpp
+//  11904    model/chat_fields.cpp
+//  12046    model/chat_messages.cpp
+//  12249    model/chat_reader.cpp
+//  12599    model/chat_request.cpp
+//  12709    model/checks.cpp
+//  12747    model/connection_fault.cpp
+//  12839    model/failure.cpp
+//  13017    model/fault.cpp
+//  13148    model/finding.cpp
+//  13173    model/hold.cpp
+//  13193    model/http_reply.cpp
+//  13242    model/pace.cpp
+//  13450    model/profile.cpp
+//  13620    model/range.cpp
+//  13648    model/received_request.cpp
+//  13720    model/reply.cpp
+//  14190    model/reply_checks.cpp
+//  14395    model/sse_dialect.cpp
+//  14555    keys/api_key.cpp
+//  14605    keys/key_store.cpp
+//  15028    keys/keys.cpp
+//  15074    keys/secrets.cpp
+//  15278    answer/bodies.cpp
+//  15385    answer/completion.cpp
+//  15621    answer/completion_events.cpp
+//  15832    answer/completion_json.cpp
+//  16049    answer/default_reply.cpp
+//  16212    answer/events.cpp
+//  16231    answer/occurrences.cpp
+//  16253    answer/schema_checker.cpp
+//  16724    answer/schema_instance.cpp
+//  17103    answer/schema_pattern.cpp
+//  17521    answer/tokens.cpp
+//  17750    answer/words.cpp
+//  17811    script/chaos.cpp
+//  17952    script/chaos_rules.cpp
+//  18059    script/connection_faults.cpp
+//  18168    script/excerpts.cpp
+//  18231    script/field_matchers.cpp
+//  18574    script/forced_failures.cpp
+//  18672    script/hiding.cpp
+//  18729    script/json_comparison.cpp
+//  18815    script/matcher.cpp
+//  19053    script/matchers.cpp
+//  19400    script/scope.cpp
+//  19460    script/script.cpp
+//  19890    script/text_matchers.cpp
+//  20009    delivery/delivery.cpp
+//  20598    delivery/framing.cpp
+//  20703    delivery/gzip.cpp
+//  20770    delivery/kept_answer.cpp
+//  20861    delivery/outlet.cpp
+//  20878    delivery/pace_schedule.cpp
+//  20947    delivery/progress.cpp
+//  21010    evidence/diagnosis.cpp
+//  21241    evidence/evidence_json.cpp
+//  21560    evidence/exchange.cpp
+//  21863    evidence/journal.cpp
+//  22000    evidence/kept_problems.cpp
+//  22102    evidence/notes.cpp
+//  22227    evidence/record.cpp
+//  22683    evidence/redaction.cpp
+//  22789    evidence/retries.cpp
+//  23170    evidence/review.cpp
+//  23502    evidence/sent_answer.cpp
+//  23618    evidence/verification.cpp
+//  24180    http/acceptor.cpp
+//  24289    http/compatibility.cpp
+//  24399    http/connection.cpp
+//  24903    http/request_reader.cpp
+//  25275    http/response.cpp
+//  25356    http/server.cpp
+//  25688    http/sockets.cpp
+//  26136    http/turned_away.cpp
+//  26225    http/workers.cpp
+//  26361    serve/answer.cpp
+//  26385    serve/asked_requests.cpp
+//  26458    serve/chat_judge.cpp
+//  26726    serve/connection_loop.cpp
+//  26819    serve/content_type.cpp
+//  26861    serve/delivery_report.cpp
+//  26954    serve/explanation.cpp
+//  27036    serve/gateway_state.cpp
+//  27081    serve/judge.cpp
+//  27281    serve/judgement.cpp
+//  27337    serve/model_check.cpp
+//  27359    serve/operations.cpp
+//  27514    serve/profile_headers.cpp
+//  27556    serve/reply_answer.cpp
+//  27695    serve/runner.cpp
+//  27908    serve/tester_code.cpp
+//  27925    gateway/catalogue.cpp
+//  28294    gateway/catalogue_delivery.cpp
+//  28858    gateway/catalogue_entries.cpp
+//  29016    gateway/catalogue_failures.cpp
+//  29281    gateway/catalogue_replies.cpp
+//  29679    gateway/chat_script.cpp
+//  29826    gateway/gateway.cpp
+//  30106    gateway/options.cpp
+//  30291    gateway/sweep.cpp
+//  30738    document/script_document.cpp
+//  31135    document/script_faults.cpp
+//  31435    document/script_files.cpp
+//  31581    document/script_gateway.cpp
+//  31839    document/script_matchers.cpp
+//  32170    document/script_objects.cpp
+//  32382    document/script_reader.cpp
+//  32747    document/script_references.cpp
+//  33012    document/script_replies.cpp
+//  33486    document/script_schema.cpp
+//  33595    document/script_sections.cpp
+//  34137    document/script_values.cpp
+//  34535  Adapters
+//  34552    adapters/catch2.hpp
+//  34710    adapters/doctest.hpp
+//  34873    adapters/gtest.hpp

@@ -76,7 +76,7 @@ class Large(unittest.TestCase):
             with Program(keys(count, "key")) as gateway:
                 gateway.write_script(keys(count, "renamed"))
                 gateway.process.send_signal(signal.SIGHUP)
-                control.eventually(self, lambda: gateway.get("/keys")["keys"][-1]["description"] == f"renamed {count - 1}",
+                control.eventually(self, lambda: gateway.get("/keys")["keys"][-1]["name"] == f"renamed {count - 1}",
                                    "it is not read again")
                 return seconds(gateway)
 
