@@ -28,7 +28,7 @@ void write_line(TimePoint moment, const std::string& text) {
 }
 
 void write_lost(TimePoint moment, std::size_t lines) {
-  write_line(moment, std::to_string(lines) + " lines were left out: stderr was not read");
+  write_line(moment, counted(lines, "line") + (lines == 1 ? " was" : " were") + " left out: stderr was not read");
 }
 
 Colour colour_of(int status) {
@@ -125,10 +125,8 @@ void Log::end() {
   if (lost_ > 0) write_lost(std::chrono::system_clock::now(), lost_);
   // A refused connection is refused by the system, and nothing here hears of it.
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
-  const std::size_t count = exchanges_;
   write_line(std::chrono::system_clock::now(),
-             "scenario " + chosen_->name() + " never struck, in " + std::to_string(count) +
-                 (count == 1 ? " request" : " requests") +
+             "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +
                  (chosen_->needs_stream() ? "; it shows in stream requests only" : "") +
                  (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
 }

@@ -83,7 +83,8 @@ std::vector<std::string> remarks(const Results& results) {
         "never");
   }
   if (results.evicted > 0)
-    lines.push_back(counted(results.evicted, "exchange") + " were evicted from the journal and not judged");
+    lines.push_back(counted(results.evicted, "exchange") + (results.evicted == 1 ? " was" : " were") +
+                    " evicted from the journal and not judged");
   if (results.open > 0) lines.push_back(counted(results.open, "exchange") + " had not ended");
   for (const std::string& error : results.reload_errors) lines.push_back("not loaded again: " + error);
   return lines;

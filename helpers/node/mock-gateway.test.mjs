@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -170,6 +170,28 @@ describe('what a test does with it', () => {
     assert.deepEqual(await Promise.all(both.map(title)), [`"a" (${places})`, `the stub at ${places} (key is "${gateway.id}")`]);
     assert.equal(await title(await gateway.stub({ reply: 'c', source: 'agent.yaml:3' })), 'the stub at agent.yaml:3');
     await assert.rejects(gateway.close(), ({ message }) => message.includes(`expectation not met  the stub at ${place}  expected 1 call`));
+  });
+
+  test('a stub is mounted from a folder that is gone, and where stacks are no text', async (t) => {
+    const gateway = await openGateway(t);
+    const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), 'mock-gateway-gone-'))];
+    const facts = async ({ owner, path }) => owner.control('GET', path);
+    try {
+      process.chdir(folder);
+      rmdirSync(folder);
+      assert.equal((await facts(await gateway.stub({ reply: 'Hello.' }))).file, fileURLToPath(import.meta.url));
+    } finally {
+      process.chdir(before);
+    }
+    Error.prepareStackTrace = (_, sites) => sites;
+    try {
+      const mounting = gateway.stub({ reply: 'Hello.' });
+      delete Error.prepareStackTrace;
+      await mounting;
+    } finally {
+      delete Error.prepareStackTrace;
+    }
+    assert.equal(await ask(gateway, 'Hi'), 'Hello.');
   });
 
   test('a wait for calls ends with the last of them, or fails', async (t) => {

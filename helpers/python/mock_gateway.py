@@ -222,8 +222,11 @@ def _line_of_test():
     frame = sys._getframe()
     while frame.f_back and frame.f_code.co_filename == _line_of_test.__code__.co_filename:
         frame = frame.f_back
-    file = os.path.relpath(frame.f_code.co_filename)
-    return f"{frame.f_code.co_filename if file.startswith('..') else file}:{frame.f_lineno}"
+    file = frame.f_code.co_filename
+    with contextlib.suppress(OSError):  # a test may have removed the folder that it is in
+        relative = os.path.relpath(file)
+        file = file if relative.startswith("..") else relative
+    return f"{file}:{frame.f_lineno}"
 
 
 def _around_proxies():

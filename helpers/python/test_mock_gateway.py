@@ -148,6 +148,16 @@ def test_a_stub_is_named_by_the_line_that_mounts_it(mock_gateway_server):
     assert f"expectation not met  the stub at {place}  expected 1 call, got 0" in str(wrong.value)
 
 
+def test_a_stub_is_named_by_its_whole_path_from_elsewhere_and_from_nowhere(gateway, monkeypatch, tmp_path):
+    for folder in [tmp_path / "elsewhere", tmp_path / "nowhere"]:
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        if folder.name == "nowhere":
+            folder.rmdir()
+        stub = gateway.stub(reply="Hello.")
+        assert stub._control("GET", stub._path)["file"] == __file__
+
+
 def test_a_wait_for_calls_ends_with_the_last_of_them_or_fails(gateway):
     stub = gateway.stub(reply="Hello.", name="greeting")
     with pytest.raises(AssertionError, match="greeting"):

@@ -94,23 +94,15 @@ class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
-  void testCaseStarting(const Catch::TestCaseInfo& test) override {
-    Catch2Listener::testCaseStarting(test);
-    pass_over_notes();
-  }
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    ++depth_;
+    // A run of a test is the outermost section.
+    if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
     Catch2Listener::sectionEnded(section);
-    // A run of a test is the outermost section.
-    if (--depth_ > 0) return;
-    if (section.assertions.failed > 0) {
-      for (const TestNotes& notes : take_notes())
-        tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
-    }
-    pass_over_notes();
+    if (--depth_ > 0 || section.assertions.failed == 0) return;
+    for (const TestNotes& notes : take_notes()) tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
   }
 
  private:

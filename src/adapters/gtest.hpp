@@ -5,8 +5,7 @@
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
 // the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, EXPECT_EQ durations and moments
-// ("20ms", "60s").
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
 
@@ -57,7 +56,6 @@ class GtestNotes : public testing::EmptyTestEventListener {
     if (test.result()->Failed()) {
       for (const TestNotes& notes : take_notes()) print_message(notes.where, notes.text);
     }
-    pass_over_notes();
   }
 };
 

@@ -17,6 +17,7 @@ std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
+  bool taken = false;  // of the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
@@ -67,6 +68,7 @@ bool are_notes_wanted() {
 std::vector<TestNotes> take_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  if (std::exchange(book.taken, true)) return {};
   std::vector<TestNotes> taken = std::exchange(book.kept, {});
   for (NoteSource* const source : book.sources)
     if (TestNotes notes = source->take_notes(); !notes.text.empty()) taken.push_back(std::move(notes));
@@ -76,6 +78,7 @@ std::vector<TestNotes> take_notes() {
 void pass_over_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  book.taken = false;
   book.kept.clear();
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }

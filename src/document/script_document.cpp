@@ -359,7 +359,7 @@ Options ScriptDocument::options(Options base) const {
   if (!problems.empty()) throw ScriptError(std::move(problems));
   auto& all = detail::Access::edit(base).models;
   all = detail::script_documents::joined_models(std::move(models), all, *plan_);
-  for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
+  for (const detail::ScriptedKey& key : plan_->keys) detail::Access::edit(base).keys.push_back({key.name, key.options});
   return base;
 }
 

@@ -246,13 +246,12 @@ ScriptType keys() { return {"list of keys", R"({"type":"array","items":"$rows"})
 void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey key;
   reader.read_object(node, key_table, &key);
-  for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
-    if (!key.name.empty() && other.name == key.name)
-      script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
-    if (!key.secret.empty() && other.secret == key.secret)
-      script_reading::fail(node.at("secret"), "another key has this secret");
-  }
-  static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
+  auto& plan = *static_cast<ScriptPlan*>(target);
+  if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
+    script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+  if (!key.secret.empty() && !plan.taken.insert({"secret", key.secret}).second)
+    script_reading::fail(node.at("secret"), "another key has this secret");
+  plan.keys.push_back(std::move(key));
 }
 
 }  // namespace script_types

@@ -223,6 +223,7 @@ void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
   warn_of_states(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
+  plan.taken.clear();
 }
 
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -234,8 +235,7 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
     keys.push_back(key.id);
     if (!key.description.empty()) keys.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys)
-    if (std::find(keys.begin(), keys.end(), key.name) == keys.end()) keys.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) keys.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;

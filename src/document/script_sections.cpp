@@ -231,10 +231,8 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
     constexpr std::string_view after = "…): ";  // the call that C++ has
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
-  for (const ScriptedOperation& other : plan_of(target).operations) {
-    if (other.method == mounted.method && other.path == mounted.path)
-      script_reading::fail(node, "this operation is there twice");
-  }
+  if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
+    script_reading::fail(node, "this operation is there twice");
   plan_of(target).operations.push_back(std::move(mounted));
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,8 +78,10 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far.
+  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
+  /// key's}, {method, path}.
   std::vector<ScriptPart> parts;
+  std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
 };
 

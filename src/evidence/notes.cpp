@@ -1,6 +1,5 @@
 #include "notes.hpp"
 
-#include <algorithm>  // min
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -102,13 +101,17 @@ std::vector<std::string> notes_of_exchanges(const JournalState& journal, const R
 
 std::vector<std::string> notes_of_connections(const JournalState& journal) {
   std::vector<std::string> lines;
-  const std::vector<ConnectionHit> hits = journal.hits();
-  for (std::size_t i = 0; i < std::min(hits.size(), notes::most); ++i) {
-    lines.push_back("connection " + std::to_string(hits[i].connection_id) +
-                    " was struck as scripted: " + hits[i].fault.to_string());
-  }
-  if (hits.size() > notes::most)
-    lines.push_back("and " + text::counted(hits.size() - notes::most, "more connection") + " struck as scripted");
+  for (const ConnectionHit& hit : journal.hits())
+    lines.push_back("connection " + std::to_string(hit.connection_id) +
+                    " was struck as scripted: " + hit.fault.to_string());
+  return lines;
+}
+
+std::vector<std::string> first_connections(std::vector<std::string> lines) {
+  if (lines.size() <= notes::most) return lines;
+  const std::size_t more = lines.size() - notes::most;
+  lines.resize(notes::most);
+  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
   return lines;
 }
 

@@ -43,11 +43,11 @@ namespace mock_gateway {
 /// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
 ///   continued it.
 /// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same, or it calls this one
-/// the
-///   next. Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of
-///   them. Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success),
-///   and tries have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
+///   this number is the next.
+/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
+/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
+/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
 ///
 /// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
 /// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It

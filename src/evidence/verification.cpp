@@ -2,7 +2,7 @@
 
 #include <algorithm>  // any_of, find, min, move, remove_if
 #include <cmath>
-#include <iterator>  // back_inserter
+#include <iterator>  // back_inserter, next
 #include <ostream>
 #include <set>
 
@@ -193,6 +193,16 @@ std::string lines(const std::vector<std::string>& notes) {
   return text;
 }
 
+void add(std::vector<std::string>& notes, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(notes));
+}
+
+/// The line about chaos as a note; none when it is empty.
+std::vector<std::string> of_chaos(std::string line) {
+  if (line.empty()) return {};
+  return {std::move(line)};
+}
+
 std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
@@ -224,6 +234,20 @@ std::string to_string(Problem::Kind kind) {
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
+namespace verifications {
+
+/// What tells a note from others: of an exchange under way, all but how long it has waited.
+std::string identity_of(const std::string& note) {
+  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
+  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+}
+
+/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+bool is_number(const std::string& note) {
+  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
+}
+
+}  // namespace verifications
 
 void ReportedProblems::add(const std::vector<std::string>& problems) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -237,14 +261,27 @@ bool ReportedProblems::contains(const std::string& found) const {
 
 void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes_.insert(notes.begin(), notes.end());
+  for (const std::string& note : notes) notes_.insert(verifications::identity_of(note));
 }
 
 std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes.erase(
-      std::remove_if(notes.begin(), notes.end(), [this](const auto& note) { return !notes_.insert(note).second; }),
-      notes.end());
+  const auto was_there = [this](const auto& note) { return !notes_.insert(verifications::identity_of(note)).second; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
+  return notes;
+}
+
+void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
+  for (auto note = notes_.begin(); note != notes_.end();)
+    note = verifications::is_number(*note) ? notes_.erase(note) : std::next(note);
+}
+
+std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
   return notes;
 }
 
@@ -252,6 +289,7 @@ void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   problems_.clear();
   notes_.clear();
+  passed_over_.clear();
 }
 
 }  // namespace detail
@@ -412,13 +450,20 @@ Verifier::Unreported Verifier::unreported(bool with_problems) const {
 }
 
 std::string Verifier::new_notes(std::uint64_t since) const {
-  std::vector<std::string> notes = notes_of_requests({}, since);
-  for (std::string& line : notes_of_open(*journal_, {})) notes.push_back(std::move(line));
+  using verifications::add;
+  std::vector<std::string> notes;
+  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
+  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
+  add(notes, notes_of_open(*journal_, {}));
   return verifications::lines(reported_->new_notes(std::move(notes)));
 }
 
-void Verifier::pass_over_connections() const {
-  static_cast<void>(reported_->new_notes(notes_of_connections(*journal_)));
+void Verifier::pass_over_notes() const {
+  std::vector<std::string> notes = notes_of_connections(*journal_);
+  reported_->add_notes(notes);
+  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
+  reported_->pass_over(notes);
 }
 
 Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
@@ -489,7 +534,11 @@ void Verifier::add_expired_sleeps(Problems& problems) const {
 
 std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
-  std::vector<std::string> notes = notes_of_requests(scope, 0);
+  using verifications::add;
+  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
+  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
   std::vector<std::string> open = notes_of_open(*journal_, scope);
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
@@ -500,17 +549,7 @@ std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script
         masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
                     : "never called: " + stub->title()));
   }
-  std::move(open.begin(), open.end(), std::back_inserter(notes));
-  return notes;
-}
-
-std::vector<std::string> Verifier::notes_of_requests(const RequestScope& scope, std::uint64_t since) const {
-  std::vector<std::string> notes;
-  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, since)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole())
-    for (std::string& line : notes_of_connections(*journal_)) notes.push_back(std::move(line));
+  add(notes, std::move(open));
   return notes;
 }
 

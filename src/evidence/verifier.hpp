@@ -29,12 +29,18 @@ class ReportedProblems {
   void add_notes(const std::vector<std::string>& notes);
   /// Those that were not added before; from now on they have been.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
+  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
+  /// the next test the same number is of others.
+  void pass_over(const std::vector<std::string>& notes);
+  /// Those that do not belong to earlier tests.
+  std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> problems_;
   std::set<std::string> notes_;
+  std::set<std::string> passed_over_;
 };
 
 /// Judges script and journal as they are now.
@@ -58,8 +64,8 @@ class Verifier {
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
   std::string new_notes(std::uint64_t since) const;
-  /// The connections that a fault struck until now are not new any more.
-  void pass_over_connections() const;
+  /// What chaos and faults of connections have done until now is not new any more.
+  void pass_over_notes() const;
   void reset();
 
  private:
@@ -71,7 +77,6 @@ class Verifier {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  std::vector<std::string> notes_of_requests(const RequestScope& scope, std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;

@@ -3,6 +3,7 @@
 #include <algorithm>  // equal, max, min, stable_sort
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <utility>
 
@@ -105,10 +106,10 @@ Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vect
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// The calls of a scenario as so many tries make them, no more than are needed to compare these.
+/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
 Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
   std::vector<wire::ToolCall> whole = data.tool_calls;
-  for (int number = 1; number < tries && whole.size() < got.size() && !data.tool_calls.empty(); ++number)
+  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !data.tool_calls.empty(); ++i)
     whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
   return compare_calls(got, whole);
 }

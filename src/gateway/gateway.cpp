@@ -125,7 +125,7 @@ class Gateway::Impl : public detail::NoteSource {
   void pass_over_notes() override {
     if (!is_here()) return;
     noted = journal->newest_id();
-    verifier.pass_over_connections();
+    verifier.pass_over_notes();
   }
 
   void report() const {

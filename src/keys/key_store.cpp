@@ -1,6 +1,6 @@
 #include "key_store.hpp"
 
-#include <algorithm>  // all_of, any_of, max
+#include <algorithm>  // all_of, max
 #include <set>
 #include <string_view>
 #include <utility>
@@ -22,6 +22,7 @@ std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
+std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 
 std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
@@ -58,6 +59,12 @@ void require_limit(const std::optional<RateLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
 }
 
+std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
+  std::set<std::string_view> names;
+  for (const ScriptedKey& key : keys) names.insert(key.name);
+  return names;
+}
+
 }  // namespace key_store
 
 std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
@@ -89,7 +96,6 @@ CreatedKey KeyStore::create(std::string description, std::optional<std::string> 
   key_store::require_limit(limit);
   key_store::require_models(models);
   auto created = std::make_unique<Entry>();
-  created->key.description = std::move(description);
   created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
   created->key.models = std::move(models);
   created->key.operations = std::move(operations);
@@ -100,17 +106,17 @@ CreatedKey KeyStore::create(std::string description, std::optional<std::string> 
   const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
   if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
   Entry& added = add(std::move(created), std::move(secret));
+  describe(added, std::move(description));
   ++changes_;
   return {added.key.id, added.secret, added.key.description};
 }
 
 KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::string> secret) {
   Entry& added = *made;
-  const std::size_t serial = entries_.size() + 1;
+  added.place = entries_.size();
+  const std::size_t serial = added.place + 1;
   added.key.id = "key_" + std::to_string(serial);
   give_secret(added, secret ? std::move(*secret) : unused_secret(serial));
-  // A description is shown by list(): not even its author gets a secret into it.
-  known_.mask(added.key.description);
   by_id_.emplace(added.key.id, &added);
   entries_.push_back(std::move(made));
   return added;
@@ -122,6 +128,21 @@ void KeyStore::give_secret(Entry& its, std::string secret) {
   its.secret = std::move(secret);
 }
 
+void KeyStore::describe(Entry& its, std::string description) {
+  known_.mask(description);
+  descriptions_.erase({its.key.description, its.place});
+  descriptions_.emplace(description, its.place);
+  its.key.description = std::move(description);
+}
+
+std::vector<KeyStore::Entry*> KeyStore::described(const std::string& description) const {
+  std::vector<Entry*> found;
+  for (auto known = descriptions_.lower_bound({description, 0});
+       known != descriptions_.end() && known->first == description; ++known)
+    found.push_back(entries_[known->second].get());
+  return found;
+}
+
 std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -131,9 +152,8 @@ std::string KeyStore::unused_secret(std::size_t serial) const {
 }
 
 void KeyStore::set_description(const std::string& id, std::string description) {
-  mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "described").key.description = std::move(description);
+  describe(living_entry(id, "described"), std::move(description));
   ++changes_;
 }
 
@@ -180,10 +200,10 @@ void KeyStore::offer(const std::string& id) {
 
 KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t script) const {
   Entry* found = nullptr;
-  for (const auto& known : entries_) {
-    if (known->key.state == KeyState::deleted || known->key.description != wanted.name) continue;
-    if (script != 0 && known->script == script) return known.get();
-    if (!found || known->secret == wanted.secret) found = known.get();
+  for (Entry* const known : described(wanted.name)) {
+    if (known->key.state == KeyState::deleted) continue;
+    if (script != 0 && known->script == script) return known;
+    if (!found || known->secret == wanted.secret) found = known;
   }
   return found;
 }
@@ -192,8 +212,8 @@ KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint
   const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
   const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
   if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
-  for (const auto& known : entries_)
-    if (is_it(*known) && known->key.description == wanted.name) return known.get();
+  for (Entry* const known : described(wanted.name))
+    if (is_it(*known)) return known;
   return nullptr;
 }
 
@@ -229,10 +249,10 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
       throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
   }
   ++changes_;
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   for (const auto& known : entries_) {
-    const auto has_its_name = [&known](const ScriptedKey& one) { return one.name == known->key.description; };
     if (known->script != script || known->key.state == KeyState::deleted) continue;
-    known->taken_away = !std::any_of(wanted.begin(), wanted.end(), has_its_name);
+    known->taken_away = names.count(known->key.description) == 0;
     if (known->taken_away) known->key.state = KeyState::deleted;
   }
   for (const ScriptedKey& one : wanted) {
@@ -251,8 +271,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     }
     its->script = script;
     its->taken_away = false;
-    its->key.description = one.name;
-    known_.mask(its->key.description);
+    describe(*its, one.name);
     its->key.state = one.state;
     its->key.models = one.models;
     its->key.operations = one.operations;
@@ -268,8 +287,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
 }
 
 std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
-  std::set<std::string_view> names;
-  for (const ScriptedKey& one : wanted) names.insert(one.name);
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {

@@ -6,9 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../core/clock.hpp"
@@ -124,6 +126,7 @@ class KeyStore {
  private:
   struct Entry {
     ApiKey key;
+    std::size_t place = 0;  // in entries_
     std::string secret;
     LimitWindow window;
     std::uint64_t script = 0;  // that owns it; 0: none
@@ -138,6 +141,10 @@ class KeyStore {
   /// Adds a key with this secret; without one, it is made up.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   void give_secret(Entry& its, std::string secret);
+  /// Masked: a description is shown by list(), and not even its author gets a secret into it.
+  void describe(Entry& its, std::string description);
+  /// The keys with this description, deleted ones too, in order of creation.
+  std::vector<Entry*> described(const std::string& description) const;
   /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
@@ -153,7 +160,8 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  secrets::Known known_;  // the same secrets, for masking; has a mutex of its own
+  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' places in entries_
+  secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};

@@ -37,7 +37,7 @@ void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
   every_.clear();
-  cleared_ = serial_;
+  lent_ = 0;
   any_ = false;
   ++changes_;
 }
@@ -47,16 +47,21 @@ void ConnectionFaults::clear_of(std::uint64_t owner) {
   const auto is_its = [owner](const Queued& queued) { return queued.owner == owner; };
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_its), queue_.end());
   every_.erase(std::remove_if(every_.begin(), every_.end(), is_its), every_.end());
+  if (lent_of_ == owner) lent_ = 0;
   any_ = !queue_.empty() || !every_.empty();
   ++changes_;
 }
 
 template <class Fits>
-std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
+std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits, bool lend) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!queue_.empty() && fits(queue_.front().fault.moment())) {
     Queued taken = queue_.front();
+    if (lend) {
+      lent_ = taken.serial;
+      lent_of_ = taken.owner;
+    }
     if (--queue_.front().left == 0) queue_.pop_front();
     any_ = !queue_.empty() || !every_.empty();
     return taken;
@@ -69,20 +74,21 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
 }
 
 std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
-  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; });
+  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; }, true);
 }
 
 std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  std::optional<Queued> taken = take([reused](ConnectionFault::Moment moment) {
+  const auto fits = [reused](ConnectionFault::Moment moment) {
     return moment == ConnectionFault::Moment::request || (reused && moment == ConnectionFault::Moment::reused);
-  });
+  };
+  std::optional<Queued> taken = take(fits, false);
   if (!taken) return std::nullopt;
   return std::move(taken->fault);
 }
 
 void ConnectionFaults::give_back(Queued taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (taken.serial <= cleared_) return;
+  if (taken.serial != lent_ || lent_ == 0) return;
   if (!queue_.empty() && queue_.front().serial == taken.serial) {
     ++queue_.front().left;
     return;

@@ -40,8 +40,8 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
-  /// the fault strikes every connection anyway.
+  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
+  /// since, or when the fault strikes every connection anyway.
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
@@ -51,14 +51,16 @@ class ConnectionFaults {
   std::uint64_t changes() const { return changes_; }
 
  private:
+  /// `lend`: whether it may be given back.
   template <class Fits>
-  std::optional<Queued> take(const Fits& fits);
+  std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
-  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
+  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };

@@ -210,6 +210,22 @@ TEST_CASE("tool calls that nobody made are a wrong answer, though an error follo
   outcome.tries = 2;
   CHECK(judged("tool-call-without-id", outcome) == "error surfaced");
   CHECK(judged("closed-in-stream", outcome) == "wrong answer (no)");
+  // Of two calls each try may have made the first alone, and no try makes them in another order.
+  const wire::ToolCall tokyo{"", "get_weather", R"({"city":"東京"})"};
+  CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
+  outcome.tool_calls = {zurich, zurich, zurich};
+  CHECK(judged("tool-calls-all-index-0", outcome) == "wrong answer (no)");
+  outcome.tool_calls = {zurich, zurich, tokyo};
+  CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
+  outcome.tool_calls = {zurich, tokyo, zurich, tokyo};
+  CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
+  outcome.tool_calls = {tokyo, zurich};
+  CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
+  outcome.tries = 1;
+  CHECK(judged("tool-calls-all-index-0", outcome) == "wrong answer (no)");
+  outcome.tries = 1'000'000'000;
+  outcome.tool_calls.assign(1000, zurich);
+  CHECK(judged("tool-calls-all-index-0", outcome) == "error surfaced");
 }
 
 TEST_CASE("finish reason and usage are judged where they are told and the scenario sends them") {

@@ -6,12 +6,12 @@ foreach(mode IN LISTS modes)
 endforeach()
 # README's first program is a client of cpp-httplib too, and must see it as the compiled library does.
 find_package(doctest QUIET CONFIG)
-if(TARGET doctest::doctest AND "compiled" IN_LIST modes AND NOT MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR)
+if(TARGET doctest::doctest AND "mock_gateway" IN_LIST modes AND NOT MOCK_GATEWAY_HTTPLIB_INCLUDE_DIR)
   add_executable(uses_first_test ../../../examples/first_test.cpp)
-  target_link_libraries(uses_first_test PRIVATE mock_gateway::compiled doctest::doctest)
+  target_link_libraries(uses_first_test PRIVATE mock_gateway::mock_gateway doctest::doctest)
 endif()
-if(TARGET uses_mock_gateway)
-  set_target_properties(uses_mock_gateway PROPERTIES UNITY_BUILD ON)
+if(TARGET uses_header_only)
+  set_target_properties(uses_header_only PROPERTIES UNITY_BUILD ON)
 endif()
 
 # The library must not bring its own tests or programs along.

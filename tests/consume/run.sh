@@ -1,12 +1,12 @@
 #!/bin/sh
 # Uses the library as its users do, in a scratch folder, and runs the programs that come out.
 #
-#   run.sh WAY [cmake -D arguments…]      WAY is copy, add_subdirectory, fetch_content, find_package, pkg_config or
-#                                         program
+#   run.sh WAY [cmake -D arguments…]      WAY is copy, compiled_copy, add_subdirectory, fetch_content, find_package,
+#                                         pkg_config or program
 #
 # CXX                        the compiler
 # MOCK_GATEWAY_BUILD         find_package, pkg_config, program: the build folder to install from
-# MOCK_GATEWAY_FLAGS         copy: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
+# MOCK_GATEWAY_FLAGS         the copies: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
 set -eu
 
 way=$1
@@ -28,22 +28,32 @@ run_programs() {
   for program in "$scratch/build"/uses_*; do "$program"; done
 }
 
+# compile_copy FILE… [-D…]: of a folder that has the header and these files, and nothing else.
+compile_copy() {
+  flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
+  # The flags are words. Libraries come after the files that need them.
+  # shellcheck disable=SC2086
+  "$CXX" "$@" -o uses_copy $flags
+  ./uses_copy
+}
+
 case "$way" in
-  copy)
+  *copy)
     mkdir "$scratch/project"
     cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$here/implementation.cpp" "$scratch/project"
     cd "$scratch/project"
-    flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
+    ;;
+esac
+
+case "$way" in
+  copy)
     # Each file that includes everything costs the seconds of the implementation; that two of them link, the tests of the
     # header show.
     printf '#include "main.cpp"\n#include "second.cpp"\n' >joined.cpp
-    # The flags are words. Libraries come after the files that need them.
-    # shellcheck disable=SC2086
-    "$CXX" joined.cpp -o uses_inline $flags
-    ./uses_inline
-    # shellcheck disable=SC2086
-    "$CXX" -DMOCK_GATEWAY_HEADER_ONLY=0 main.cpp second.cpp implementation.cpp -o uses_compiled $flags
-    ./uses_compiled
+    compile_copy joined.cpp
+    ;;
+  compiled_copy)
+    compile_copy -DMOCK_GATEWAY_HEADER_ONLY=0 main.cpp second.cpp implementation.cpp
     ;;
   add_subdirectory)
     build_with_cmake -DMOCK_GATEWAY_CHECKOUT="$checkout" "$@"

@@ -109,6 +109,46 @@ TEST_CASE("twenty problems are shown of many, those of the first file") {
   CHECK(refusal_of(R"({"mock_gateway": 1)" + twice + "}").problems.size() == 20);
 }
 
+TEST_CASE("a refusal is headed by how many problems there are, as far as twenty") {
+  for (int count = 1; count <= 22; ++count) {
+    CAPTURE(count);
+    std::string keys;
+    for (int number = 0; number < count; ++number) keys += ", \"key" + std::to_string(number) + "\": 1";
+    const Refusal refusal = refusal_of(R"({"mock_gateway": 1)" + keys + "}");
+    const std::string heading = refusal.message.substr(0, refusal.message.find('\n'));
+    const std::string counted = count == 1    ? ""
+                                : count <= 20 ? "; " + std::to_string(count) + " problems"
+                                              : "; the first 20 problems of more";
+    CHECK(heading == "mock_gateway: a script cannot be served" + counted);
+    CHECK(refusal.problems.size() == static_cast<std::size_t>(std::min(count, 20)));
+  }
+}
+
+TEST_CASE("a secret that two keys have is a problem of the second") {
+  CHECK(refusal_of(R"({"mock_gateway": 1, "keys": [{"name": "a", "secret": "x1"}, {"name": "b", "secret": "x1"}]})")
+            .problems == std::vector<std::string>{"1:85: /keys/1/secret: another key has this secret"});
+}
+
+TEST_CASE("line and column are right wherever in a large script the problem is") {
+  for (std::size_t size = 4030; size < 4110; ++size) {
+    for (const char* const filler : {"a", "\xc3\xa9"}) {
+      const std::string comment(size % 2 == 0 ? "" : "\n");
+      std::string padding;
+      while (padding.size() < size) padding += filler;
+      // Before the second marker of the text's places, and behind it.
+      const std::string before = "{\"mock_gateway\": 1,/*" + padding + comment + padding + "*/";
+      const std::size_t line_begin = before.rfind('\n') + 1;
+      std::size_t column = 1;
+      for (std::size_t at = line_begin; at < before.size(); ++at)
+        if ((static_cast<unsigned char>(before[at]) & 0xc0U) != 0x80U) ++column;
+      const Refusal refusal = refusal_of(before + "\"oops\": 1}");
+      REQUIRE(refusal.problems.size() == 1);
+      CHECK(refusal.problems[0].substr(0, refusal.problems[0].find(": ")) ==
+            (line_begin == 0 ? "1:" : "2:") + std::to_string(column));
+    }
+  }
+}
+
 TEST_CASE("warnings of one file do not hide the mistakes of the next") {
   std::string stubs = R"({"reply": "a"})";
   for (int number = 0; number < 30; ++number) stubs += R"(, {"reply": "b"})";

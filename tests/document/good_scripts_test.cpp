@@ -2,6 +2,7 @@
 // every key and every word that a document can have; then what the trickier keys do on the wire.
 
 #include <chrono>
+#include <functional>
 #include <set>
 #include <string>
 #include <thread>
@@ -105,6 +106,27 @@ TEST_CASE("the good scripts have every key and every word of the schema") {
   std::string missing;
   for (const std::string& place : vocabulary.unused()) missing += place + "\n";
   CHECK(missing == "");
+}
+
+/// Calls `see` with each object type of the schema that has properties.
+void each_object_type(const Json& part, const std::function<void(const Json&)>& see) {
+  if (part.is_object() && part.contains("properties")) see(part["properties"]);
+  if (part.is_structured())
+    for (const Json& inner : part) each_object_type(inner, see);
+}
+
+TEST_CASE("wherever the schema has a failure it has what can stand beside one") {
+  int places = 0;
+  each_object_type(script_schema(), [&places](const Json& properties) {
+    if (!properties.contains("failure") || properties["failure"].is_boolean()) return;
+    ++places;
+    for (const char* const key : {"retry_after", "retry_after_text", "retry_after_date", "retry_after_ms",
+                                  "should_retry", "type", "param", "error_body", "error_json", "content_type"}) {
+      CAPTURE(key);
+      CHECK(properties.contains(key));
+    }
+  });
+  CHECK(places == 4);  // of replies, operations, failures and chaos
 }
 
 /// A gateway on which a document is mounted.

@@ -378,6 +378,49 @@ TEST_CASE("what a replacement leaves out strikes no more, and what the test itse
   }
 }
 
+TEST_CASE("a fault of a connection that was queued stands at the place that the newest script says") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const auto script = [](const std::string& name, const std::string& lines, const std::string& faults) {
+    return ScriptFile("{\"mock_gateway\": 1," + lines + " \"connections\": [" + faults + "]}", name);
+  };
+  const std::string reset = R"({"fault": "reset_on_accept"})";
+  const std::string close = R"({"fault": "close_on_accept"})";
+  const ScriptFile first = script("first.json", "", reset + "," + close);
+  LoadedScript loaded = gateway.load(first.path());
+  const auto places = [&gateway] {
+    std::vector<std::string> lines;
+    for (const Problem& problem : gateway.verify().problems()) {
+      const std::size_t begin = problem.text.find("next connection: ");
+      lines.push_back(problem.text.substr(begin, problem.text.find('\n', begin) - begin));
+    }
+    return lines;
+  };
+  CHECK(places() == std::vector<std::string>{"next connection: reset on accept (first.json:1)",
+                                             "next connection: close on accept (first.json:1)"});
+  // Others in their place, and then the same further down.
+  const ScriptFile second = script("second.json", "\n", close);
+  ScriptDocument::read({second.path()}).replace(gateway, loaded);
+  CHECK(places() == std::vector<std::string>{"next connection: close on accept (second.json:2)"});
+  const ScriptFile third = script("third.json", "\n\n\n", close);
+  ScriptDocument::read({third.path()}).replace(gateway, loaded);
+  CHECK(places() == std::vector<std::string>{"next connection: close on accept (third.json:4)"});
+}
+
+TEST_CASE("a failure is forced for a key by its name or by its id") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  const CreatedKey named = gateway.keys().create("named");
+  const CreatedKey other = gateway.keys().create("other");
+  const Http http(gateway);
+  gateway.load(parsed(R"({"mock_gateway": 1, "failures": [{"failure": 503, "for": {"key": "named"}},
+                                                          {"failure": 409, "for": {"key": ")" +
+                      other.id + "\"}}]}"));
+  CHECK(http.with_key(named.secret).chat().status == 503);
+  CHECK(http.with_key(named.secret).chat().status == 200);
+  CHECK(http.with_key(other.secret).chat().status == 409);
+  CHECK(http.with_key(other.secret).chat().status == 200);
+  CHECK(http.chat().status == 200);
+}
+
 TEST_CASE("rules of chaos that a replacement took away are counted no more") {
   Gateway gateway(Options{}.verify_on_destruction(false));
   const Http http(gateway);

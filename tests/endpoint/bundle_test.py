@@ -415,6 +415,35 @@ class Bundles(unittest.TestCase):
                          {name: options[name] for name in ("models", "profile", "max_n")})
         self.assertFalse(bundle["gateway"]["acceptance"]["text_parts"])
 
+    def test_models_that_are_not_the_usual_one(self):
+        for models, kept in [(["mock-model"], None), (["mock-model", "b"], ["mock-model", "b"]), (["b"], ["b"]),
+                             ([{"id": "mock-model", "owner": "lab"}], [{"id": "mock-model", "owner": "lab"}])]:
+            with self.subTest(models), Program({"gateway": {"models": models}, "stubs": [{"reply": "Hi"}]}) as gateway:
+                gateway.chat(model=models[-1]["id"] if isinstance(models[-1], dict) else models[-1])
+                self.assertEqual(json.loads(self.bundle(gateway)).get("gateway", {}).get("models"), kept)
+
+    def test_a_connection_that_the_client_closes_is_no_part_of_the_answer(self):
+        script = {"stubs": [{"when": {"user_says": "close"},
+                             "reply": {"text": "a", "headers": {"Connection": "close"}}},
+                            {"reply": "b"}]}
+        with Program(script) as gateway:
+            keep = request_of(gateway, chat())
+            requests = [(request_of(gateway, chat(), fields="Connection: close\r\n"), None),
+                        (keep.replace(b"HTTP/1.1\r\n", b"HTTP/1.0\r\n"), None), (keep, None),
+                        (request_of(gateway, chat("close")), {"Connection": "close"})]
+            for exchange, (request, headers) in enumerate(requests, 1):
+                converse(gateway, request)
+                [stub] = json.loads(self.bundle(gateway, exchange))["stubs"]
+                self.assertEqual(stub["reply"].get("headers"), headers, exchange)
+
+    def test_what_no_script_can_name(self):
+        for method, path, word in [("get", "/v1/x", "its method"), ("G3T", "/v1/x", "its method"),
+                                   ("GET", "/v1/{id}", "its path"), ("GET", "/v1/a}", "its path"),
+                                   ("OPTIONS", "*", "its path")]:
+            with self.subTest(method=method, path=path), Program() as gateway:
+                converse(gateway, request_of(gateway, None, path, method))
+                self.refused(gateway, 1, "no script can name " + word)
+
     def test_strict_means_what_the_profile_documents(self):
         taken = chat(user="u", stop="x")
         for acceptance, kept in (("strict", "strict"),

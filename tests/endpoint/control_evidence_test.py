@@ -74,6 +74,36 @@ class Keys(Evidence):
             self.assertEqual(gateway.get("/keys/" + made["id"])["requests"], 7)
             self.refused("no_such_key", 404, gateway.post, f"/keys/{made['id']}/enable")
 
+    def test_a_limit_is_shown_as_scripts_write_it(self):
+        with Program() as gateway:
+            key = "/keys/" + gateway.post("/keys")["id"]
+            for limit, shown in [("3/1h", "3/1h"), ("3/120m", "3/2h"), ("3/90m", "3/90m"), ("3/60s", "3/1m"),
+                                 ("3/90s", "3/90s"), ("3/1s", "3/1s"), ("3/20ms", "3/20ms"), ("3/3600000ms", "3/1h")]:
+                self.assertEqual(gateway.call("PATCH", key, {"limit": limit})["limit"], shown)
+            for name, none in [("limit", None), ("models", []), ("operations", []), ("name", "")]:
+                gateway.call("PATCH", key, {"limit": "3/1s", "models": ["m"], "operations": ["list_models"],
+                                            "name": "x"})
+                before = gateway.get(key)
+                self.assertEqual(gateway.call("PATCH", key, {name: None}), {**before, name: none})
+            self.assertEqual(gateway.call("PATCH", key, {}), {**before, "name": ""})
+
+    def test_what_a_key_s_path_may_name(self):
+        with Program({"keys": [{"name": "mine", "secret": "sk-mine-0123456789abcdef"}]}) as gateway:
+            made = gateway.post("/keys", {"name": "gone"})
+            gateway.delete("/keys/" + made["id"])
+            self.assertEqual(gateway.get("/keys/" + made["id"])["state"], "deleted")
+            for call, path in [("PATCH", ""), ("DELETE", ""), ("POST", "/disable"), ("POST", "/enable")]:
+                error = self.refused("no_such_key", 404, gateway.call, call, f"/keys/{made['id']}{path}", {})
+                self.assertIn("is deleted, and cannot come back", error["message"])
+            error = self.refused("no_such_key", 404, gateway.get, "/keys/sk-mine-0123456789abcdef")
+            self.assertNotIn("0123456789", error["message"])
+            self.assertIn('did you mean "key_1"',
+                          self.refused("no_such_key", 404, gateway.get, "/keys/key_")["message"])
+            self.refused("invalid_request", 400, gateway.post, "/keys/key_1/disable", {"for": "1s"})
+            self.refused("invalid_request", 400, gateway.post, "/keys", {"keys": [], "name": "x"})
+            self.assertEqual(gateway.post("/keys", {"keys": []}), {"keys": []})
+            self.assertEqual([key["name"] for key in gateway.get("/keys")["keys"]], ["default key", "mine"])
+
     def test_keys_are_made_all_or_none_and_mistakes_have_their_place(self):
         with Program() as gateway:
             wanted = [{"name": "a", "secret": "sk-chosen"}, {"limit": "1/1h", "state": "disabled"}]
@@ -131,13 +161,18 @@ class Clock(Evidence):
             self.assertEqual([event["at_ms"] for event in events if event["kind"] == "token"], [1000, 2000, 3000])
             for bad in [{}, {"by": 60}, {"by": "60"}, {"by": "-1s"}, {"to": "60s"}]:
                 self.refused("invalid_request", 400, gateway.post, "/clock/advance", bad)
+            moved = gateway.post("/clock/advance", {"by": "1500us"})
+            self.assertEqual((moved["moved_ms"], moved["fired"], moved["waiting"]), (1.5, [], []))
+            self.refused("invalid_request", 400, gateway.post, "/clock/next", {"by": "1s"})
 
     def test_a_clock_that_is_not_manual_is_shown_and_not_moved(self):
         for script, kind in [({}, "real"), ({"gateway": {"clock": "instant"}}, "instant")]:
             with Program(script) as gateway:
-                self.assertEqual(gateway.get("/clock")["kind"], kind)
-                self.refused("clock_is_real", 409, gateway.post, "/clock/advance", {"by": "1s"})
-                self.refused("clock_is_real", 409, gateway.post, "/clock/next")
+                self.assertEqual((gateway.get("/clock")["kind"], gateway.get("/clock")["waiting"]), (kind, []))
+                for path, body in ("/clock/advance", {"by": "1s"}), ("/clock/next", None):
+                    message = self.refused("clock_is_real", 409, gateway.post, path, body)["message"]
+                    self.assertIn("is instant, and nothing waits on it;" if script else "the gateway's clock is real;",
+                                  message)
 
     def test_the_program_ends_at_once_while_the_clock_is_on_its_way_over_many_tokens(self):
         # To the last token takes half a minute on a machine that does nothing else.
@@ -179,7 +214,14 @@ class Clock(Evidence):
             self.assertIn(b"two", two.result()[1])
             error = self.refused("no_such_gate", 404, gateway.post, "/gates/fist/open")
             self.assertIn('did you mean "first"?', error["message"])
-            self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **{"for": "ever"})
+            for query in ({"for": "ever"}, {"count": 0}, {"count": 1_000_001}, {"within": "61s"}):
+                self.refused("invalid_request", 400, gateway.get, "/gates/first/wait", **query)
+            self.assertFalse(gateway.get("/gates/first/wait", count=1_000_000, within="0s")["reached"])
+            began = time.monotonic()
+            missed = gateway.get("/gates/first/wait", **{"for": "delivered", "count": 3})
+            self.assertEqual((missed["reached"], missed["gate"]), (False, opened))
+            self.assertTrue(0.99 <= time.monotonic() - began < 10, "a second is what it waits unless said")
+            self.refused("invalid_request", 400, gateway.post, "/gates/first/release", {"times": 2})
 
     def test_a_file_that_is_read_while_stubs_are_mounted_shares_the_gate_that_they_name(self):
         # What stands behind the stub gives the other one time to be read.
@@ -366,6 +408,10 @@ class Journal(Evidence):
             self.assertTrue(text.startswith(b"curl ") and b"$OPENAI_API_KEY" in text)
             self.refused("no_such_exchange", 404, gateway.get, "/journal/2")
             self.refused("no_such_exchange", 404, gateway.get, "/journal/last")
+            with socket.create_connection((gateway.data.hostname, gateway.data.port)) as client:
+                client.sendall(b"GET\r\n\r\n")
+                client.makefile("rb").read()
+            self.assertEqual(gateway.get("/journal/2")["events"], [])
 
     def test_filters_choose(self):
         script = {
@@ -396,6 +442,12 @@ class Journal(Evidence):
             for query in [
                 {"status": "9"},
                 {"status": "6xx"},
+                {"status": "0xx"},
+                {"status": "42x"},
+                {"status": "4x2"},
+                {"status": "4222"},
+                {"status": "4xxx"},
+                {"status": ""},
                 {"decision": "stubs"},
                 {"limit": 0},
                 {"limit": 1001},
@@ -408,6 +460,99 @@ class Journal(Evidence):
                 error = self.refused("invalid_request", 400, lambda: gateway.get("/journal", **query))
                 self.assertNotIn("sk-mine", error["message"])
             self.refused("no_such_scope", 404, gateway.get, "/journal", scope="key_7")
+
+    def test_each_kind_of_decision_chooses_its_own(self):
+        script = {"stubs": [{"when": {"user_says": "stub"}, "reply": "yes"}],
+                  "operations": [{"method": "GET", "path": "/v1/mine", "reply": {"json": 1}}]}
+        with Program(script) as gateway:
+            def break_off():
+                with socket.create_connection((gateway.data.hostname, gateway.data.port), program.TIMEOUT) as client:
+                    client.sendall(b"GET\r\n\r\n")
+                    self.assertIn(b" 400 ", client.recv(65536))
+
+            def fail(section, rule):
+                gateway.post(section, rule)
+                gateway.chat("stub")
+                gateway.delete(section)
+
+            def without_stubs():
+                for stub in gateway.get("/stubs")["stubs"]:
+                    gateway.delete(f"/stubs/{stub['id']}")
+                gateway.ask("default")
+
+            ways = {
+                "stub": lambda: gateway.ask("stub"),
+                "unmatched": lambda: gateway.chat("other"),
+                "models": lambda: gateway.request("GET", "/v1/models"),
+                "handler": lambda: gateway.request("GET", "/v1/mine"),
+                "rejected": lambda: gateway.request("GET", "/nowhere"),
+                "malformed": break_off,
+                "forced_failure": lambda: fail("/failures", {"failure": 503}),
+                "chaos": lambda: fail("/chaos", {"failure": 503, "nth": 1}),
+                "default_reply": without_stubs,
+            }
+            for way in ways.values():
+                way()
+            for id_, kind in enumerate(ways, 1):
+                with self.subTest(kind):
+                    for word in (kind, kind.replace("_", " ")):
+                        (one,) = gateway.get("/journal", decision=word)["exchanges"]
+                        self.assertEqual(one["id"], id_)
+                        self.assertEqual(one["decision"]["kind"].replace(" ", "_"), kind)
+            for kind in ("callback_failed", "answer_failed"):  # which no script brings about
+                self.assertEqual(gateway.get("/journal", decision=kind)["exchanges"], [])
+            error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="default")
+            for kind in (*ways, "callback_failed", "answer_failed"):
+                self.assertIn(kind, error["message"])
+
+    def test_a_text_is_looked_for_in_each_place_and_in_nothing_else(self):
+        with Program({"keys": [{"name": "the tester's key", "secret": "sk-mine"}]}) as gateway:
+            gateway.request("GET", "/v1/models?in=target")
+            gateway.chat("in body")
+            gateway.request("GET", "/v1/models", key="sk-mine")
+            gateway.chat(temperature="hot")
+            for text, ids in [("in=target", [1]), ("in body", [2]), ("THE TESTER'S", [3]), ("invalid_type", [4]),
+                              ("expected a number", [4]), ("authorization", []), ("key_2", []), ("", [4, 3, 2, 1])]:
+                with self.subTest(text):
+                    self.assertEqual([one["id"] for one in gateway.get("/journal", text=text)["exchanges"]], ids)
+
+    def test_a_text_is_found_wherever_it_begins_and_only_letters_of_ascii_have_two_cases(self):
+        body = '{"content": "aabaabaaab abcabcabd [Z@É"}'
+        with Program() as gateway:
+            self.assertEqual(gateway.request("POST", "/v1/chat/completions", body.encode(), key="sk-nobody")[0], 401)
+            # Each begins anew inside what matched before.
+            found = ["aabaaab", "AABAAAB", "abaaab", "aaab", "abcabd", "baabaa", "d [z@É", "{", "}", body, body[1:]]
+            for text in found + ["abcabcabcabd", "aabaaabb", "baaaab", "{z@", "[z`", "[z@é", "}}", body + " "]:
+                with self.subTest(text):
+                    exchanges = gateway.get("/journal", text=text)["exchanges"]
+                    self.assertEqual(len(exchanges), 1 if text in found else 0)
+
+    def test_a_status_or_a_class_of_them_chooses(self):
+        sent = [400, 499, 500, 599, 404]
+        with Program(None, *(flag for status in sent for flag in ("--fail", str(status)))) as gateway:
+            for status in sent:
+                self.assertEqual(gateway.request("GET", "/v1/models")[0], status)
+            self.assertEqual(gateway.request("GET", "/v1/models")[0], 200)
+            for query, ids in [("4xx", [5, 2, 1]), ("5xx", [4, 3]), ("2xx", [6]), ("1xx", []), ("499", [2]),
+                               ("500", [3]),
+                               ("599", [4]), ("404", [5]), ("400", [1]), ("100", [])]:
+                self.assertEqual([one["id"] for one in gateway.get("/journal", status=query)["exchanges"]], ids, query)
+            for query in ("0xx", "6xx", "099", "600", "4x", "4xxx", "40", "4000", "4x0", "40x", "x00", "", "4 0"):
+                self.refused("invalid_request", 400, lambda: gateway.get("/journal", status=query))
+
+    def test_a_page_has_at_most_two_hundred_unless_said(self):
+        with Program() as gateway:
+            connection = http.client.HTTPConnection(gateway.data.hostname, gateway.data.port, timeout=program.TIMEOUT)
+            for count in 200, 201:
+                while gateway.get("")["counts"]["requests"] < count:
+                    connection.request("GET", "/v1/models",
+                                       headers={"Authorization": "Bearer " + gateway.info["api_key"]})
+                    connection.getresponse().read()
+                page = gateway.get("/journal")
+                self.assertEqual((len(page["exchanges"]), page["more"]), (200, count > 200))
+                page = gateway.get("/journal", limit=count)
+                self.assertEqual((len(page["exchanges"]), page["more"]), (count, False))
+            connection.close()
 
     def test_whoever_follows_sees_an_exchange_come_and_end(self):
         held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
@@ -519,6 +664,11 @@ class Journal(Evidence):
             self.assertEqual((status, json.loads(body)["decision"]), (200, "rejected"))
         with Program() as gateway:
             self.assertEqual(gateway.post("/journal/explain", saying("a"))["decision"], "default_reply")
+            scope = gateway.post("/scopes", {"name": "mine"})["id"]
+            gateway.post("/stubs", {"name": "scoped", "reply": "x"}, scope=scope)
+            self.assertEqual(gateway.post("/journal/explain", saying("a"), scope=scope)["stub"]["name"], "scoped")
+            self.assertIsNone(gateway.post("/journal/explain", saying("a"))["stub"])
+            self.refused("invalid_request", 400, gateway.call, "DELETE", "/journal", {"of": scope})
 
     def test_a_request_that_the_default_reply_cannot_answer_is_explained_as_it_is_answered(self):
         schema = {"type": "json_schema", "json_schema": {"name": "endless", "schema": {"$ref": "#"}}}

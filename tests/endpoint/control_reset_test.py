@@ -37,6 +37,42 @@ class Reset(Api):
             self.assertEqual(gateway.request("GET", "/v1/kept", key=key["secret"])[0], 200)
             self.assertEqual(gateway.get("")["counts"]["requests"], 4)
 
+    def test_a_script_that_is_not_read_again_is_mounted_again(self):
+        with Program(self.script, "--no-reload") as gateway:
+            self.assertEqual(gateway.ask("twice"), "1")
+            gateway.put("/states/order", {"state": "paid"})
+            gateway.delete("/failures")
+            self.assertEqual(gateway.get("/script")["files"], [gateway.script])
+            gateway.post("/reset", {"what": ["stubs"]})
+            self.assertEqual(gateway.ask("twice"), "1")
+            self.assertEqual((gateway.get("/states/order"), gateway.get("/failures")),
+                             ({"state": "paid"}, {"failures": []}))
+            gateway.post("/reset")
+            self.assertEqual([gateway.ask("twice") for _ in range(3)], ["1", "2", "2"])
+            self.assertEqual(gateway.get("/states/order"), {"state": "new"})
+            self.assertEqual(len(gateway.get("/failures")["failures"]), 1)
+
+    def test_a_script_that_was_read_again_is_what_a_reset_mounts(self):
+        with Program({"stubs": [{"reply": "old"}]}) as gateway:
+            for text in "new", "newer":
+                gateway.write_script({"stubs": [{"name": text, "replies": [text, "more"]}]})
+                eventually(self, lambda: gateway.get("/stubs")["stubs"][0]["name"] == text, "it is not read again")
+                for _ in range(2):
+                    self.assertEqual([gateway.ask() for _ in range(2)], [text, "more"])
+                    gateway.post("/reset")
+
+    def test_what_the_flags_force_is_forced_again(self):
+        with Program(None, "--fail", "503", "--fail", "429:*@/v1/models") as gateway:
+            for _ in range(2):
+                self.assertEqual([gateway.chat()[0] for _ in range(2)], [503, 200])
+                self.assertEqual([gateway.request("GET", "/v1/models")[0] for _ in range(2)], [429, 429])
+                gateway.delete("/failures")
+                self.assertEqual(gateway.request("GET", "/v1/models")[0], 200)
+                gateway.post("/reset", {"what": ["stubs", "journal"]})
+                self.assertEqual(gateway.request("GET", "/v1/models")[0], 200)
+                gateway.post("/reset", {"what": ["failures"]})
+                self.assertEqual([one["left"] for one in gateway.get("/failures")["failures"]], [1, None])
+
     def test_each_part_is_reset_by_itself_and_with_all(self):
         def answer_id():
             return json.loads(gateway.chat("unscripted")[1])["id"]

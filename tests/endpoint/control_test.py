@@ -8,6 +8,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -18,6 +19,7 @@ import unittest
 import control
 import program
 from control import Program, Refused, eventually
+from large_test import LEAST, seconds
 
 
 class Api(unittest.TestCase):
@@ -99,7 +101,10 @@ assert chat() == 200
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def test_flags_that_mean_nothing_are_errors(self):
-        cases = [(["--control", "80800"], "--control: not a port"), (["--control", "yes"], "--control: not a port"),
+        cases = [*((["--control", port], "--control: not a port") for port in ("65536", "-1", "yes", "1x", "")),
+                 *((["--control", "0", "--control-allow-host", name], "without scheme and port: " + name)
+                   for name in ("", "a/b", "a:1", "u@a", "a b")),
+                 (["--control", "off", "--control-host", "127.0.0.1"], "--control-host"),
                  (["--control-host", "127.0.0.1"], "--control-host"),
                  (["--control-allow-host", "name"], "--control-allow-host"),
                  (["--control", "0", "--control-allow-host", "http://name"], "without scheme"),
@@ -128,13 +133,17 @@ assert chat() == 200
         self.assertIn("warning: the control API is listening on 0.0.0.0, reachable from the network", gateway.log)
 
     def test_a_chosen_token_that_is_weak_is_refused_and_not_repeated(self):
-        for token in ("short", "sixteen chars no", "0123456789abcde\x7f", ""):
+        for token in ("short", "0123456789abcde", "sixteen chars no", "0123456789abcde\x7f", ""):
             ended = program.execute("serve", "--port", "0", "--control", "0",
                                     env={**os.environ, "MOCK_GATEWAY_CONTROL_TOKEN": token})
             self.assertEqual(ended.returncode, 2)
             self.assertIn("MOCK_GATEWAY_CONTROL_TOKEN", ended.stderr)
             if token:
                 self.assertNotIn(token, ended.stderr)
+        token = "!~" * 8
+        with Program(environment={"MOCK_GATEWAY_CONTROL_TOKEN": token}) as gateway:
+            self.assertEqual(gateway.info["control_token"], token)
+            self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
 
 
 class Document(Api):
@@ -227,6 +236,7 @@ class Stubs(Api):
             self.assertEqual(gateway.get(f"/stubs/{one[0]['id']}")["hidden_by"], three["id"])
             self.assertEqual((file["hidden_by"], flag["hidden_by"]), (None, file["id"]))
             self.assertEqual((file["file"], file["line"], three["file"]), (gateway.script, 1, None))
+            self.assertEqual((flag["file"], flag["line"]), (None, None))
             self.assertEqual(three["conditions"], ['user text contains "x"'])
 
     def test_a_number_of_a_query_may_be_each_that_the_document_allows(self):
@@ -582,6 +592,18 @@ class Failing(Api):
                          {"failures": [{"failure": 503}, {"failure": 700}]})
             self.assertEqual(gateway.get("/failures"), {"failures": []})
 
+    def test_whom_a_failure_is_for_is_told(self):
+        with Program() as gateway:
+            gateway.post("/keys", {"name": "named"})
+            unnamed = gateway.post("/keys", {})["id"]
+            scopes = [({}, None), ({"for": {"model": "m"}}, 'model "m"'), ({"for": {"key": "named"}}, 'key "named"'),
+                      ({"for": {"key": unnamed}}, f'key "{unnamed}"'),
+                      ({"for": {"operation": "POST /v1/x"}}, "POST /v1/x"),
+                      ({"for": {"operation": "chat_completions"}}, "POST /v1/chat/completions")]
+            gateway.post("/failures", {"failures": [{"failure": 503, "always": True, **scope} for scope, _ in scopes]})
+            listed = gateway.get("/failures")["failures"]
+            self.assertEqual([(one["left"], one["for"]) for one in listed], [(None, told) for _, told in scopes])
+
     def test_chaos(self):
         with Program() as gateway:
             self.assertEqual(gateway.post("/chaos", {"failure": "overloaded", "nth": 2}), {"mounted": 1})
@@ -650,8 +672,11 @@ class Failing(Api):
                 gateway.chat()
             self.assertEqual(gateway.put("/listening", {"listening": True}), {"listening": True})
             self.assertEqual(gateway.chat()[0], 200)
-            self.refused("invalid_request", 400, gateway.put, "/listening", {"listening": "no"})
-            self.refused("invalid_request", 400, gateway.put, "/listening", {"listen": True})
+            for body, pointer in [({"listening": "no"}, "/listening"), ({"listening": None}, "/listening"), ({}, ""),
+                                  ({"listen": True}, "/listen")]:
+                error = self.refused("invalid_request", 400, gateway.put, "/listening", body)
+                self.assertEqual(error["problems"][0]["pointer"], pointer)
+            self.assertEqual(gateway.get("/listening"), {"listening": True})
 
     def test_states(self):
         stub = {"when": {"user_says": "go"}, "in_state": {"order": "paid"}, "then_state": {"order": "sent"}, "reply": "x"}
@@ -723,6 +748,40 @@ class Stop(Api):
             self.assertEqual(gateway.end(), 0)
             # It takes some 10 ms on a machine that does nothing else.
             self.assertLess(time.monotonic() - began, 2)
+
+    def test_a_search_of_the_journal_ends_with_the_program(self):
+        def of_children():
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return used.ru_utime + used.ru_stime
+
+        control.document()  # by a program of its own, whose time is not to count
+        searches, bodies = 4, 12
+        ends = {"stop": lambda gateway: gateway.post("/stop"), "signal": lambda gateway: gateway.process.terminate(),
+                "stdin": lambda gateway: gateway.process.stdin.close()}
+        for name, end in ends.items():
+            before = of_children()
+            with self.subTest(name), Program() as gateway:
+                for _ in range(bodies):
+                    self.assertEqual(gateway.request("POST", "/v1/models", b"a" * 2_000_000, key="sk-nobody")[0], 401)
+                text = "a" * 10 + "b"
+                began = seconds(gateway)
+                self.assertEqual(gateway.get("/journal", text=text)["exchanges"], [])
+                cost = seconds(gateway) - began
+                self.assertGreater(cost, 0.02, "too little to be seen")
+                clients = []
+                for _ in range(searches):
+                    client = http.client.HTTPConnection(gateway.control.hostname, gateway.control.port, timeout=30)
+                    self.addCleanup(client.close)
+                    client.request("GET", f"{control.API}/journal?text={text}",
+                                   headers={"Authorization": "Bearer " + gateway.info["control_token"]})
+                    clients.append(client)
+                began = seconds(gateway)
+                eventually(self, lambda: seconds(gateway) > began + cost / 4, "nothing is searched")
+                used = seconds(gateway)
+                end(gateway)
+                self.assertEqual(gateway.end(), 0)
+                # What is left of them would take the processor more than three times as long as one of them.
+                self.assertLess(of_children() - before - used, max(cost, LEAST), f"one search takes {cost:.2f} s")
 
 
 if __name__ == "__main__":

@@ -106,8 +106,113 @@ def body_of(reply):
     return body + (DONE if dialect.get("done", True) else b"")
 
 
+def har_entry(answer="Hi", status=200, url="http://x/v1/chat/completions", method="POST", asked=None, headers=(),
+              **more):
+    """An entry of a HAR file; `headers` are those of the answer."""
+    request = {"method": method, "url": url, "postData": {"text": json.dumps(asked or {})}, **more.pop("request", {})}
+    response = {"status": status, "headers": [{"name": name, "value": value} for name, value in headers],
+                "content": {"text": answer} if isinstance(answer, str) else answer, **more.pop("response", {})}
+    return {"request": request, "response": response, **more}
+
+
+def har(*entries):
+    return json.dumps({"log": {"entries": entries}}).encode()
+
+
 class WhatItPrints(unittest.TestCase):
     maxDiff = None
+
+    def test_what_begins_a_stream(self):
+        for data in (b": a comment\n\n", b":\n", b"data: 1\n\n", b"data:1\n\n", b"event: a\n\n", b"id: 1\n\n",
+                     b"retry: 1\n\n",
+                     b"\n\r\ndata: 1\n\n", b"\xef\xbb\xbfdata: 1\n\n", b"data: 1", b"data: 1\r\r"):
+            with self.subTest(data):
+                script = imported_bytes(data)
+                self.assertIn("standard input: the body of a stream; ", script["comment"])
+                self.assertEqual(body_of(reply_of(script)), data)
+        for data in (b"data\n\n", b"dat: 1\n\n", b"Data: 1\n\n", b"note: 1\n\n", b"one\ndata: 1\n\n", b"data 1: 2\n\n"):
+            with self.subTest(data):
+                self.assertIn(b"it is none of the kinds", run_import("-", data).stderr)
+
+    def test_json_that_is_too_deep_for_a_script_is_kept_as_text(self):
+        def nested(depth):
+            return '{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+        for text, kind in ((nested(256), "json"), (nested(257), "raw_bytes"), ('{"a":"' + "[{" * 300 + '"}', "json"),
+                           ('{"a":"' + '\\"[' * 300 + '"}', "json"),
+                           ('{"a":[' + ",".join(["[]", "{}"] * 300) + "]}", "json"),
+                           ('{"a":"\\\\","b":' + "[" * 256 + "]" * 256 + "}", "raw_bytes")):
+            with self.subTest(text[:20], kind=kind):
+                data = f"data: {text}\n\n".encode() + DONE
+                reply = reply_of(imported_bytes(data))
+                self.assertEqual([list(element) for element in reply["chunks"]], [[kind]])
+                self.assertEqual(body_of(reply), data)
+
+    def test_fields_of_one_name_are_a_list_and_what_no_field_can_hold_is_left_out(self):
+        head = (b"HTTP/1.1 200 OK\nContent-Type: text/plain\nX-A: 1\nx-a:2\nX-a:\t 3 \t\nX-Bad: \xff\nX-Null: a\0b\n"
+                b"Not a name: 4\n: 5\nX-Empty:\n\tfolded\n\nHi")
+        script = imported_bytes(head)
+        self.assertEqual(reply_of(script), {"raw_reply": {"status": 200, "body": "Hi", "content_type": "text/plain"},
+                                            "headers": {"X-A": ["1", "2", "3"], "X-Empty": " folded"}})
+        for value in b"text/\0plain", b"text/\xffplain":
+            reply = reply_of(imported_bytes(b"HTTP/1.1 200 OK\r\nContent-Type: " + value + b"\r\n\r\nHi"))
+            self.assertEqual(reply["raw_reply"]["content_type"], "")
+        for name in "X-Bad", "X-Null":
+            self.assertIn(f"header {name} is left out, since its value is not UTF-8 or has a control",
+                          script["comment"])
+
+    def test_trailers_are_no_part_of_the_body(self):
+        head = b"HTTP/1.1 500 No\r\nTrailer: X-Sum, x-other ,\r\n\r\n"
+        for body, kept in [(b"Hi\r\nX-Sum: 1\r\nX-Other: 2\r\n", b"Hi\r\n"), (b"HiX-OTHER: 2\r\nx-sum: 1\r\n", b"Hi"),
+                           (b"X-Sum: 1\r\n", b""), (b"X-Sum: 1\r\nX-Sum: 2\r\n", b""), (b"\r\n", b"\r\n"),
+                           (b"\nX-Sum: 1\r\n", b"\n"), (b"Hi X-Sum: 1\n", b"Hi X-Sum: 1\n"),
+                           (b"X-Sums: 1\r\n", b"X-Sums: 1\r\n"),
+                           (b"X-Sum: 1\r\nHi\r\n", b"X-Sum: 1\r\nHi\r\n"), (b"", b"")]:
+            with self.subTest(body):
+                self.assertEqual(whole_body(reply_of(imported_bytes(head + body))["raw_reply"]), kept)
+        without = b"HTTP/1.1 500 No\r\n\r\nHi\r\nX-Sum: 1\r\n"
+        self.assertEqual(reply_of(imported_bytes(without))["raw_reply"]["body"], "Hi\r\nX-Sum: 1\r\n")
+
+    def test_a_length_has_at_most_fifteen_digits(self):
+        for length, body in [("000000000000002", "Hi"), ("0000000000000002", "Hi there"), ("2x", "Hi there"),
+                             ("", "Hi there")]:
+            head = f"HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\nHi there".encode()
+            self.assertEqual(reply_of(imported_bytes(head))["raw_reply"]["body"], body, length)
+
+    def test_a_coding_that_curl_has_undone_is_forgotten(self):
+        for coding, body in (("br", b"Hi"), ("identity", b"\xff"), ("gzip", b"\xff"), ("X-GZIP", b"\xff"),
+                             ("deflate", b"\xc3\xa9")):
+            reply = reply_of(imported_bytes(f"HTTP/1.1 500 No\r\nContent-Encoding: {coding}\r\n\r\n".encode() + body))
+            self.assertEqual((whole_body(reply["raw_reply"]), reply.get("headers")), (body, None), coding)
+
+    def test_many_notes_are_counted_and_so_are_keys(self):
+        for count, told, more in [(20, 20, ""), (21, 20, " And 1 more note of this kind."),
+                                  (23, 20, " And 3 more notes of this kind.")]:
+            entries = [har_entry(method="PUT", url=f"http://x/v1/{number}") for number in range(count)]
+            comment = imported_bytes(har(har_entry(asked={"messages": []}), *entries))["comment"]
+            self.assertEqual(comment.count(" Note: "), told, count)
+            self.assertTrue(comment.endswith("only GET and POST become operations." + more), comment[-200:])
+            self.assertIn(f"a HAR file of {count + 1} entries.", comment)
+        comment = imported_bytes(har(har_entry(KEY.decode() + " " + KEY.decode(),
+                                               headers=[("x-key", KEY.decode())])))["comment"]
+        self.assertIn("a HAR file of 1 entry.", comment)
+        self.assertTrue(comment.endswith("Keys became asterisks in 3 places."), comment)
+
+    def test_a_file_whose_name_is_no_text_has_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, shown in (b"\xff.txt", "a file"), ("é.txt".encode(), "é.txt"):
+                path = os.path.join(os.fsencode(folder), name)
+                with open(path, "wb") as file:
+                    file.write(DONE)
+                script = json.loads(run_import(path).stdout)
+                self.assertTrue(script["comment"].startswith(f"Imported from {shown}: "), script["comment"])
+
+    def test_a_script_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([PROGRAM, "import", os.path.join(FOLDER, "body.json")], stdout=full,
+                                    stderr=subprocess.PIPE, timeout=TIMEOUT)
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, b"mock-gateway: import: the script could not be written\n"))
 
     def test_a_stream_becomes_chunks(self):
         def event(delta, finish=None):
@@ -225,6 +330,7 @@ class WhatItPrints(unittest.TestCase):
         self.assertIn("2 of 4 bytes", imported_bytes(head + b"oo")["comment"])
         script = imported_bytes(head + b"oops" + b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": "ok", "content_type": ""})
+        self.assertIn("Note: the last of 2 replies in the file is the one that counts.", script["comment"])
 
     def test_a_json_body_is_a_reply_and_an_error_is_said_to_have_had_another_status(self):
         self.assertEqual(reply_of(imported("body.json")),
@@ -302,6 +408,145 @@ class HarFiles(unittest.TestCase):
                 self.assertEqual("the acceptance is lenient" in script["comment"], lenient)
 
 
+    def skipped(self, *entries):
+        """Why the entries behind a chat completion are skipped, and the operations that others became."""
+        script = imported_bytes(har(har_entry(url="http://X:80/base/v1/chat/completions?a=/b#c"), *entries))
+        said = re.findall(r"Note: entry (\d+) \([^)]*\) is skipped: (.*?)\.(?= Note:|$)", script["comment"])
+        operations = [(one["method"], one["path"]) for one in script.get("operations", [])]
+        return {int(number): why for number, why in said}, operations
+
+    def test_which_requests_become_operations(self):
+        def get(url, answer="[1]", method="GET", headers=(("Content-Type", "Application/JSON; a=b"),)):
+            return har_entry(answer, url=url, method=method, headers=headers)
+
+        own = "the gateway answers this itself"
+        for entry, why, path in [
+                (get("HTTP://x:80/base/v1/files?b#c"), None, "/v1/files"),
+                (get("x:80/base/v1/files#c"), None, "/v1/files"),
+                (get("http://x:80/base/v1/"), None, "/v1/"), (get("http://x:80/base/v1/models"), own, None),
+                (get("http://x:80/base/v1/models/a"), own, None),
+                (get("http://x:80/base/v1/models/a/b"), None, "/v1/models/a/b"),
+                (get("http://x:80/base/v1/models/"), None, "/v1/models/"),
+                (get("http://x:80/base/v1/modelsx"), None, "/v1/modelsx"),
+                (get("http://x:80/base/v1/models/", method="POST"), None, "/v1/models/"),
+                (get("http://x:80/base/v2/files"), "it is not under the base URL of the chat completions", None),
+                (get("http://x:80/base/v1"), "it is not under the base URL of the chat completions", None),
+                (get("http://x:80/base/v1x/files"), "it is not under the base URL of the chat completions", None),
+                (get("http://x/base/v1/files"), "it went to another host than the chat completions", None),
+                (get("http://x:80/base/v1/files", method="PUT"), "only GET and POST become operations", None),
+                (get("http://x:80/base/v1/files", headers=()), "its answer is not JSON", None)]:
+            with self.subTest(entry["request"]):
+                self.assertEqual(self.skipped(entry),
+                                 ({2: why} if why else {}, [(entry["request"]["method"], path)] if path else []))
+        here = "http://x:80/base/v1/files"
+        self.assertEqual(self.skipped(get(here), get(here, "[2]"), get(here, method="POST"), get(here + "/a")),
+                         ({3: "an operation has one reply, and an earlier entry gave it"},
+                          [("GET", "/v1/files"), ("POST", "/v1/files"), ("GET", "/v1/files/a")]))
+        script = imported_bytes(har(har_entry(url="http://x/chat/completions"),
+                                    get("http://x/embeddings", method="POST")))
+        self.assertEqual(script["operations"][0]["path"], "/v1/embeddings")
+
+    def test_answers_that_are_not_in_the_file(self):
+        unknown = {"Content-Type": "application/json"}.items()
+        cases = [(dict(status=0), "no answer came"), (dict(status=-1), "no answer came"),
+                 (dict(status=1000), "no answer came"),
+                 (dict(status="200"), "no answer came"), (dict(status=999), "its status 999 is no final status"),
+                 (dict(status=0, response={"_error": "net::ERR_FAILED"}), "no answer came (net::ERR_FAILED)"),
+                 (dict(answer={"size": 1}), "the body of its answer is not in the file; save it with contents"),
+                 (dict(answer={"text": "x", "encoding": "base65"}),
+                  'its content says that its encoding is "base65", and it'),
+                 (dict(answer={"text": "x", "encoding": "base64"}),
+                  'its content says that its encoding is "base64", and it')]
+        for answer, said in cases:
+            with self.subTest(answer):
+                entry = har_entry(**answer, url="http://X:80/base/v1/files", method="GET", headers=unknown)
+                why, operations = self.skipped(entry)
+                self.assertEqual((why[2][:len(said)], operations), (said, []))
+        for answer in {"size": 0}, {"size": -1}, {}, {"size": 5, "text": ""}:
+            self.assertEqual(reply_of(imported_bytes(har(har_entry(answer))))["raw_reply"]["body"], "", answer)
+        result = run_import("-", har(har_entry(status=0)))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"none of the entries of this HAR file can be served: entry 1 (POST /v1/chat/completions) is "
+                      b"skipped: no answer came\n", result.stderr)
+
+    def test_the_type_of_a_body_without_the_field_is_what_the_browser_found(self):
+        for kind, headers, shown in [("text/html", (), "text/html"), ("x-unknown", (), ""), ("", (), ""),
+                                     ("text/html", [("content-type", "text/css")], "text/css")]:
+            entry = har_entry({"text": "Hi", "mimeType": kind}, headers=headers)
+            self.assertEqual(reply_of(imported_bytes(har(entry)))["raw_reply"]["content_type"], shown)
+
+    def test_base64(self):
+        def body(text):
+            return imported_bytes(har(har_entry({"text": text, "encoding": "BASE64"})))
+
+        for data in (b"", b"a", b"ab", b"abc", b"abcd", bytes(range(256)), bytes(reversed(range(256)))):
+            text = base64.b64encode(data).decode()
+            for form in text, text.rstrip("="), "\r\n".join(text):
+                self.assertEqual(whole_body(reply_of(body(form))["raw_reply"]), data, form)
+        for text in ["Q", "QQ=", "QQ===", "Q=Q=", "QUJD=", "====", "=", "QUJDR", "QQ-_", "Q Q=", "QQ=Q", "@@@@", "[[[[",
+                     "``==", "{{==", "//::"]:
+            with self.subTest(text):
+                self.assertIn(b'encoding is "base64", and it is not base64',
+                              run_import("-", har(har_entry({"text": text, "encoding": "base64"}))).stderr)
+
+    def test_a_request_that_the_default_acceptance_may_refuse_makes_it_lenient(self):
+        def says(role, content="Hi"):
+            return {"messages": [{"role": role, "content": content}]}
+
+        text, picture = {"type": "text", "text": "a"}, {"type": "image_url"}
+        function = {"type": "function", "function": {"name": "f"}}
+        for asked, lenient in [(says("system"), False), (says("user"), False), (says("assistant"), False),
+                               (says("tool"), False),
+                               (says("developer"), True), (says("function"), True), (says("user", [text]), False),
+                               (says("user", [text, picture]), True), (says("user", None), False),
+                               ({**says("user"), "tools": [function]}, False),
+                               ({**says("user"), "tools": [function, {"type": "custom"}]}, True)]:
+            script = imported_bytes(har(har_entry(asked=asked)))
+            self.assertEqual(script.get("gateway"), {"acceptance": "lenient"} if lenient else None, asked)
+
+    def test_what_a_request_must_say_to_get_the_answer(self):
+        def when(**asked):
+            return imported_bytes(har(har_entry(asked=asked)))["stubs"][0].get("when")
+
+        def user(content):
+            return {"role": "user", "content": content}
+
+        parts = [{"type": "text", "text": "c"}, {"type": "image_url", "text": "x"}, {"type": "text", "text": "d"}]
+        self.assertEqual(when(messages=[user("a"), user(parts), {"role": "assistant", "content": "b"}]),
+                         {"user_says": {"equals": "cd"}})
+        self.assertIsNone(when(messages=[{"role": "system", "content": "a"}], model="", stream=1))
+        self.assertIsNone(when(messages="a"))
+        self.assertEqual(when(messages=[user(f"is {KEY.decode()} mine")]), {"user_says": {"starts_with": "is sk-"}})
+        self.assertEqual(when(messages=[user("gsk_0123456789abcdefghij")]), {"user_says": {"starts_with": "gsk_"}})
+        asked = {"request": {"headers": [{"name": "x-api-key", "value": TOKEN.decode()}]}}
+        script = imported_bytes(har(har_entry(asked={"model": "m", "messages": [user(TOKEN.decode())]}, **asked)))
+        self.assertEqual(script["stubs"][0]["when"], {"model_is": "m"}, "all of the text is a key")
+        script = imported_bytes(har(har_entry(request={"postData": {"text": "no JSON"}})))
+        self.assertNotIn("when", script["stubs"][0])
+        self.assertIn("entry 1 (POST /v1/chat/completions) has no JSON as its request, so that its stub",
+                      script["comment"])
+
+    def test_credentials_of_requests_are_masked_in_answers(self):
+        secret = "abcdefghijklmnop"
+        for where, value, hidden in [
+                ("headers/Authorization", "Bearer " + secret, True), ("headers/Authorization", secret, True),
+                ("headers/api-key", secret, True), ("headers/api-key", secret[1:], False),
+                ("headers/X-Other", secret, False),
+                ("headers/Cookie", secret, False), ("queryString/key", secret, True),
+                ("queryString/api_key", secret, True),
+                ("queryString/API-Key", secret, True), ("queryString/access_token", secret, True),
+                ("queryString/token", secret, True),
+                ("queryString/other", secret, False), ("queryString/key", secret[1:], False)]:
+            with self.subTest(where, value=value):
+                kind, name = where.split("/")
+                entry = har_entry(f"You are {secret}.", request={kind: [{"name": name, "value": value}]})
+                shown = reply_of(imported_bytes(har(entry)))["raw_reply"]["body"]
+                self.assertEqual(shown, f"You are {'*' * 16 if hidden else secret}.")
+        entry = har_entry("task-12 sk-123 sk-12_ sk-12. sk-12",
+                          request={"headers": [{"name": "Authorization", "value": "Bearer sk-12"}]})
+        self.assertEqual(reply_of(imported_bytes(har(entry)))["raw_reply"]["body"],
+                         "task-12 sk-123 sk-12_ sk-**. sk-**")
+
     def test_the_time_that_the_recorded_service_took_is_the_wait_for_the_first_token(self):
         for wait, shown in [(0.5, "1ms"), (0.6, "1ms"), (1.4, "1ms"), (1.6, "2ms"), (1000, "1000ms"),
                             (86_399_999, "86399999ms"), (86_400_000, None), (0.49, None), (0, None), (-1, None), ("7", None)]:
@@ -331,11 +576,21 @@ class WhatCurlSays(unittest.TestCase):
     def test_what_is_no_message_of_curl_is_body(self):
         head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
         for text in ["curl: (56) no line end", "curl: (x) reset\n", "curl: (56)\n", "curl: (56) a\nb\n",
-                     "curl: (56) " + "x" * 300 + "\n", "curl: 56 reset\n"]:
+                     "curl: (56) " + "x" * 289 + "\n", "curl: 56 reset\n"]:
             with self.subTest(text):
                 script = imported_bytes(head + text.encode())
                 self.assertNotIn("curl said", script["comment"])
                 self.assertEqual(whole_body(reply_of(script)["raw_reply"]).decode(), text)
+        script = imported_bytes(head + b"curl: (56) \xff\n")
+        self.assertEqual(whole_body(reply_of(script)["raw_reply"]), b"curl: (56) \xff\n")
+
+    def test_a_message_behind_a_whole_reply_is_only_noted(self):
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+        for message in "(18) transfer closed", "(56) " + "x" * 288:
+            script = imported_bytes(head + f"Hi\ncurl: {message}\n".encode())
+            self.assertEqual(reply_of(script),
+                             {"raw_reply": {"status": 200, "body": "Hi\n", "content_type": "text/plain"}})
+            self.assertIn(f'Note: curl said "curl: {message}", which is no part of the body.', script["comment"])
 
 
 class Layout(unittest.TestCase):
@@ -353,13 +608,22 @@ class Layout(unittest.TestCase):
             '        "headers": {', *(field + "," for field in fields[:-1]), fields[-1], "        }", "      }", "    }",
             "  ]", "}"])
 
+    def test_a_line_has_at_most_110_characters(self):
+        for width, fits in (110, True), (111, False):
+            value = "v" * (width - len('        {"X-A": ""}'))
+            result = run_import("-", f"HTTP/1.1 200 OK\r\nX-A: {value}\r\n\r\nHi".encode())
+            self.assertEqual(f'        "headers": {{"X-A": "{value}"}}\n' in result.stdout.decode(), fits)
+            long = f'        "headers": {{\n          "X-A": "{value}"\n        }}\n'
+            self.assertEqual(long in result.stdout.decode(), not fits)
+
     def test_each_chunk_is_a_line(self):
         result = run_import("-", b'data: {"a": 1}\n\ndata: {"a":' + b" " * 200 + b"2}\n\n" + DONE)
         lines = result.stdout.decode().splitlines()
         start = next(number for number, line in enumerate(lines) if line.strip().startswith('"chunks"'))
-        self.assertEqual(lines[start].strip(), '"chunks": [')
+        self.assertEqual(lines[start], '        "chunks": [')
         self.assertEqual(len(json.loads("[" + lines[start + 1].strip() + lines[start + 2].strip() + "]")), 2)
-        self.assertEqual(lines[start + 3].strip(" ,"), "]")
+        self.assertRegex(lines[start + 1], r"\A {10}\{")
+        self.assertEqual(lines[start + 3], "        ]")
 
 
 class Keys(unittest.TestCase):
@@ -410,6 +674,37 @@ class Keys(unittest.TestCase):
         for word in ["sk-learn", "task-force-of-many-people-1", "hf_hub_download_with_progress", "sk-", "sk-fading-circle"]:
             self.assertEqual(text(word), word)
 
+    def test_each_issuer_s_keys_have_at_least_twenty_characters_and_a_digit(self):
+        def field(value):
+            script = imported_bytes(b"HTTP/1.1 200 OK\r\nX-Said: " + value.encode() + b"\r\n\r\nHi")
+            return reply_of(script)["headers"]["X-Said"]
+
+        for kept in "sk-", "gsk_", "xai-", "pplx-", "hf_", "nvapi-", "AIza", "ghp_", "github_pat_", "AKIA":
+            rest = "a" * (19 - len(kept)) + "1"
+            shown = kept + "*" * len(rest)
+            around = ["{}", "a {} b", "%20{}", "\\n{}", "\\u000a{}", "={}", "({})"]
+            for form in around:
+                self.assertEqual(field(form.format(kept + rest)), form.format(shown))
+            for form in "a{}", "9{}", "%2{}", "u000a{}", "\\u00a{}", "%200{}", "\\nn{}":
+                self.assertEqual(field(form.format(kept + rest)), form.format(kept + rest))
+            self.assertEqual(field(kept + rest[1:]), kept + rest[1:], "19 characters")
+            letters = kept + "a" * 40
+            self.assertEqual(field(letters), "sk-" + "*" * 40 if kept == "sk-" else letters)
+            for mark in "+/-_":
+                expected = shown if kept == "sk-" else kept + rest
+                self.assertEqual(field(f"a{mark}{kept}{rest}"), f"a{mark}{expected}")
+            self.assertEqual(field(f"{kept}{rest} {kept}{rest}"), f"{shown} {shown}")
+
+    def test_a_key_that_a_stream_divided_is_found_between_escapes_and_spaces(self):
+        data = (b'data: {"content" \t: "a\\u00e9 \\n sk-proj-Ab"}\n\ndata: {"content": "cdefghij0123"}\n\n'
+                b'data: {"content":"456789\\" b"}\n\ndata: {"content": 1}\n\ndata: {"content"}\n\n')
+        shown = data.replace(b"proj-Ab", b"*" * 7).replace(b"cdefghij0123", b"*" * 12).replace(b"456789", b"*" * 6)
+        self.assertEqual(body_of(reply_of(imported_bytes(data))), shown)
+        # An escape is no character of a key.
+        for escape in b"\\n", b"\\u00e9", b'\\"':
+            data = b'data: {"content": "sk-abcdefgh' + escape + b'"}\n\ndata: {"content": "ijklmnopqrstuvw"}\n\n'
+            self.assertEqual(body_of(reply_of(imported_bytes(data))), data)
+
     def test_messages_hold_no_key(self):
         for data in [b'{"a": "' + KEY, KEY, b"HTTP/1.1 200 OK\r\n" + KEY + b"\r\n\r\n"]:
             result = run_import("-", data)
@@ -419,7 +714,10 @@ class Keys(unittest.TestCase):
 
 class WhatIsRefused(unittest.TestCase):
     def test_the_message_says_what_is_wrong(self):
-        har = {"log": {"entries": [{"request": {"method": "GET", "url": "https://x/v1/models"}}]}}
+        def har_of(count):
+            return har(*(har_entry(method="GET", url=f"http://x/{number}") for number in range(1, count + 1)))
+
+        listed = {"log": {"entries": [{"request": {"method": "GET", "url": "https://x/v1/models"}}]}}
         for data, said in [
                 (b"", "the file is empty; what import understands is"),
                 (b"\n \n", "the file is empty"),
@@ -428,10 +726,24 @@ class WhatIsRefused(unittest.TestCase):
                 (b"<html></html>", "it is none of the kinds"),
                 (b'{"a": 1,\n "b" 2}', "none from line 2, column 6 on"),
                 (b'{"log": {"entries": [', "was it cut off"),
+                (b'{"a": 1e999}', "it holds a number that no JSON reader can take"),
+                *((b"HTTP" + line + b"\r\n\r\n", "it is none of the kinds") for line in (
+                    b"/ 200 OK", b"/a 200 OK", b"/1.1 20 OK", b"/1.1 2000 OK", b"/1.1 2x0 OK", b"/1.1", b"S/1.1 200 OK",
+                    b"/1.1 ")),
+                (b"HTTP/1.1 099 No\r\n\r\n", "its status 99 is no final status"),
+                (b"HTTP/1.1 199 No\r\n\r\n", "after the interim reply 199 no other comes"),
+                (b"HTTP/1.1 600 No\r\n\r\n", "its status 600 is no final status"),
+                (b"HTTP/1.1 304 No\r\n\r\nbody", "a reply of status 304 has no body"),
+                (b"HTTP/1.1 200 OK\r\n a: b\r\n\r\n", "line 2 stands in the head of a reply"),
+                (b"HTTP/1.1 302 No\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n",
+                 "the head that begins in line 4 has no end"),
+                (har_of(6), "among its 6 entries: " + ", ".join(f"entry {n} (GET /{n})" for n in range(1, 6)) + "; re"),
+                (har_of(0), "among its 0 entries; record"),
                 (b"[" * 1000 + b"]" * 1000, "too deep"),
                 (b'{"mock_gateway": 1, "stubs": []}', "a script already"),
                 (b'{"model": "m", "messages": []}', "the body of a request"),
-                (json.dumps(har).encode(), "no POST to …/chat/completions among its 1 entry: entry 1 (GET /v1/models)"),
+                (json.dumps(listed).encode(),
+                 "no POST to …/chat/completions among its 1 entry: entry 1 (GET /v1/models)"),
                 (b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "the head that begins in line 1 has no end"),
                 (b"HTTP/1.1 200 OK\r\n> GET /\r\n\r\n", "line 2 stands in the head of a reply"),
                 (b"HTTP/1.1 100 Continue\r\n\r\n", "after the interim reply 100 no other comes"),

@@ -67,6 +67,21 @@ class Large(unittest.TestCase):
 
         self.assert_linear(cost, 1500)
 
+    def test_keys_that_a_file_names_and_renames(self):
+        def keys(count, name):
+            return {"mock_gateway": 1, "keys": [{"name": f"{name} {number}", "secret": f"sk-of-number-{number}"}
+                                                for number in range(count)]}
+
+        def cost(count):
+            with Program(keys(count, "key")) as gateway:
+                gateway.write_script(keys(count, "renamed"))
+                gateway.process.send_signal(signal.SIGHUP)
+                control.eventually(self, lambda: gateway.get("/keys")["keys"][-1]["name"] == f"renamed {count - 1}",
+                                   "it is not read again")
+                return seconds(gateway)
+
+        self.assert_linear(cost, 2000)
+
     def test_the_stubs_of_a_scope_that_ends(self):
         def cost(count):
             with Program() as gateway:

@@ -70,6 +70,13 @@ class Reload(unittest.TestCase):
             self.write(script({"reply": "new"}))
             self.wait_for(lambda: self.said(endpoint, "the scripts can be served again"))
             self.assertEqual(content(endpoint.chat()), "new")
+            self.write(script({"reply": "newer"}))
+            self.wait_for(lambda: self.said(endpoint, "the scripts have changed and are served"))
+            self.assertEqual(content(endpoint.chat()), "newer")
+            self.assertFalse(self.said(endpoint, "takes effect at the next start"))
+            os.remove(self.path)
+            self.wait_for(lambda: sum("what was served before goes on" in line for line in endpoint.log) == 2)
+            self.assertEqual(content(endpoint.chat()), "newer")
         # 300 ms is the promise; a machine that does other things besides may take longer.
         self.assertLess(told, 5)
 
@@ -96,6 +103,32 @@ class Reload(unittest.TestCase):
             self.wait_for(lambda: self.said(endpoint, "the scripts have changed and are served"))
             self.assertEqual(content(endpoint.chat()), "old")
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+
+    def test_a_hangup_changes_nothing_with_no_reload(self):
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path, "--no-reload") as endpoint:
+            self.write(script({"reply": "new"}))
+            endpoint.process.send_signal(signal.SIGHUP)
+            self.assertEqual(content(endpoint.chat()), "old")
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+            self.assertFalse(self.said(endpoint, "the scripts have changed"))
+
+    def test_a_report_lists_the_first_twenty_edits_that_could_not_be_served(self):
+        report = os.path.join(self.folder, "report")
+        self.write(script({"reply": "old"}))
+        with Endpoint("--script", self.path, "--report", "json:" + report, "--fail-on", "never") as endpoint:
+            for edit in range(1, 23):
+                self.write(script({f"reply_{edit:02}": "x"}))
+                if edit % 2:
+                    endpoint.process.send_signal(signal.SIGHUP)
+                self.wait_for(lambda: self.said(endpoint, f"reply_{edit:02}"))
+                self.wait_for(lambda: self.said(endpoint, f"reply_{edit:02}") and
+                              "what was served before goes on" in endpoint.log[-1])
+            self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
+        with open(report, encoding="utf-8") as file:
+            errors = json.load(file)["reload_errors"]
+        self.assertEqual(len(errors), 20)
+        self.assertIn("reply_01", errors[0])
 
     def test_a_changed_file_is_served_though_nobody_reads_what_is_said_of_it(self):
         self.write(script({"reply": "old"}))

@@ -89,6 +89,12 @@ class AsJson(Reports):
         self.assertEqual(report["verify"]["problems"], [])
         self.assertEqual([exchange["id"] for exchange in report["exchanges"]], [2])
 
+    def test_of_many_exchanges_it_holds_the_first_hundred_that_are_named(self):
+        code = "chat()\nfor _ in range(101): " + KEY_IN_QUERY
+        report = json.loads(self.report("json", code=code, expected=1)[0])
+        self.assertEqual([exchange["id"] for exchange in report["exchanges"]], list(range(2, 102)))
+        self.assertEqual(report["judged"], 102)
+
     def test_without_a_file_on_stderr_and_with_a_dash_on_stdout(self):
         done = run("--report", "json", command=python("chat(); print('own')"))
         self.assertEqual(done.stdout, "own\n")
@@ -232,6 +238,15 @@ class Junit(Reports):
         self.assertEqual(self.failed(self.suites(code="", expected=1)), ["a request reached the gateway"])
         self.assertEqual(self.failed(self.suites("--fail-on", "never", code="", expected=0)), [])
 
+    def test_what_was_judged_is_counted(self):
+        script = os.path.join(self.folder, "script.json")
+        with open(script, "w", encoding="utf-8") as file:
+            json.dump({"mock_gateway": 1, "gateway": {"journal_limits": {"entries": 3, "bytes": 100_000}}}, file)
+        self.suites("--script", script, code="for _ in range(5): chat()", expected=0)
+        for suite in xml.etree.ElementTree.parse(self.file).getroot():
+            self.assertEqual([(entry.get("name"), entry.get("value")) for entry in suite.iter("property")],
+                             [("judged", "3"), ("evicted", "2"), ("open", "0"), ("reload_errors", "0")])
+
     def test_every_byte_and_every_character_that_xml_forbids(self):
         code = r"""
 everything = bytes(range(256))
@@ -285,6 +300,16 @@ class Github(Reports):
                          [("error", "key_in_query"), ("warning", "stop_as_string"), ("notice", "mock-gateway")])
         self.assertTrue(annotations[0][2].endswith(" (exchange 1)"), annotations[0])
         self.assertIn("failed: 1 finding, 1 that --fail-on does not count, 2 requests judged", annotations[2][2])
+
+    def test_the_exchanges_of_a_finding_are_listed(self):
+        flags = ["--fail", "429", "--without-finding", "request_refused"]
+        annotations = list(self.annotations(*flags, code="chat(); chat()"))
+        self.assertEqual(annotations[0][:2], ("error", {"title": "retry_after_ignored"}))
+        self.assertTrue(annotations[0][2].endswith(" (exchange 1, 2)"), annotations[0])
+        text, _ = self.report("junit", *flags, code="chat(); chat()", expected=1)
+        (failure,) = xml.etree.ElementTree.fromstring(text).iter("failure")
+        self.assertTrue(failure.text.endswith("\nexchange 1, 2"), failure.text)
+        self.assertNotIn("more)", failure.get("message"))
 
     def test_what_would_end_the_line_or_the_message_is_escaped(self):
         annotations = list(self.annotations("--fail-on", "warning", code=r"chat(**{'100%0A::error::, %25': 1})"))
@@ -398,6 +423,20 @@ class OfScripts(Reports):
              {"name": "unexpected", "when": {"user_says": "Bye"}, "never": True},
              {"name": "plain", "reply": "Well."}]
 
+    def test_exchanges_that_were_evicted_are_told(self):
+        script = self.write(b"small.json", gateway={"journal_limits": {"entries": 1, "bytes": 100000}})
+        for code, evicted, told in (("chat()", 0, ""), ("chat(); chat()", 1, "1 exchange was"),
+                                    ("chat(); chat(); chat()", 2, "2 exchanges were")):
+            with self.subTest(code=code):
+                remark = f"{told} evicted from the journal and not judged"
+                report, _ = self.report("json", "--script", script, code=code, expected=0)
+                report = json.loads(report)
+                self.assertEqual((report["judged"], report["evicted"], report["remarks"]),
+                                 (1, evicted, [remark] if told else []))
+                report, done = self.report("junit", "--report", "github", "--script", script, code=code, expected=0)
+                self.assertEqual(remark in report.decode(), bool(told))
+                self.assertEqual(f"::warning title=mock-gateway::{remark}\n" in done.stderr, bool(told))
+
     def test_a_case_per_stub_that_is_judged_with_its_line(self):
         path = self.write(b"demo.json", stubs=self.STUBS)
         done = run("--script", path, "--report", f"junit:{self.file}", command=python("chat()"))
@@ -412,6 +451,30 @@ class OfScripts(Reports):
             self.assertIn("{", lines[int(case.get("line")) - 1])
         self.assertIsNotNone(cases[0].find("failure"))
         self.assertIsNone(cases[1].find("failure"))
+
+    def test_a_stub_that_no_file_has_is_told_without_a_place(self):
+        code = """
+info = json.load(open(os.environ["MOCK_GATEWAY_INFO"]))
+there = urllib.parse.urlsplit(info["control_url"])
+stub = {"when": {"user_says": "x"}, "reply": "x", "expect": 2}
+for method, path, body in (("POST", "/stubs", {**stub, "name": "posted"}),
+                           ("PUT", "/script", {"mock_gateway": 1, "stubs": [{**stub, "name": "put"}]})):
+    connection = http.client.HTTPConnection(there.hostname, there.port, timeout=20)
+    headers = {"Authorization": "Bearer " + info["control_token"]}
+    connection.request(method, "/control/v1" + path, json.dumps(body), headers)
+    assert connection.getresponse().status < 300
+chat()
+"""
+        done = run("--control", "0", "--report", f"junit:{self.file}", "--report", "github", command=python(code))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        tree = xml.etree.ElementTree.parse(self.file)
+        cases = {case.get("name").split('"')[1]: case for case in tree.iter("testcase")
+                 if '"' in case.get("name")}
+        self.assertEqual(sorted(cases), ["posted", "put"])
+        for case in cases.values():
+            self.assertIsNotNone(case.find("failure"))
+            self.assertEqual((case.get("file"), case.get("line")), (None, None))
+        self.assertEqual(done.stderr.count("::error title=unmet expectation::"), 2)
 
     def test_cases_of_the_same_name_are_told_apart(self):
         path = self.write(b"demo.json", stubs=[])

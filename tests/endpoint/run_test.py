@@ -218,6 +218,17 @@ class WhatTheCommandGets(unittest.TestCase):
         self.assertFalse(os.path.exists(environment["MOCK_GATEWAY_INFO"]), "it goes with the program")
         self.assertNotEqual(info["instance"], self.environment()[1]["instance"])
 
+    def test_files_in_the_folder_for_temporary_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for given, used in (folder, folder), ("", "/tmp"):
+                environment = self.environment(TMPDIR=given)[0]
+                for name in "MOCK_GATEWAY_INFO", "MOCK_GATEWAY_RUN":
+                    self.assertEqual(os.path.dirname(environment[name]), used)
+            self.assertEqual(os.listdir(folder), [])
+            done = run(command=["true"], env={**os.environ, "TMPDIR": os.path.join(folder, "none")})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"a temporary file: cannot write {folder}/none/mock-gateway-", done.stderr)
+
     def test_the_lists_of_hosts_without_a_proxy_are_extended(self):
         ours = "127.0.0.1,localhost"
         for given, upper, lower in [
@@ -230,6 +241,10 @@ class WhatTheCommandGets(unittest.TestCase):
             with self.subTest(given):
                 environment = self.environment(**given)[0]
                 self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), (upper, lower))
+
+    def test_the_host_that_it_listens_on_is_reached_without_a_proxy(self):
+        for host, shown in ("127.0.0.2", "127.0.0.1,localhost,127.0.0.2"), ("0.0.0.0", "127.0.0.1,localhost"):
+            self.assertEqual(self.environment("--host", host)[0]["NO_PROXY"], shown)
 
     def test_the_default_key_is_valid_beside_others(self):
         done = run("--key", "sk-off=disabled", command=python("print(chat())"))
@@ -379,6 +394,20 @@ class LeftBehind(unittest.TestCase):
             self.assertIn(f" {done.stdout.strip()} (sleep)\n", done.stderr)
         self.assertFalse(is_alive(int(done.stdout)))
 
+    @unittest.skipUnless(os.path.exists("/proc/self/comm"), "without /proc")
+    def test_a_child_is_told_by_its_name_whatever_that_holds(self):
+        for name, told in ("a) S 1 (b", "a) S 1 (b"), ("x)\ny (z", r"x)\ny (z"):
+            child = (f"import os, signal, sys; open('/proc/self/comm', 'w').write({name!r}); os.close(int(sys.argv[1]));"
+                     "signal.pause()")
+            # The command ends once the child has its name, which the closed pipe tells.
+            code = ("import subprocess; r, w = os.pipe();"
+                    f"child = subprocess.Popen([sys.executable, '-c', {child!r}, str(w)], pass_fds=[w]);"
+                    "os.close(w); os.read(r, 1); print(child.pid)")
+            done = run("--fail-on", "never", command=python(code))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"left processes behind, which get SIGTERM: {done.stdout.strip()} ({told})\n", done.stderr)
+            self.assertFalse(is_alive(int(done.stdout)))
+
     def test_those_that_ignore_it_are_killed(self):
         deaf = ("import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.close(int(sys.argv[1]));"
                 "signal.pause()")
@@ -429,6 +458,7 @@ print(json.dumps([pids, [os.environ["MOCK_GATEWAY_INFO"], os.environ["MOCK_GATEW
         """Ends `run` while its command waits. What the command's processes were, and what was said."""
         with Running(code) as running:
             pids, files = json.loads(running.first_line)
+            self.info_file = files[0]
             try:
                 self.assertTrue(all(map(runs, pids.values())), pids)
                 self.assertTrue(all(map(os.path.exists, files)), files)
@@ -485,6 +515,26 @@ print(json.dumps([{{**pids, "inner": inner.pid, "outer": os.getpid()}}, [os.envi
 signal.pause()
 '''
         self.play(code, lambda pid: os.kill(pid, signal.SIGKILL))
+
+    def test_what_is_not_the_command_s_lives_on(self):
+        others = {}
+
+        def end(pid):
+            variables = {"none": {}, "longer": {"MOCK_GATEWAY_INFO": self.info_file + "2"},
+                         "other": {"INFO": self.info_file}, "shorter": {"MOCK_GATEWAY_INFO": self.info_file[:-1]}}
+            for name, environment in variables.items():
+                others[name] = subprocess.Popen(["/bin/sleep", "1000"], env=environment)
+            os.kill(pid, signal.SIGKILL)
+
+        try:
+            _, said = self.play(self.CODE + "signal.pause()", end)
+            self.assertEqual([name for name, other in others.items() if other.poll() is not None], [])
+            for other in others.values():
+                self.assertNotIn(f" {other.pid} (", said)
+        finally:
+            for other in others.values():
+                other.kill()
+                other.wait()
 
     def test_a_run_that_ends_by_itself_ends_nothing_else(self):
         code = ("import subprocess; print(subprocess.Popen(['sleep', '1000'], start_new_session=True, "
@@ -557,6 +607,7 @@ class FailuresOnDemand(unittest.TestCase):
         self.assertEqual(self.statuses("--fail", "503:2@/v1/chat/completions"), "200 503 200 503")
         self.assertEqual(self.statuses("--fail", "429@GET /v1/models", "--fail", "500@model=mock-model"), "429 500 200 200")
         self.assertEqual(self.statuses("--fail", "403:3@key=default key"), "403 403 403 200")
+        self.assertEqual(self.statuses("--fail", "403@key=key_1"), "403 200 200 200")
         self.assertEqual(self.statuses("--key", "sk-mine", "--key", "sk-other", "--fail", "403:*@key=--key"),
                          "200 200 200 200")
 
@@ -569,6 +620,11 @@ class FailuresOnDemand(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
                 self.assertIn(said, done.stderr)
+        keys = [flag for key in ("sk-a", "sk-b", "sk-c") for flag in ("--key", key)]
+        for name, said in [("--key", "several keys have this name: 503@key=--key"),
+                           ("none", "no key has this name (others are default key, --key, --key): 503@key=none")]:
+            done = run(*keys, "--fail", "503@key=" + name, command=["true"])
+            self.assertEqual((done.returncode, done.stderr), (2, f"mock-gateway: --fail: {said}\n"))
 
 
 class Pace(unittest.TestCase):

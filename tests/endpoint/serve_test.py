@@ -3,11 +3,14 @@
 Usage: serve_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
 """
 
+import datetime
 import http.client
 import json
 import os
+import pty
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -166,6 +169,15 @@ class WhatItPrints(unittest.TestCase):
                 keys.append(endpoint.key)
         self.assertEqual(keys[0], keys[1])
         self.assertNotEqual(keys[0], keys[2])
+
+    def test_the_console_s_address_without_a_code_where_no_terminal_shows_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "info")
+            with Endpoint("--control", "0", "--info-file", path) as endpoint:
+                with open(path, encoding="ascii") as file:
+                    self.assertEqual(endpoint.value("console"), json.load(file)["control_url"] + "/")
+        with Endpoint() as endpoint:
+            self.assertEqual([line for line in endpoint.printed if line.startswith("console")], [])
 
     def test_the_port_file_appears_with_the_port_alone(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -326,6 +338,15 @@ class WhatItServes(unittest.TestCase):
             self.assertEqual(limited.getheader("Retry-After"), "1")
             self.assertEqual([endpoint.status() for _ in range(4)], [429, 503, 418, 200])
 
+    def test_a_failure_has_the_code_of_its_status(self):
+        codes = {400: "bad_request", 401: "unauthorized", 403: "unauthorized", 404: "not_found", 408: "request_timeout",
+                 409: "conflict", 429: "rate_limit_exceeded", 418: "forced_failure", 499: "forced_failure",
+                 500: "internal_error", 502: "bad_gateway", 503: "service_unavailable", 504: "gateway_timeout",
+                 529: "overloaded", 599: "forced_failure"}
+        with Endpoint(*(flag for status in codes for flag in ("--fail", str(status)))) as endpoint:
+            answers = [endpoint.chat() for _ in codes]
+        self.assertEqual({answer.status: json.loads(text)["error"]["code"] for answer, text in answers}, codes)
+
     def test_a_failure_with_a_star_stays(self):
         with Endpoint("--fail", "503:*") as endpoint:
             self.assertEqual([endpoint.status() for _ in range(4)], [503] * 4)
@@ -401,6 +422,26 @@ class WhatItServes(unittest.TestCase):
             _, events = endpoint.chat(stream=True)
             self.assertTrue(events.endswith("data: [DONE]\n\n"))
 
+    def test_a_pace_may_have_gaps_alone(self):
+        with Endpoint("--reply", "one two three", "--gap-ms", "40") as endpoint:
+            began = time.monotonic()
+            self.assertEqual(endpoint.status(), 200)
+            self.assertGreaterEqual(time.monotonic() - began, 0.08)
+
+    def test_it_may_have_as_many_connections_as_the_system_lets_it(self):
+        def with_few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (200, most))
+
+        most = min(1000, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        with subprocess.Popen([PROGRAM, "--port", "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                              preexec_fn=with_few) as process:
+            try:
+                while process.stdout.readline() not in ("ready\n", ""):
+                    pass
+                self.assertEqual(resource.prlimit(process.pid, resource.RLIMIT_NOFILE), (most, most))
+            finally:
+                process.kill()
+
     def test_a_scenario_answers_every_request_in_its_way(self):
         with Endpoint("--scenario", "usage-chunk-without-choices") as endpoint:
             for _ in range(3):
@@ -441,6 +482,15 @@ class WhatItServes(unittest.TestCase):
             self.assertIn("0.0.0.0", warnings[0])
             self.assertIn("reachable from the network", warnings[0])
 
+    def test_an_address_that_only_this_machine_reaches_is_no_reason_to_warn(self):
+        flags = ["--port", "0", "--quiet", "--until-eof", "--control", "0"]
+        for host, warned in ("127.0.0.1", False), ("127.0.0.2", False), ("localhost", False), ("0.0.0.0", True):
+            with self.subTest(host):
+                ended = run(*flags, "--host", host, "--control-host", host)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertEqual([line.startswith("mock-gateway: warning: ") for line in ended.stderr.splitlines()],
+                                 [True, True] if warned else [])
+
 
 class WhatItLogs(unittest.TestCase):
     def test_a_line_per_request_without_any_key(self):
@@ -453,6 +503,8 @@ class WhatItLogs(unittest.TestCase):
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
             endpoint.reader.join()
             self.assertEqual(len(endpoint.log), 4)
+        moment = datetime.datetime.strptime(log[0].split()[0], "%Y-%m-%dT%H:%M:%S.%f%z")
+        self.assertLess(abs((datetime.datetime.now(datetime.timezone.utc) - moment).total_seconds()), TIMEOUT)
         for line, said in zip(log, ["POST /v1/chat/completions 200", "POST /v1/chat/completions 403",
                                     "POST /v1/chat/completions 401", "GET /v1/models"]):
             self.assertRegex(line, r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ")
@@ -478,6 +530,47 @@ class WhatItLogs(unittest.TestCase):
         self.assertEqual(endpoint.log[0], f"mock-gateway: serves 1 script: {path}; 3 keys: default key, on, off (disabled); "
                                           f"12 stubs: {stubs}, …; 1 operation: GET /v1/x; 2 failures; 1 chaos rule; "
                                           "1 connection fault")
+
+    def test_ten_names_are_told_whole(self):
+        stubs = [{"name": f"s{number}", "when": {"user_says": str(number)}, "reply": "x"} for number in range(10)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "demo.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"mock_gateway": 1, "stubs": stubs}, file)
+            said = run("--port", "0", "--until-eof", "--script", path).stderr
+            self.assertTrue(said.endswith('"s9" (demo.json:1)\n'), said)
+            self.assertEqual(run("--port", "0", "--until-eof", "--quiet", "--script", path).stderr, "")
+
+    def test_a_terminal_shows_failures_in_colour(self):
+        statuses = [400, 499, 500, 599]
+        screen, terminal = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        words = [PROGRAM, "--port", "0", *(flag for status in statuses for flag in ("--fail", str(status)))]
+        with subprocess.Popen(words, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal,
+                              env={**environment, "TERM": "xterm"}) as process:
+            try:
+                os.close(terminal)
+                printed = ""
+                while not printed.endswith("ready\n"):
+                    printed += process.stdout.readline() or "ready\n"
+                port, key = int(re.search(r":(\d+)/v1\n", printed)[1]), re.search(r"API key +(\S+)\n", printed)[1]
+                seen = b""
+                for line in range(1, len(statuses) + 2):
+                    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+                    connection.request("GET", "/v1/models", headers={"Authorization": "Bearer " + key})
+                    connection.getresponse().read()
+                    connection.close()
+                    while seen.count(b"\n") < line:
+                        self.assertTrue(select.select([screen], [], [], TIMEOUT)[0], seen)
+                        seen += os.read(screen, 4096)
+            finally:
+                process.kill()
+                os.close(screen)
+        shown = [re.search(r"Z (\x1b\[\d+m)?#\d+ GET /v1/models (\d+) .*?(\x1b\[0m)?\r", line + "\r").groups()
+                 for line in seen.decode().splitlines()]
+        yellow, red, end = "\x1b[33m", "\x1b[31m", "\x1b[0m"
+        self.assertEqual(shown, [(yellow, "400", end), (yellow, "499", end), (red, "500", end), (red, "599", end),
+                                 (None, "200", None)])
 
     def test_answers_wait_for_nobody_who_reads_it(self):
         with Endpoint(read_log=False) as endpoint:
@@ -594,7 +687,12 @@ class WhatItLogs(unittest.TestCase):
         self.assertEqual(end_of(name), [f"scenario {name} never struck, in 0 requests; it shows in stream requests only"])
         self.assertEqual(end_of(name, {}, {"stream": True, "model": "unknown"}),
                          [f"scenario {name} never struck, in 2 requests; it shows in stream requests only"])
+        self.assertEqual(end_of(name, {}),
+                         [f"scenario {name} never struck, in 1 request; it shows in stream requests only"])
         self.assertEqual(end_of(name, {"stream": True}), [])
+        self.assertEqual(end_of("closed-when-reused", {}),
+                         ["scenario closed-when-reused never struck, in 1 request; it needs a connection that is used "
+                          "again"])
         self.assertEqual(end_of("server-error-then-answer", {}), [])
         self.assertEqual(end_of("reset-on-accept"), ["scenario reset-on-accept never struck, in 0 requests"])
         self.assertEqual(end_of("connection-refused"), [], "nobody can know")
@@ -617,6 +715,18 @@ class HowItEnds(unittest.TestCase):
                 idle.close()
                 waiting.close()
 
+    def test_a_hangup_ends_it_where_there_is_no_script_to_read_again(self):
+        with Endpoint() as endpoint:
+            self.assertEqual(endpoint.end(signal.SIGHUP)[0], -signal.SIGHUP)
+
+    def test_the_ends_of_what_flags_may_say(self):
+        for flags in [["--limit", "1/1000000ms"], ["--limit", "1/1000000h"], ["--gap-ms", "3600000"], ["--gap-ms", "0"],
+                      ["--first-token-ms", "3600000"], ["--first-token-ms", "0"], ["--seed", "0"],
+                      ["--seed", str(2**63 - 1)], ["--fail", "400"], ["--fail", "599:*"], ["--fail", "400:1"]]:
+            with self.subTest(flags):
+                ended = run("--port", "0", "--until-eof", "--quiet", *flags)
+                self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
     def assert_refused(self, *flags, naming=""):
         with self.subTest(flags):
             result = run(*flags)
@@ -637,7 +747,8 @@ class HowItEnds(unittest.TestCase):
                 ["--key", "sk-"], ["--key", ""], ["--key", "=disabled"], ["--key"],
                 ["--fail", ""], ["--fail", "abc"], ["--fail", "200"], ["--fail", "600"], ["--fail", "429:"],
                 ["--fail", "429:0"], ["--fail", "429:x"], ["--fail", "429:-1"], ["--fail", "429:2:3"], ["--fail", "+429"],
-                ["--fail", "429@"],
+                ["--fail", "429@"], ["--fail", "399"], ["--limit", "1/1000001ms"], ["--limit", "60s/60s"],
+                ["--limit", "1/ms"], ["--first-token-ms", "3600001"], ["--first-token-ms", "-1"],
                 ["--limit", "60"], ["--limit", "0/60s"], ["--limit", "60/0s"], ["--limit", "60/"], ["--limit", "/60s"],
                 ["--limit", "60/1d"], ["--limit", "60/99999999999s"], ["--limit", "x/60s"],
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],

@@ -52,6 +52,16 @@ TEST_CASE("a fault of a connection that is given back after a clear strikes nobo
     CHECK(faults.left().size() == (is_cleared ? 0 : 1));
     CHECK(faults.take_on_accept().has_value() != is_cleared);
   }
+  // The script that it came from is gone, or another one is.
+  for (const std::uint64_t gone : {1U, 2U}) {
+    faults.add(reset_on_accept(), 1, {}, 1);
+    auto of_script = faults.take_on_accept();
+    REQUIRE(of_script);
+    CHECK_FALSE(faults.take_on_request(false));
+    faults.clear_of(gone);
+    faults.give_back(std::move(*of_script));
+    CHECK(faults.take_on_accept().has_value() == (gone == 2));
+  }
   // Of one that is for several connections, one is left more.
   faults.add(reset_on_accept(), 2, {});
   auto taken = faults.take_on_accept();

@@ -701,4 +701,39 @@ TEST_CASE("an exchange as a curl command, run by a shell, sends the same request
   }
 }
 
+TEST_CASE("an exchange as a curl command says no more than curl needs") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  RawConnection connection(gateway);
+  struct Row {
+    std::string line;  // of the request, up to the version
+    std::string body;
+    std::string command;
+  };
+  const std::string root = "http://127.0.0.1:" + std::to_string(gateway.port());
+  const std::string type = "-H 'Content-Type:' --data-binary ";
+  const std::vector<Row> rows = {
+      {"GET /v1/models", "", "curl '" + root + "/v1/models'"},
+      {"GET /v1/models", "x", "curl -X GET '" + root + "/v1/models' " + type + "'x'"},
+      {"POST /v1/models", "", "curl -X POST '" + root + "/v1/models'"},
+      {"POST /v1/models", "x", "curl '" + root + "/v1/models' " + type + "'x'"},
+      {"POST /v1/models", "@x", "curl '" + root + "/v1/models' -H 'Content-Type:' --data-raw '@x'"},
+      {"HEAD /v1/models", "", "curl --head '" + root + "/v1/models'"},
+      {"HEAD /v1/models", "x", "curl -X HEAD '" + root + "/v1/models' " + type + "'x'"},
+      {"OPTIONS *", "", "curl -X OPTIONS --request-target '*' '" + root + "/'"},
+      {"GET http://elsewhere/v1/models", "", "curl '" + root + "/v1/models'"},
+      {"GET /v1/models?a#b", "", "curl --request-target '/v1/models?a#b' '" + root + "/'"},
+      {"GET /v1/[a]", "", "curl --globoff '" + root + "/v1/[a]'"},
+      {"GET /v1/./models", "", "curl --path-as-is '" + root + "/v1/./models'"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    const std::string length = row.body.empty() ? "" : "Content-Length: " + std::to_string(row.body.size()) + "\r\n";
+    connection.send(row.line + " HTTP/1.1\r\nHost: gateway\r\n" + length + "\r\n" + row.body);
+    const Response response = connection.receive_response(test_support::default_timeout, row.line[0] == 'H');
+    REQUIRE(response.complete);
+    CHECK(gateway.journal().last().as_curl() == row.command);
+    if (response.header("Connection") == "close") connection = RawConnection(gateway);
+  }
+}
+
 }  // namespace journal_test

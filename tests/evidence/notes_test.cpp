@@ -120,6 +120,27 @@ TEST_CASE("verify() notes which exchanges got a failure, and whose key was refus
                        "exchange 7 was refused with 401 unauthorized, with no key of this gateway"});
 }
 
+TEST_CASE(
+    "verify() notes whose limit refused a request and who asked for an unknown model, and leaves the rest to "
+    "problems") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  const CreatedKey limited = gateway.keys().create("limited");
+  gateway.keys().limit_rate(limited.id, 1, 1h);
+  gateway.chat().when(user_says("Hi")).reply("well");
+  gateway.chat().when(user_says("secret")).never();
+  for (int i = 0; i < 2; ++i) Http(gateway).with_key(limited.secret).chat("Hi");
+  Http(gateway).chat({{"model", "unknown"}});
+  Http(gateway).chat("a secret");  // a problem, as is the next
+  Http(gateway).chat("no stub");
+  gateway.chaos(Chaos(server_error()));
+  Http(gateway).chat("Hi");  // in the line about chaos
+  const Notes notes = gateway.verify().notes();
+  REQUIRE(notes.size() == 3);
+  CHECK(notes[0].find("chaos: ") == 0);
+  CHECK(notes[1] == "exchange 2 was refused with 429 rate_limit_exceeded, key \"limited\"");
+  CHECK(notes[2] == "exchange 3 was refused with 404 model_not_found, key \"default key\"");
+}
+
 TEST_CASE("verify() notes the connections that a fault struck, of many ten") {
   Gateway gateway;
   gateway.chat().reply("well");
@@ -215,7 +236,109 @@ TEST_CASE("a reply function that asks verify() and review() is answered at once,
   });
   CHECK(Http(gateway).ask("Hi") == "well");
   CHECK(open == 1);
-  CHECK(took < 500ms);
+  CHECK(took < 1s);  // which each of them would wait
+}
+
+// --- A gateway of several tests --------------------------------------------------------------------------------------
+
+/// What an adapter prints at the end of a test that has failed.
+inline std::string told_of_failed_test() {
+  std::string told;
+  for (const detail::TestNotes& notes : detail::take_notes()) told += notes.text + "\n";
+  return told;
+}
+
+TEST_CASE("a failed test is told of chaos that struck its requests, and not of that in earlier tests") {
+  Gateway gateway{Options{}.seed(7)};
+  gateway.chat().reply("well");
+  gateway.chaos(Chaos(server_error()).first(1));
+  Http(gateway).chat();
+  CHECK(has_part(told_of_failed_test(), "chaos: seed 7, 1 rule, 1 of 1 request struck"));
+  detail::pass_over_notes();
+  CHECK(told_of_failed_test().empty());
+  detail::pass_over_notes();
+  Http(gateway).chat();
+  CHECK(has_part(told_of_failed_test(), "chaos: seed 7, 1 rule, 1 of 2 requests struck"));
+  detail::pass_over_notes();
+  gateway.clear_chaos();
+  detail::pass_over_notes();
+  Http(gateway).chat();
+  CHECK(told_of_failed_test().empty());
+  // Whoever asks is told all the same.
+  CHECK(has_part(gateway.verify().message(), "no rules any more, 1 of 2 requests struck"));
+}
+
+TEST_CASE(
+    "how many more exchanges there are to note is told of each failed test, as many as there were before or not") {
+  Gateway gateway;
+  gateway.chat().reply(text("one").finish_reason("length"));
+  for (int test = 0; test < 3; ++test) {
+    CAPTURE(test);
+    detail::pass_over_notes();
+    for (int i = 0; i < 12; ++i) Http(gateway).chat();
+    const std::string told = told_of_failed_test();
+    CHECK(std::count(told.begin(), told.end(), '\n') == 11);
+    CHECK(has_part(told, "exchange " + std::to_string(12 * test + 1) + ": finish_reason length was sent\n"));
+    CHECK(has_part(told, "exchange " + std::to_string(12 * test + 10) + ": finish_reason length was sent\n"));
+    CHECK(has_part(told, "\nand 2 more exchanges with faults, failures or the like\n"));
+    CHECK(told_of_failed_test().empty());  // an adapter in several files asks once for each
+  }
+}
+
+TEST_CASE("a failed test is told of the connections that were struck in it, however many were before") {
+  Gateway gateway;
+  const auto strike = [&](std::size_t count) {
+    const std::size_t before = gateway.journal().connection_hits().size();
+    for (std::size_t i = 0; i < count; ++i) RawConnection(gateway).receive_all();
+    REQUIRE(eventually([&] { return gateway.journal().connection_hits().size() == before + count; }));
+  };
+  gateway.every_connection(close_on_accept());
+  strike(12);
+  const std::string first = told_of_failed_test();
+  CHECK(has_part(first,
+                 "connection 10 was struck as scripted: close on accept\nand 2 more connections struck as scripted\n"));
+  detail::pass_over_notes();
+  strike(1);
+  CHECK(told_of_failed_test() == "connection 13 was struck as scripted: close on accept\n");
+  detail::pass_over_notes();
+  CHECK(told_of_failed_test().empty());
+}
+
+TEST_CASE("what an exchange waits for is told once, however long it waits, and then what became of it") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("a b c").fault(after_tokens(2), stall(gate)));
+  detail::pass_over_notes();
+  RawConnection stalled(gateway);
+  stalled.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(stalled.receive_until(" b").found);
+  const std::string stalls = "exchange 1 stalls as scripted after token 2 since ";
+  const Verification first = gateway.verify();
+  REQUIRE(has_part(first.message(), stalls));                                      // it is printed
+  REQUIRE(eventually([&] { return gateway.verify().notes() != first.notes(); }));  // a tenth of a second later
+  CHECK(told_of_failed_test().empty());
+  gate.open();
+  REQUIRE(stalled.receive_until("[DONE]").found);
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  detail::pass_over_notes();
+  CHECK(told_of_failed_test().empty());  // it is of an earlier test
+  CHECK(gateway.verify().notes() == Notes{"exchange 1 stalled after token 2 as scripted"});
+}
+
+TEST_CASE("after a reset a gateway's notes are those of another one") {
+  Gateway gateway{Options{}.seed(7)};
+  const auto ask = [&] {
+    gateway.chat().reply("well");
+    gateway.chaos(Chaos(server_error()).first(1));
+    Http(gateway).chat();
+    return told_of_failed_test();
+  };
+  detail::pass_over_notes();
+  const std::string first = ask();
+  CHECK(has_part(first, "1 of 1 request struck"));
+  detail::pass_over_notes();
+  gateway.reset();
+  CHECK(ask() == first);
 }
 
 }  // namespace notes_test

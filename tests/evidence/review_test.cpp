@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -446,6 +447,9 @@ TEST_CASE("a stream that its client keeps open after [DONE] is a finding") {
   CHECK(gateway.review().message() ==
         "stream_left_open (exchange 1): the stream was still open half a second after [DONE]. Close it there instead "
         "of waiting for the connection's end.\n1 exchange is still open");
+  const Review review = gateway.review();
+  CHECK(review.findings()[0].severity == Severity::error);
+  CHECK(review.findings()[0].fails_review);
 }
 
 TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
@@ -481,6 +485,7 @@ TEST_CASE("a client that stops reading without closing is a finding; one that cl
   CHECK(gateway.review().message() ==
         "stream_abandoned (exchange 1): stopped reading and left the connection open until the gateway gave up. Close "
         "a stream that is no longer wanted.");
+  CHECK(gateway.review().findings()[0].severity == Severity::error);
   gateway.reset();
   gateway.chat().reply(text(std::string(8 << 20, 'x')));
   {
@@ -624,6 +629,56 @@ TEST_CASE("a request with documented fields alone is clean") {
 }
 
 // --- The review ------------------------------------------------------------------------------------------------------
+
+TEST_CASE("each finding is the error or the warning that the documentation says, and one alone fails no review") {
+  Wire wire;
+  wire.gateway.chat().reply("Hello");
+  for (const char* const said : {"limited", "called anew"})
+    wire.gateway.chat().when(user_says(said)).reply(rate_limited(60s), "Hello");
+  wire.gateway.chat().when(user_says("broken")).reply(server_error(), "Hello");
+  wire.gateway.chat().when(user_says("refused")).reply(unauthorized(), "Hello");
+  const auto tried = [&](const char* number, const char* key) {
+    return wire.http.with_header("x-stainless-retry-count", number).with_header("Idempotency-Key", key);
+  };
+  for (int i = 0; i < 2; ++i) wire.http.chat("limited");
+  for (int i = 0; i < 2; ++i) wire.http.chat("refused");
+  for (int i = 0; i < 2; ++i) tried("0", "a").chat("called anew");
+  tried("0", "a").chat("broken");
+  tried("1", "b").chat("broken");
+  wire.http.chat(conversation({said("user"), calls({call("a")}), said("user")}));
+  wire.http.chat(conversation({said("user"), result("a")}));
+  wire.http.chat({{"user", "u"}, {"stop", "x"}, {"temperature", 3}});
+  wire.http.chat({{"temperature", 1}, {"top_p", 1}, {"stream_options", {{"include_usage", true}}}});
+  wire.http.post(chat_path, R"({"model":"mock-model","n":1,"n":1,"messages":[{"role":"user","content":"Hi"}]})");
+  wire.http.get("/v1/models?key=" + wire.gateway.api_key());
+  wire.http.chat(Json(wire.gateway.api_key()));
+  wire.http.with_header("Origin", "http://x").with_header("User-Agent", "browser/1").chat();
+  wire.http.with_header("User-Agent", "curl/8").chat();
+  wire.http.get("/v1/v1/models");
+  std::map<std::string, std::string> found;
+  for (const Finding& finding : wire.gateway.review().findings())
+    found[finding.code] = to_string(finding.severity) + (finding.fails_review ? "" : ", fails no review");
+  // stream_left_open, stream_abandoned and pipelined_request are beside their tests.
+  const std::map<std::string, std::string> documented = {{"request_refused", "error"},
+                                                         {"retry_after_ignored", "error"},
+                                                         {"retried_final_error", "error"},
+                                                         {"asked_again_early", "warning, fails no review"},
+                                                         {"idempotency_key_changed", "warning"},
+                                                         {"tool_call_unanswered", "error"},
+                                                         {"tool_result_unknown_id", "error"},
+                                                         {"key_in_query", "error"},
+                                                         {"key_in_body", "error"},
+                                                         {"browser_request", "error"},
+                                                         {"key_shared", "warning"},
+                                                         {"unknown_field", "warning"},
+                                                         {"stop_as_string", "warning"},
+                                                         {"temperature_out_of_range", "warning"},
+                                                         {"temperature_and_top_p", "warning"},
+                                                         {"stream_options_without_stream", "warning"},
+                                                         {"duplicate_key", "warning"}};
+  CHECK(found == documented);
+  CHECK(found.size() + 3 == finding_codes().size());
+}
 
 TEST_CASE("a finding that repeats itself is counted instead of printed again") {
   Wire wire;

@@ -266,6 +266,20 @@ TEST_CASE("beside the stub that refused, one whose conditions failed is no older
   CHECK(line_of("refuses").find("older") == std::string::npos);
 }
 
+TEST_CASE("beside the stub that refused, those that would have answered are told with why they were not asked") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().named("older").reply("x");
+  gateway.chat().named("refuses").reply("x", then_nothing_more());
+  gateway.chat().named("lower").priority(-1).when(user_says("Hi")).reply("x");
+  CHECK(Http(gateway).chat().status == 200);
+  CHECK(Http(gateway).chat().status == 422);
+  const std::vector<NearMiss> near_misses = gateway.journal().last().near_misses();
+  std::vector<std::string> reasons;
+  for (const NearMiss& near : near_misses) reasons.push_back(near.stub.name + ": " + near.passed_over);
+  CHECK(reasons ==
+        std::vector<std::string>{"refuses: nothing more after 1 call", "lower: of a lower priority", "older: older"});
+}
+
 TEST_CASE("conditions that belong together stay together in a report") {
   Gateway gateway{Options{}.unmatched(Unmatched::allowed)};
   gateway.chat().when((model_is("mock-model") && user_says("a")) || user_says("b")).reply("x");

@@ -102,6 +102,45 @@ TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gon
   CHECK(http.chat().status == 200);
 }
 
+TEST_CASE("a limit that is lifted and set again starts afresh, a key's own and the one for all") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock)};
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(1, 10s));
+  const Http http = Http(gateway).with_key(key.secret);
+  CHECK(http.chat().status == 200);
+  gateway.keys().unlimit_rate(key.id);
+  gateway.keys().limit_rate(key.id, 1, 10s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+  gateway.keys().unlimit_rate(key.id);
+  gateway.keys().limit_rate_for_all(1, 10s);
+  CHECK(http.chat().status == 200);
+  gateway.keys().unlimit_rate_for_all();
+  gateway.keys().limit_rate_for_all(1, 10s);
+  CHECK(http.chat().status == 200);
+  CHECK(http.chat().status == 429);
+}
+
+TEST_CASE("the openai profile tells what is left of a key's own limit, else of the one for all") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
+  const Http http(gateway);
+  const auto told = [](const Response& response) {
+    return response.header("x-ratelimit-limit-requests") + " " + response.header("x-ratelimit-remaining-requests") +
+           " " + response.header("x-ratelimit-reset-requests");
+  };
+  CHECK_FALSE(http.chat().has("x-ratelimit-limit-requests"));
+  gateway.keys().limit_rate_for_all(5, 60s);
+  CHECK(told(http.chat()) == "5 4 1m0s");
+  clock.advance(20s);
+  CHECK(told(http.chat()) == "5 3 40s");
+  const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit(2, 10s));
+  CHECK(told(http.with_key(key.secret).chat()) == "2 1 10s");
+  CHECK(told(http.chat()) == "5 1 40s");  // which counts the other key's request
+  clock.advance(40s);
+  CHECK(told(http.chat()) == "5 4 1m0s");
+}
+
 TEST_CASE("a limit counts whatever got past the key, whatever comes of it") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock).limit(3, 10s)};

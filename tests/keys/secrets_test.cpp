@@ -206,6 +206,20 @@ TEST_CASE("a picture in base64 stays as it is, whatever keys there are") {
   CHECK(recorded(gateway, Http(gateway), picture) == picture);
 }
 
+TEST_CASE("8 digits of base64 that hold a key are masked, 7 may stand anywhere by chance") {
+  Gateway gateway;
+  gateway.keys().create("six bytes", KeyOptions{}.secret("sk-abc"));
+  const Http http(gateway);
+  CHECK(base64("sk-abc", true, false) == "c2stYWJj");
+  CHECK(recorded(gateway, http, "x c2stYWJj x") == "x *** x");
+  // Of the key behind one byte, or two, 7 digits hold nothing else.
+  for (const std::string before : {"a", "ab"}) {
+    const std::string encoded = base64(before + "sk-abc", true, false);
+    CAPTURE(encoded);
+    CHECK(recorded(gateway, http, "x " + encoded + " x") == "x " + encoded + " x");
+  }
+}
+
 TEST_CASE("a short key that does not begin with sk- is masked in credential fields, and stays a word elsewhere") {
   const Gateway gateway{Options{}.api_key("EMPTY")};
   Http(gateway).with_header("x-api-key", "EMPTY").with_header("X-State", "EMPTY").chat(Json("The list is EMPTY."));
@@ -295,6 +309,23 @@ TEST_CASE("the second Authorization field is masked as the first one is, and so 
   CHECK_FALSE(contains(exchange.raw(), "second"));
   Http(gateway).with_header("Authorization", "Basic hidden").with_header("X-Api-Key", "hidden").get("/v1/models");
   CHECK_FALSE(contains(gateway.journal().last().raw(), "hidden"));
+}
+
+TEST_CASE("two credentials that are none of the gateway's are told apart, although neither is kept") {
+  const auto retried = [](const std::string& first, const std::string& second) {
+    const ManualClock clock;
+    const Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
+    for (const std::string& credential : {first, second}) {
+      const Http http = Http(gateway).without_key();
+      const int status = credential.empty() ? http.chat().status : http.with_key(credential).chat().status;
+      CHECK(status == 401);
+    }
+    return contains(gateway.review().message(), "retried_final_error");
+  };
+  CHECK(retried("sk-first", "sk-first"));
+  CHECK(retried("", ""));
+  CHECK_FALSE(retried("sk-first", "sk-second"));
+  CHECK_FALSE(retried("sk-first", ""));
 }
 
 TEST_CASE("two keys in one text are both masked: apart, side by side, and sharing bytes") {

@@ -465,6 +465,7 @@ TEST_CASE("usage counts what was sent and what was asked") {
   CHECK(prompt({{"messages", {{{"role", "user"}, {"content", {{{"type", "text"}, {"text", "Hi there"}}}}}}}}) ==
         base + 1);
   CHECK(prompt({{"tools", {weather_function()}}}) > base);
+  CHECK(prompt({{"tools", Json::array()}}) == base);
   const Json named = {{"role", "user"}, {"name", "Bob Ross"}, {"content", "Hi"}};
   CHECK(prompt({{"messages", Json::array({named})}}) == base + 2);
   // What an assistant called counts, its arguments too.
@@ -562,6 +563,36 @@ TEST_CASE("a tokenizer of the test's own decides deltas, max_tokens and usage") 
   CHECK(http.chat().usage()["completion_tokens"] == 4);  // {"a":1}
 }
 
+TEST_CASE("a tokenizer may not invent a token behind the text, and a long text is quoted in part") {
+  const auto reason = [](const std::string& text, const Tokenizer& tokenizer) {
+    Gateway gateway(Options{}.tokenizer(tokenizer).verify_on_destruction(false));
+    gateway.chat().reply(text);
+    CHECK(Http(gateway).chat().status == 500);
+    return gateway.journal().last().decision().detail;
+  };
+  const Tokenizer one_more = [](std::string_view text) { return std::vector<std::string>{std::string(text), "more"}; };
+  const Tokenizer empty_one = [](std::string_view text) { return std::vector<std::string>{"", std::string(text)}; };
+  const Tokenizer bytes = [](std::string_view text) {
+    std::vector<std::string> tokens;
+    for (const char byte : text) tokens.emplace_back(1, byte);
+    return tokens;
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
+    const std::string text(length, 'x');
+    const std::string shown = '"' + text.substr(0, 60) + (length == 60 ? "\"" : "\u2026\"");
+    CHECK(has(reason(text, one_more), "the tokenizer's tokens do not add up to the text " + shown + ";"));
+    const std::string with_umlaut = "xx\u00fc" + text.substr(4);
+    CHECK(has(reason(with_umlaut, bytes), "the tokenizer ended a token at byte 3 of \"" + with_umlaut.substr(0, 60) +
+                                              (length == 60 ? "\"," : "\u2026\",")));
+  }
+  Gateway gateway(Options{}.tokenizer(empty_one));
+  gateway.chat().reply("abc");
+  CHECK(Http(gateway).chat().usage()["completion_tokens"] == 2);
+}
+
 TEST_CASE("a tokenizer that loses text, or cuts a character, is a 500 whose reason the journal has") {
   const std::pair<const char*, Tokenizer> wrong[] = {
       {"do not add up", [](std::string_view) { return std::vector<std::string>{"something else"}; }},
@@ -640,6 +671,47 @@ TEST_CASE("the alternatives of a token are all different, however many are asked
   }
 }
 
+TEST_CASE("logprobs that are made up are the same on every machine") {
+  Gateway gateway;
+  gateway.chat().reply("one two three four five six");
+  const Json entries =
+      Http(gateway).chat({{"logprobs", true}, {"top_logprobs", 3}}).json()["choices"][0]["logprobs"]["content"];
+  std::string shown;
+  for (const Json& entry : entries) {
+    shown += entry["logprob"].dump() + ":";
+    for (const Json& one : entry["top_logprobs"]) shown += " " + one["token"].dump() + " " + one["logprob"].dump();
+    shown += "\n";
+  }
+  CHECK(shown == R"(-0.9502: "one" -0.9502 " few" -1.4187 " long" -1.7331
+-1.3158: " two" -1.3158 " change" -2.3762 " business" -2.9405
+-1.0847: " three" -1.0847 " last" -2.0064 " between" -2.6022
+-1.4922: " four" -1.4922 " machine" -2.5095 " hour" -2.7347
+-1.3829: " five" -1.3829 " force" -2.1913 " of" -2.3757
+-0.128: " six" -0.128 " shadow" -1.41 " mountain" -2.1375
+)");
+}
+
+TEST_CASE("alternatives that are made up are less likely than a token's own logprob, however small that is") {
+  for (const double own : {0.0, -0.25, -100.0, -12345.678, -1e11, -1e15, -1e300}) {
+    CAPTURE(own);
+    Gateway gateway;
+    gateway.chat().reply(text("one").logprobs({own}));
+    const Json fields = {{"logprobs", true}, {"top_logprobs", 4}};
+    const Json entry = Http(gateway).chat(fields).json()["choices"][0]["logprobs"]["content"][0];
+    CHECK(entry["logprob"] == own);
+    REQUIRE(entry["top_logprobs"].size() == 4);
+    CHECK(entry["top_logprobs"][0]["logprob"] == own);
+    // Beyond 10^11 they stop falling with it.
+    double last = std::max(own, -1e11);
+    for (std::size_t place = 1; place < 4; ++place) {
+      const double logprob = entry["top_logprobs"][place]["logprob"];
+      CHECK(logprob < last);
+      CHECK(logprob > last - 2);
+      last = logprob;
+    }
+  }
+}
+
 TEST_CASE("a refusal has a field of its own in the openai profile, and is content elsewhere") {
   for (const Profile profile : all_profiles) {
     CAPTURE(profile);
@@ -699,6 +771,48 @@ TEST_CASE("errors have the keys of the profile, in its order") {
             R"({"error":{"message":"Broken","type":"server_error","param":null,"code":"broken"}})",
             R"({"error":{"message":"Slow down","type":"tokens","param":null,"code":"rate_limit_exceeded"}})",
         });
+}
+
+TEST_CASE("an error that a test makes up has OpenAI's type for its status, and OpenAI's code where it has one") {
+  Gateway gateway(Options{}.profile(Profile::openai));
+  const Http http(gateway);
+  const auto error = [&](const Failure& failure) {
+    gateway.fail_next(failure);
+    const Json all = http.chat().json()["error"];
+    return all["type"].get<std::string>() + " " + all["code"].get<std::string>() + " " + all["message"].dump();
+  };
+  CHECK(error(failure(400, "a", "b")) == R"(invalid_request_error a "b")");
+  CHECK(error(failure(428, "a", "b")) == R"(invalid_request_error a "b")");
+  CHECK(error(failure(429, "a", "b")) == R"(requests a "b")");
+  CHECK(error(failure(430, "a", "b")) == R"(invalid_request_error a "b")");
+  CHECK(error(failure(499, "a", "b")) == R"(invalid_request_error a "b")");
+  CHECK(error(failure(500, "a", "b")) == R"(server_error a "b")");
+  CHECK(error(failure(501, "a", "b")) == R"(server_error a "b")");
+  CHECK(error(failure(404, "unknown_path", "b")) == R"(invalid_request_error unknown_url "b")");
+  const auto below = failure(400, "value_below_minimum", "b");
+  const auto above = failure(400, "value_above_maximum", "b");
+  CHECK(error(below) == R"(invalid_request_error value_below_minimum "b")");
+  CHECK(error(above) == R"(invalid_request_error value_above_maximum "b")");
+  CHECK(error(failure(400, "a", "b").param("n")) == R"(invalid_request_error a "b")");
+  for (const char* const integer : {"n", "max_tokens", "max_completion_tokens", "seed", "top_logprobs"}) {
+    CHECK(error(below.param(integer)) == R"(invalid_request_error integer_below_min_value "b")");
+    CHECK(error(above.param(integer)) == R"(invalid_request_error integer_above_max_value "b")");
+  }
+  for (const char* const decimal : {"temperature", "top_p", "presence_penalty", "anything"}) {
+    CHECK(error(below.param(decimal)) == R"(invalid_request_error decimal_below_min_value "b")");
+    CHECK(error(above.param(decimal)) == R"(invalid_request_error decimal_above_max_value "b")");
+  }
+  // The documented words of 401 and 403 are OpenAI's there, and nowhere else.
+  const std::string documented = R"( unauthorized "unauthorized")";
+  CHECK(error(failure(401, "unauthorized", "unauthorized")) ==
+        R"(invalid_request_error invalid_api_key "Incorrect API key provided.")");
+  CHECK(error(failure(403, "unauthorized", "unauthorized")) ==
+        R"(invalid_request_error insufficient_permissions "You have insufficient permissions for this operation.")");
+  CHECK(error(failure(402, "unauthorized", "unauthorized")) == "invalid_request_error" + documented);
+  CHECK(error(failure(500, "unauthorized", "unauthorized")) == "server_error" + documented);
+  CHECK(error(failure(401, "unauthorized", "no")) == R"(invalid_request_error unauthorized "no")");
+  CHECK(error(failure(401, "no", "unauthorized")) == R"(invalid_request_error no "unauthorized")");
+  CHECK(error(failure(500, "a", "b").type("error")) == R"(server_error a "b")");
 }
 
 TEST_CASE("the openai profile spells codes for numbers out of range as OpenAI does") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -55,6 +56,109 @@ TEST_CASE("without a script the same request gets the same words, streamed or no
   CHECK(Http(same).chat({{"seed", 5}, {"n", 2}}).text() == first.text());
   Gateway other(Options{}.seed(8));
   CHECK(Http(other).chat({{"seed", 5}, {"n", 2}}).text() != first.text());
+}
+
+TEST_CASE("what is made up for a request is the same on every machine and in every version") {
+  const Json tools = {weather_function(), time_tool(), function_tool("ping", Json::object())};
+  const Json required = {{"tools", tools}, {"tool_choice", "required"}};
+  const Json shell = {{"type", "custom"}, {"custom", {{"name", "shell"}}}};
+  const Json object = {{"response_format", {{"type", "json_object"}}}};
+  struct Row {
+    Json fields;
+    std::string messages;
+  };
+  const Row rows[] = {
+      {{{"seed", 1}},
+       "Teacher girl side water minute ocean history lot summer between group bridge city world case with.\n"},
+      {{{"seed", 2}, {"n", 2}},
+       "Island stand result machine problem team market lesson the ocean bright great by hour garden show lot child "
+       "meet father public stand person line.\n"
+       "Call summer important record important engine list green clear plan hour system face pay body call bright pay "
+       "time guy week eye door list.\n"},
+      {{{"seed", 3}}, "Circle at begin result. Lose order tell history.\n"},
+      {{{"seed", 4}},
+       "Pay law water back bring. At station face signal window team day river information hour room draft.\n"},
+      {{{"seed", -5}, {"enable_thinking", true}},
+       "Game play write office money group public. Door ocean able hour give. > Important play number with change lead "
+       "window party last right learn fact for. War begin value team old young play on.\n"},
+      {merged({{"seed", 6}}, object),
+       R"({"room":"Leave world hear and circle. Person study area value head circle model.","show":"Into )"
+       R"(hand old on summer answer with island leave open keep test market shadow law tool right into )"
+       R"(way.","page":"And early about record hour level line. Sit company include show good house )"
+       R"(corner large side."})"
+       "\n"},
+      {merged({{"seed", 7}}, object),
+       R"({"corner":"High lose move open forest over girl stand work value season station tell end great )"
+       R"(number include find.","island":"New tell word paper bring body group by.","bright":"Money warm )"
+       R"(health eye member evening from on book light color music next house winter force way include."})"
+       "\n"},
+      {merged({{"seed", 8}}, required), R"(call_47bQXwQzlI5BZFnc2ifjdwIz get_time {"zone":"UTC"})"
+                                        "\n"},
+      {merged({{"seed", 9}, {"parallel_tool_calls", true}}, required),
+       "call_LG0vlyKqtsfIwnSYbyIBiCcc ping {}\n"
+       R"(call_vqB2t1YReZCnHrU7Fo3RLlyi get_time {"zone":"UTC"})"
+       "\n"},
+      {merged({{"seed", 10}, {"parallel_tool_calls", true}}, required),
+       "call_FxqjARbuqvup3Uww9SKEeBYY ping {}\n"
+       R"(call_LJQzfn3DhtJUCDQtpZM16iTW get_time {"zone":"CET"})"
+       "\n"},
+      {{{"seed", 11}, {"tools", {shell}}, {"tool_choice", "required"}},
+       "call_iVx4ggj6Rmn8KjJjacfxreoR shell Kind train garden world member same problem move car study begin child in "
+       "moment first small right. Summer house minute line morning.\n"},
+      {{{"temperature", 0.5}, {"stop", Json::array()}, {"metadata", {{"a", {1, -1, true, nullptr, "x"}}}}},
+       "Party window parent and good model season important month group level house bridge from meet last river.\n"},
+  };
+  const Acceptance acceptance = Acceptance().custom_tools(true);
+  for (const Row& row : rows) {
+    CAPTURE(row.fields);
+    Gateway gateway(Options{}.acceptance(acceptance));
+    const Response response = Http(gateway).chat(row.fields);
+    REQUIRE(response.status == 200);
+    std::string messages;
+    const Json body = response.json();
+    for (const Json& choice : body["choices"]) {
+      const Json& message = choice["message"];
+      if (message.contains("reasoning_content")) messages += message["reasoning_content"].get<std::string>() + " > ";
+      if (message["content"].is_string()) messages += message["content"].get<std::string>() + "\n";
+      if (!message.contains("tool_calls")) continue;
+      for (const Json& call : message["tool_calls"]) {
+        const Json& what = call.contains("custom") ? call["custom"] : call["function"];
+        messages += call["id"].get<std::string>() + " " + what["name"].get<std::string>() + " " +
+                    what.value("arguments", what.value("input", "")) + "\n";
+      }
+    }
+    CHECK(messages == row.messages);
+  }
+}
+
+TEST_CASE("what a request asks for decides what is made up, whether it streams does not") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const std::string text = http.chat().text();
+  CHECK(http.chat({{"stream", false}}).text() == text);
+  CHECK(http.stream({{"stream_options", {{"include_usage", false}}}}).joined_text() == text);
+  const Json others[] = {{{"user", "a"}},
+                         {{"user", "b"}},
+                         {{"a", "user"}},
+                         {{"user", ""}},
+                         {{"user", {"a"}}},
+                         {{"user", {{"a", "b"}}}},
+                         {{"user", {"a", "b"}}},
+                         {{"user", {"ab"}}},
+                         {{"user", {{"a"}, "b"}}},
+                         {{"user", {{"a", 1}, {"b", 2}}}},
+                         {{"user", {{"a", {{"b", 2}}}}}},
+                         {{"user", 1}},
+                         {{"user", 2}},
+                         {{"user", true}},
+                         {{"user", false}},
+                         {{"user", nullptr}},
+                         {{"user", Json::array()}},
+                         {{"user", Json::object()}},
+                         {{"stream_option", Json::object()}}};
+  std::set<std::string> texts = {text};
+  for (const Json& other : others) texts.insert(http.chat(other).text());
+  CHECK(texts.size() == 1 + std::size(others));
 }
 
 TEST_CASE("a hundred seeds give a hundred texts of printable words") {

@@ -388,6 +388,15 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
         "extra merges the fields of a JSON object such as {{\"service_tier\", \"flex\"}}, not string");
   CHECK_THROWS_AS(text("a").extra_message({1, 2}), GatewayError);
   CHECK_THROWS_AS(text("a").extra({{"a", "\xff"}}), GatewayError);
+  for (const int status : {200, 599}) CHECK(HttpReply(status, "a").status() == status);
+  for (const int status : {-1, 0, 100, 199, 600}) {
+    CHECK(refused([&] { return HttpReply(status, "a"); }) ==
+          "HttpReply: status " + std::to_string(status) + " is no final status; give one from 200 to 599");
+  }
+  CHECK(refused([&] { return text("abc\xff"); }) ==
+        "the text of a reply is sent as JSON and must be UTF-8, but byte 4 is not");
+  CHECK(refused([&] { return text("\xff"); }) ==
+        "the text of a reply is sent as JSON and must be UTF-8, but byte 1 is not");
   CHECK_THROWS_AS(malformed_tool_call("f", "\xff"), GatewayError);
   CHECK_THROWS_AS(tool_call("f", {}, "\xff"), GatewayError);
 }

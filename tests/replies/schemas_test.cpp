@@ -240,6 +240,158 @@ TEST_CASE("a keyword that would constrain the instance and is not understood is 
   }
 }
 
+TEST_CASE("a schema that is none, or asks for what is not supported, is refused with the place and the reason") {
+  struct Row {
+    const char* schema;
+    const char* reason;
+  };
+  const Row rows[] = {
+      {R"({"enum":[]})", R"(/enum: "enum" must be an array of at least one value, not [].)"},
+      {R"({"enum":1})", R"(/enum: "enum" must be an array of at least one value, not 1.)"},
+      {R"({"minimum":"1"})", R"(/minimum: "minimum" must be a number, not "1".)"},
+      {R"({"exclusiveMaximum":true})", R"(/exclusiveMaximum: "exclusiveMaximum" must be a number, not true.)"},
+      {R"({"minLength":-1})", R"(/minLength: "minLength" must be an integer of at least 0, not -1.)"},
+      {R"({"maxItems":1.5})", R"(/maxItems: "maxItems" must be an integer of at least 0, not 1.5.)"},
+      {R"({"minProperties":"1"})", R"(/minProperties: "minProperties" must be an integer of at least 0, not "1".)"},
+      {R"({"uniqueItems":1})", R"(/uniqueItems: "uniqueItems" must be a boolean, not 1.)"},
+      {R"({"pattern":1})", R"(/pattern: "pattern" must be a string, not 1.)"},
+      {R"({"format":[]})", R"(/format: "format" must be a string, not [].)"},
+      {R"({"$ref":null})", R"(/$ref: "$ref" must be a string, not null.)"},
+      {R"({"required":"a"})", R"(/required: "required" must be an array of strings, not "a".)"},
+      {R"({"required":["a",1]})", R"(/required: "required" must be an array of strings, not ["a",1].)"},
+      {R"({"items":1})", "/items: A schema must be an object or a boolean, not 1."},
+      {R"({"not":"x"})", R"(/not: A schema must be an object or a boolean, not "x".)"},
+      {R"({"allOf":[]})", R"(/allOf: "allOf" must be an array of at least one schema, not [].)"},
+      {R"({"anyOf":{}})", R"(/anyOf: "anyOf" must be an array of at least one schema, not {}.)"},
+      {R"({"oneOf":[{},1]})", "/oneOf/1: A schema must be an object or a boolean, not 1."},
+      {R"({"properties":[]})", R"(/properties: "properties" must be an object, not [].)"},
+      {R"({"properties":{"a/b":[]}})", "/properties/a~1b: A schema must be an object or a boolean, not []."},
+      {R"({"multipleOf":0})", R"(/multipleOf: "multipleOf" must be greater than 0.)"},
+      {R"({"multipleOf":-1})", R"(/multipleOf: "multipleOf" must be greater than 0.)"},
+      {R"({"type":"text"})", R"(/type: "text" is not a type.)"},
+      {R"({"type":["string","text"]})", R"(/type: "text" is not a type.)"},
+      {R"({"type":1})", "/type: 1 is not a type."},
+      {R"({"type":["string","string","string","string","string","string","string","string"]})",
+       "/type: A type is listed twice."},
+      {R"({"properties":{"a":{"$id":"x"}}})", R"(/properties/a/$id: An "$id" below the root is not supported.)"},
+      {R"({"format":"zip"})", R"(/format: The format "zip" is not supported.)"},
+      {R"({"format":"ulid"})", R"(/format: The format "ulid" is not supported.)"},
+      {R"({"$ref":"other.json"})", R"(/$ref: The reference "other.json" is not supported: only JSON pointers into )"
+                                   "the same document are."},
+      {R"({"$ref":"#name"})", R"(/$ref: The reference "#name" is not supported: only JSON pointers into the same )"
+                              "document are."},
+      {R"({"$ref":"#/%zz"})", R"(/$ref: The reference "#/%zz" is not supported: only JSON pointers into the same )"
+                              "document are."},
+      {R"({"$ref":"#/$defs/a"})", R"(/$ref: The reference "#/$defs/a" is not supported: it leads nowhere.)"},
+      {R"({"$ref":"#/$defs/~2","$defs":{"~2":{}}})",
+       R"(/$ref: The reference "#/$defs/~2" is not supported: it leads nowhere.)"},
+      {R"({"$ref":"#/$defs/a/b","$defs":{"a":{"$id":"x","b":{}}}})",
+       R"(/$ref: The reference "#/$defs/a/b" is not supported: there is an "$id" on the way.)"},
+      {R"x({"pattern":"a)"})x", "/pattern: The pattern has a ')' without a '(' (at character 2)."},
+      {R"({"patternProperties":{"a(":{}}})",
+       "/patternProperties/a(: The pattern has a '(' without a ')' (at character 3)."},
+      {R"({"enum":["a"],"pattern":"a{100001}"})",
+       "/pattern: The pattern has a quantifier above 100000 (at character 9)."},
+      {R"({"enum":["a"],"pattern":"a{20000}"})", "/pattern: The pattern is too large (at character 9)."},
+      {R"({"enum":["a"],"pattern":"a{20001}"})", "/pattern: The pattern is too large (at character 9)."},
+      {R"({"enum":[1],"type":"string"})", ": None of the listed values certainly satisfies all that applies."},
+      {R"({"allOf":[{"type":"string"},{"type":"integer"}]})", ": No value satisfies all subschemas that apply."},
+      {R"({"type":"integer","minimum":2,"maximum":1})",
+       ": No value was found that certainly satisfies all that applies."},
+  };
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  for (const Row& row : rows) {
+    CAPTURE(row.schema);
+    const Response response = ask(http, Json::parse(row.schema));
+    CHECK(response.error_code() == "unsupported_schema");
+    CHECK(response.error_message() == "response_format.json_schema.schema" + std::string(row.reason));
+  }
+}
+
+TEST_CASE("what is just within a limit of schemas is taken, what is just beyond is refused") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  const auto refusal = [&](const Json& schema) {
+    const Response response = ask(http, schema);
+    const std::string message = response.error_message();
+    return response.status == 200 ? "" : message.substr(std::string("response_format.json_schema.schema").size());
+  };
+  const auto pattern = [](const std::string& source) { return Json{{"enum", {"a"}}, {"pattern", source}}; };
+  const std::string none = ": None of the listed values certainly satisfies all that applies.";
+  CHECK(refusal(pattern("^a{19997}$")) == none);
+  CHECK(refusal(pattern("^a{0,9998}$")) == "");
+  CHECK(refusal(pattern("^a{0,9999}$")).find("The pattern is too large") != std::string::npos);
+  CHECK(refusal(pattern(std::string(100, '(') + "a" + std::string(100, ')'))) == "");
+  CHECK(refusal(pattern(std::string(101, '(') + "a" + std::string(101, ')'))) ==
+        "/pattern: The pattern nests its groups too deeply (at character 102).");
+
+  const Json types = {"null", "boolean", "number", "integer", "string", "array", "object"};
+  CHECK(refusal({{"type", types}}) == "");
+  for (const char* const taken :
+       {R"({"$id":"x","type":"string"})", R"({"type":"string","minLength":2.0})",
+        R"({"$ref":"#/$defs/a%20b","$defs":{"a b":{}}})", R"({"type":"string","format":"password"})",
+        R"({"type":"string","format":"ulid","pattern":"^[0-9A-Z]{26}$"})", R"({"type":"array","items":false})",
+        R"({"type":"string","if-not":1,"title":1})"})
+    CHECK(refusal(Json::parse(taken)) == "");
+
+  const auto nested = [](std::size_t levels) {
+    Json schema = {{"type", "integer"}};
+    for (std::size_t level = 0; level < levels; ++level)
+      schema = {{"type", "array"}, {"minItems", 1}, {"items", std::move(schema)}};
+    return schema;
+  };
+  CHECK(refusal(nested(64)) == "");
+  CHECK(refusal(nested(65)).find("Every instance is nested too deeply.") != std::string::npos);
+
+  const auto chain = [](std::size_t references) {
+    Json schema = {{"$ref", "#/$defs/0"}, {"$defs", Json::object()}};
+    for (std::size_t index = 0; index + 1 < references; ++index)
+      schema["$defs"][std::to_string(index)] = {{"$ref", "#/$defs/" + std::to_string(index + 1)}};
+    schema["$defs"][std::to_string(references - 1)] = {{"type", "integer"}};
+    return schema;
+  };
+  CHECK(refusal(chain(398)) == "");
+  CHECK(refusal(chain(399)) == ": Too many nested subschemas apply to one value.");
+}
+
+TEST_CASE("numbers about which validators disagree are not promised, those beside them are") {
+  Gateway gateway;
+  const Http http = Http(gateway).keep_alive();
+  struct Row {
+    const char* schema;
+    bool is_taken;
+  };
+  const Row rows[] = {
+      {R"({"const":999999999999999,"minimum":999999999999999.0})", true},
+      {R"({"const":1000000000000000,"minimum":1000000000000000})", true},
+      {R"({"const":1000000000000000,"minimum":1000000000000000.0})", false},
+      {R"({"const":1000000000000001,"minimum":1000000000000000})", true},
+      {R"({"const":999999999999999,"multipleOf":3})", true},
+      {R"({"const":1000000000000000,"multipleOf":2})", false},
+      {R"({"const":0.5,"multipleOf":0.25})", true},
+      {R"({"const":0.6,"multipleOf":0.25})", false},
+      {R"({"const":0.3,"multipleOf":0.1})", false},
+      {R"({"const":0.000000000000001,"multipleOf":0.000000000000001})", true},
+      {R"({"const":0.0000000000000001,"multipleOf":0.0000000000000001})", false},
+      {R"({"const":9223372036854774784.0,"enum":[9223372036854774784.0]})", true},
+      {R"({"const":9223372036854774784.0,"enum":[9223372036854774784]})", true},
+      {R"({"const":9223372036854775808.0,"enum":[9223372036854775808.0]})", false},
+      {R"({"const":-9223372036854775808.0,"enum":[-9223372036854775808.0]})", false},
+      {R"({"const":[9223372036854775808.0],"enum":[[9223372036854775808.0]]})", false},
+      {R"({"const":{"a":1,"b":[2.0]},"enum":[{"b":[2],"a":1.0}]})", true},
+      {R"({"const":{"a":1},"enum":[[1]]})", false},
+      {R"({"const":"1","enum":[1]})", false},
+      {R"({"const":"abc","format":"date"})", false},
+      {R"({"const":"2024-02-28","format":"date"})", true},
+      {R"({"const":"2024-02-29","format":"date"})", false},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.schema);
+    CHECK(ask(http, Json::parse(row.schema)).status == (row.is_taken ? 200 : 400));
+  }
+}
+
 TEST_CASE("a refusal names the innermost subschema for which no value is found") {
   Gateway gateway(Options{}.profile(Profile::openai));
   const Http http = Http(gateway).keep_alive();

@@ -437,6 +437,46 @@ TEST_CASE("the error of a long body does not quote it") {
   CHECK(wrong.body.size() < 500);
 }
 
+TEST_CASE("what a message quotes of a body is whole up to 60 bytes, beyond them its first characters") {
+  const ChatWire wire;
+  for (const std::size_t length : {std::size_t{60}, std::size_t{61}}) {
+    CAPTURE(length);
+    const std::string whole(length, 'x');
+    const std::string shown = length == 60 ? whole : std::string(60, 'x') + "\u2026";
+    const auto finding = [&](const std::string& body) {
+      CHECK(wire.findings(body) != "");
+      return wire.gateway.journal().last().findings().back().message;
+    };
+    check_refused(wire, with("\"temperature\":\"" + whole + "\""), "invalid_type",
+                  "temperature: expected a number, got a string (\"" + shown + "\")");
+    check_refused(wire, said(R"({"content":"Hi","role":")" + whole + "\"}"), "invalid_value",
+                  R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got ")" + shown + '"');
+    CHECK(finding(with(R"("stream":true,"stream_options":{")" + whole + "\":1}")) ==
+          "stream_options." + shown + ": not a documented field; leave it out.");
+    CHECK(wire.findings(with(R"("user":{")" + whole + "\":1,\"" + whole + "\":2}")) == "duplicate_key unknown_field");
+    CHECK(wire.gateway.journal().last().findings()[0].message ==
+          "user: the key \"" + shown + "\" occurs more than once; the last one counts. Send it once.");
+    CHECK(finding(said(R"({"role":"tool","content":"21","tool_call_id":")" + whole + "\"}")) ==
+          "messages[0].tool_call_id: no call before it has the id \"" + shown +
+              "\". Send the call's own id, and keep the assistant's message with the call.");
+    CHECK(finding(said(
+              R"({"role":"assistant","content":"","tool_calls":[{"id":")" + whole +
+              R"(","type":"function","function":{"name":"f","arguments":""}}]},{"role":"user","content":"Hi"})")) ==
+          "messages[0].tool_calls: no tool message before messages[1] answers \"" + shown +
+              "\". Send each call's result right after the call.");
+  }
+}
+
+TEST_CASE("a whole number that is written as a fraction is held to 64 bits too") {
+  const ChatWire wire;
+  CHECK(wire.understood(with(R"("seed":9223372036854774784.0)")).seed == 9223372036854774784);
+  CHECK(wire.understood(with(R"("seed":-9223372036854774784.0)")).seed == -9223372036854774784);
+  check_refused_at(wire, with(R"("seed":9223372036854775808.0)"), "value_above_maximum", "seed: expected at most ");
+  check_refused_at(wire, with(R"("seed":-9223372036854775808.0)"), "value_below_minimum", "seed: expected at least ");
+  check_refused(wire, with(R"("max_tokens":0.0)"), "value_below_minimum", "max_tokens: expected at least 1, got 0.0");
+  check_refused(wire, with(R"("n":129.0)"), "value_above_maximum", "n: expected at most 128, got 129.0");
+}
+
 TEST_CASE("JSON that is no object is refused") {
   const ChatWire wire;
   for (const JsonValue& value : json_values()) {

@@ -60,6 +60,29 @@ TEST_CASE("every character is written as UTF-8 and read again, and no other byte
   CHECK(text::code_points("a\xc3\xa9\xff\xf0\x9f\x98\x80") == 4);
 }
 
+TEST_CASE("what stands behind the end of a view is not read") {
+  const std::string_view hex = "4f4f";
+  CHECK(text::hex_byte(hex.substr(0, 1), 0) == -1);
+  CHECK(text::hex_byte(hex.substr(0, 0), 0) == -1);
+  CHECK(text::hex_byte(hex.substr(0, 3), 2) == -1);
+  CHECK(text::hex_byte(hex.substr(0, 2), 0) == 0x4f);
+  CHECK_FALSE(text::percent_decode(std::string_view("a%4f").substr(0, 3)));
+  for (const std::string& whole : {utf8(0xe9), utf8(0x6771), utf8(0x1f600)}) {
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const std::string_view part = std::string_view(whole).substr(0, length);
+      char32_t read = 0;
+      CHECK(text::decode_utf8(part, 0, read) == 0);
+      CHECK(text::valid_utf8_prefix(part) == 0);
+      CHECK(text::code_points(part) == length);
+      CHECK(text::incomplete_utf8_prefix(part) == length);
+    }
+  }
+  const std::string_view ascii = "abcdefghijklmnopqrstuvwxyz";
+  for (std::size_t length = 0; length < 20; ++length) CHECK(text::valid_utf8_prefix(ascii.substr(0, length)) == length);
+  CHECK(text::valid_utf8_prefix("abcdefg\xff") == 7);
+  CHECK(text::valid_utf8_prefix("abcdefgh\xff") == 8);
+}
+
 TEST_CASE("what could steer a terminal is escaped, and nothing else is") {
   const std::vector<std::pair<char32_t, char32_t>> ranges = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},
                                                              {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
@@ -176,6 +199,12 @@ TEST_CASE("numbers, words and escapes are read up to their borders") {
         Printed{-999ns, "-999ns"}, Printed{-1us, "-1us"}, Printed{-1ms, "-1ms"}, Printed{-1s, "-1s"},
         Printed{-1500ms, "-1.5s"}})
     CHECK(detail::printed(row.duration) == row.text);
+  // What nanoseconds of 64 bits cannot hold is told in seconds.
+  CHECK(detail::printed(std::chrono::hours{2'500'000}) == "9000000000s");
+  CHECK(detail::printed(std::chrono::hours{-2'500'000}) == "-9000000000s");
+  CHECK(detail::printed(std::chrono::hours{3'000'000}) == "1.08e+10s");
+  CHECK(detail::printed(std::chrono::hours{-3'000'000}) == "-1.08e+10s");
+  CHECK(detail::printed(std::chrono::duration<double>{0.25}) == "250ms");
   CHECK(text::trim(" \ta b\t ") == "a b");
   CHECK(text::trim("a") == "a");
   CHECK(text::trim(" \t ").empty());
@@ -209,6 +238,50 @@ TEST_CASE("words that differ by few bytes are near, and bytes are written as bas
   CHECK(text::base64("\xfb\xff\xfe\x80") == "+//+gA==");
 }
 
+TEST_CASE("random numbers and fingerprints are those of SplitMix64 and FNV-1a, within their bounds") {
+  detail::Random known(0);
+  CHECK(known.next() == 0xe220a8397b1dcdafu);
+  CHECK(known.next() == 0x6e789e6aa1b965f4u);
+  CHECK(known.next() == 0x06c45d188009454fu);
+  CHECK(detail::fingerprint("") == 0xcbf29ce484222325u);
+  CHECK(detail::fingerprint("a") == 0xaf63dc4c8601ec8cu);
+  CHECK(detail::fingerprint("foobar") == 0x85944171f73967e8u);
+  CHECK(detail::fingerprint("bar", detail::fingerprint("foo")) == detail::fingerprint("foobar"));
+
+  detail::Random random(1);
+  std::set<std::uint64_t> below;
+  std::set<std::int64_t> between;
+  std::set<char> characters;
+  for (int draw = 0; draw < 2000; ++draw) {
+    below.insert(random.below(5));
+    between.insert(random.between(-2, 2));
+    for (const char character : random.alphanumeric(3)) characters.insert(character);
+    const double unit = random.unit();
+    CHECK(unit >= 0);
+    CHECK(unit < 1);
+  }
+  CHECK(below == std::set<std::uint64_t>{0, 1, 2, 3, 4});
+  CHECK(between == std::set<std::int64_t>{-2, -1, 0, 1, 2});
+  CHECK(characters.size() == 62);
+  CHECK(random.below(1) == 0);
+  CHECK(random.between(7, 7) == 7);
+  CHECK(random.alphanumeric(0).empty());
+  // The whole range has no number that could say how many it holds.
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  std::set<std::int64_t> all;
+  for (int draw = 0; draw < 64; ++draw) all.insert(random.between(least, most));
+  CHECK(all.size() == 64);
+  CHECK(*all.begin() < 0);
+  CHECK(*all.rbegin() > 0);
+  // Of a bound that leaves an incomplete last stretch of the 64 bits, each value is as likely.
+  constexpr std::uint64_t two_thirds = 0xaaaaaaaaaaaaaaaau;
+  int lower = 0;
+  for (int draw = 0; draw < 3000; ++draw) lower += random.below(two_thirds) < two_thirds / 2 ? 1 : 0;
+  CHECK(lower > 1350);
+  CHECK(lower < 1650);
+}
+
 TEST_CASE("every day from 1970 to 2200 has its date, and is read again from it") {
   const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   std::int64_t days = 0;
@@ -229,6 +302,23 @@ TEST_CASE("every day from 1970 to 2200 has its date, and is read again from it")
         if (calendar::unix_seconds(moment) != days * 86400 + second) ++mistakes;
       }
     }
+  }
+  CHECK(mistakes == 0);
+  // All that a TimePoint can say has its date, too.
+  days = -106'751;  // 1677-09-22
+  std::int64_t year = 1677;
+  std::int64_t month = 9;
+  for (std::int64_t day = 22; days <= 106'751; ++days, ++day) {
+    const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (day > lengths[month - 1] + (month == 2 && is_leap ? 1 : 0)) {
+      day = 1;
+      year += month == 12 ? 1 : 0;
+      month = month % 12 + 1;
+    }
+    const calendar::CivilTime time = calendar::civil_time(TimePoint{std::chrono::seconds{days * 86400}});
+    if (time.year != year || time.month != month || time.day != day || time.hour != 0 ||
+        time.weekday != (days % 7 + 11) % 7)
+      ++mistakes;
   }
   CHECK(mistakes == 0);
   const TimePoint before{-1ns};
@@ -360,6 +450,38 @@ TEST_CASE("a header field that is a list has the tokens of the fields of its nam
   for (const char* const token : {"close", "keep-alive", "Upgrade"}) CHECK(headers.lists("CONNECTION", token));
   for (const char* const token : {"clos", "closed", "keep", "", "Keep-Alive ,"})
     CHECK_FALSE(headers.lists("Connection", token));
+}
+
+TEST_CASE("header fields are found, set and removed by their name in any case, and keep their order") {
+  wire::Headers headers;
+  headers.add("A", "1");
+  headers.add("b", "2");
+  headers.add("a", "3");
+  headers.add("C", "4");
+  headers.add("A", "5");
+  const auto shown = [](const wire::Headers& fields) {
+    std::string all;
+    for (const wire::Header& field : fields) all += field.name + "=" + field.value + " ";
+    return all;
+  };
+  CHECK(headers.find("a") == "1");
+  CHECK(headers.find("x") == std::nullopt);
+  CHECK(headers.all("a") == std::vector<std::string>{"1", "3", "5"});
+  CHECK(headers.all("x").empty());
+  CHECK(headers.has("c"));
+  CHECK_FALSE(headers.has("x"));
+  wire::Headers set = headers;
+  set.set("a", "6");
+  CHECK(shown(set) == "a=6 b=2 C=4 ");
+  set.set("B", "7");
+  CHECK(shown(set) == "a=6 B=7 C=4 ");
+  set.set("d", "8");
+  CHECK(shown(set) == "a=6 B=7 C=4 d=8 ");
+  headers.remove("x");
+  headers.remove("a");
+  CHECK(shown(headers) == "b=2 C=4 ");
+  headers.remove("c");
+  CHECK(shown(headers) == "b=2 ");
 }
 
 TEST_CASE("each word of a request's enums is printed as it is sent") {

@@ -123,6 +123,21 @@ TEST_CASE("tool results are matched by the function or the call that they answer
         "call \"call_2\" of get_time: \"3\"; call \"call_2\" of get_time: \"4\"; and 3 more");
 }
 
+TEST_CASE("the difference to a long text that was wanted is shown only where the message is the wanted one") {
+  const TextMatcher wanted = equals(repeated("noon ", 40));
+  const std::string noon = R"("night" instead of "noon noon)";
+  const auto begin_of = [](const std::string& actual) { return actual.substr(0, actual.find("noon noon") + 9); };
+  const Sent night = user("night");
+  CHECK(begin_of(actual_of(message_is(0, "user", wanted), night)) == "role user: " + noon);
+  CHECK(actual_of(message_is(0, "system", wanted), night) == R"(role user: "night")");
+  const Sent answered = said(message("user", "?") + "," + weather_call + "," + result_of("call_1", "21") + "," +
+                             result_of("call_2", "night"));
+  CHECK(begin_of(actual_of(tool_result("get_time", wanted), answered)) ==
+        R"(call "call_1" of get_weather: "21"; call "call_2" of get_time: )" + noon);
+  CHECK(begin_of(actual_of(tool_result_of("call_2", wanted), answered)) ==
+        R"(call "call_1" of get_weather: "21"; call "call_2" of get_time: )" + noon);
+}
+
 // --- Fields ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("every documented field is matched by its value or range") {

@@ -99,6 +99,27 @@ TEST_CASE("Transfer-Encoding in HTTP/1.0 is a 400, and what follows is not serve
   CHECK(gateway.journal().count() == 3);
 }
 
+TEST_CASE("a transfer coding that is not chunked alone, in one field, is a 501, and what follows is not served") {
+  Gateway gateway;
+  const std::vector<std::string> refused = {"Transfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, chunked\r\n",
+                                            "Transfer-Encoding:\r\n",
+                                            "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+                                            "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n"};
+  for (const std::string& lines : refused) {
+    CAPTURE(lines);
+    const Response response =
+        closing_answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1\r\n" + lines.substr(0, lines.size() - 2)) +
+                                       "0\r\n\r\n" + list_models(gateway, "Host: gateway\r\n"));
+    CHECK(response.status == 501);
+    CHECK(response.error_code() == "unsupported_transfer_encoding");
+    CHECK(response.error_message() == "the only transfer coding accepted is chunked");
+  }
+  CHECK(gateway.journal().count() == refused.size());
+  CHECK(
+      answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1\r\nTRANSFER-encoding: Chunked") + "0\r\n\r\n").status ==
+      200);
+}
+
 TEST_CASE("close counts in any Connection field, and anywhere in it") {
   Gateway gateway;
   for (const std::string lines :

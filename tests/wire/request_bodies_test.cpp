@@ -403,6 +403,45 @@ TEST_CASE("what a test makes of a request with a valid key, and what needs its b
   CHECK(answer("application/json", body).status == 429);
 }
 
+TEST_CASE("a failure that is forced on an operation comes before its key, also where the head alone is refused") {
+  Gateway gateway;
+  const std::string head = "POST " + std::string(chat_path) +
+                           " HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\nContent-Length: 2\r\n"
+                           "Authorization: Bearer sk-nobody\r\n\r\n";
+  gateway.fail_next(overloaded(), 1, chat_completions());
+  CHECK(check_refused_at_its_head(gateway, head).status == 529);
+  CHECK(gateway.journal().last().decision() == Decision::Kind::forced_failure);
+  CHECK(check_refused_at_its_head(gateway, head).status == 401);
+  CHECK(gateway.journal().last().decision() == Decision::Kind::rejected);
+}
+
+TEST_CASE("a refusal at the head is a finding as any other, with the path that is near") {
+  Gateway gateway;
+  check_refused_at_its_head(gateway,
+                            "POST /v1/v1/chat/completions HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\n"
+                            "Content-Length: 2\r\nAuthorization: Bearer " +
+                                gateway.api_key() + "\r\n\r\n");
+  CHECK(contains(gateway.review().message(), "/v1/chat/completions is near: the base address ends with /v1 already"));
+}
+
+TEST_CASE("a mounted operation takes a body of any type from a client that waits for 100") {
+  Gateway gateway;
+  gateway.on("POST", "/v1/audio", [](const ReceivedRequest& request) { return Json(request.body.size()); });
+  for (const std::string type : {"audio/wav", "text/plain", "application/x-www-form-urlencoded"}) {
+    CAPTURE(type);
+    RawConnection connection(gateway);
+    connection.send(
+        "POST /v1/audio HTTP/1.1\r\nHost: gateway\r\nExpect: 100-continue\r\nContent-Length: 3\r\n"
+        "Content-Type: " +
+        type + "\r\nAuthorization: Bearer " + gateway.api_key() + "\r\n\r\n");
+    CHECK(connection.receive_response().status == 100);
+    connection.send("abc");
+    const Response response = connection.receive_response();
+    CHECK(response.status == 200);
+    CHECK(response.body == "3");
+  }
+}
+
 TEST_CASE("a request without a valid key is read whole where it waits for no 100") {
   Gateway gateway;
   const std::string body = chat_body().dump();
