@@ -2802,11 +2802,11 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// - The earlier one was answered whole, with a status from 400 on, before this one came, and no other request
 ///   continued it.
 /// - Nothing was changed in between: no key, limit, stub, state machine or forced failure.
-/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same, or it calls this one
-/// the
-///   next. Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of
-///   them. Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success),
-///   and tries have no numbers, what comes within 100 ms of a failure is another call, and no retry.
+/// - The client numbers no tries (x-stainless-retry-count) and the Idempotency-Key is the same; or it numbers them, and
+///   this number is the next.
+/// Where several earlier ones fit, because calls are made in parallel, the retry must be wrong after each of them.
+/// Where the same is visibly asked in parallel (two under way at once, or again within 100 ms of a success), and tries
+/// have no numbers, what comes within 100 ms of a failure is another call, and no retry.
 ///
 /// A request that comes right after the earlier one, alone, and whose number or key does not make it its retry, is
 /// judged as well: before the time in Retry-After, and within a second of an error that another try does not change. It
@@ -4324,7 +4324,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, any_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -5523,6 +5523,7 @@ class KeyStore {
  private:
   struct Entry {
     ApiKey key;
+    std::size_t place = 0;  // in entries_
     std::string secret;
     LimitWindow window;
     std::uint64_t script = 0;  // that owns it; 0: none
@@ -5537,6 +5538,10 @@ class KeyStore {
   /// Adds a key with this secret; without one, it is made up.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
   void give_secret(Entry& its, std::string secret);
+  /// Masked: a description is shown by list(), and not even its author gets a secret into it.
+  void describe(Entry& its, std::string description);
+  /// The keys with this description, deleted ones too, in order of creation.
+  std::vector<Entry*> described(const std::string& description) const;
   /// The key of that name that is not deleted; of several the script's own, else the one with that secret.
   Entry* named_entry(const ScriptedKey& wanted, std::uint64_t script) const;
   /// A key that the script owns and has deleted, with that secret, else with that name; null when there is none.
@@ -5552,7 +5557,8 @@ class KeyStore {
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unordered_map<std::string, Entry*> by_id_;
   std::unordered_map<std::string, Entry*> by_secret_;
-  secrets::Known known_;  // the same secrets, for masking; has a mutex of its own
+  std::set<std::pair<std::string, std::size_t>> descriptions_;  // with their keys' places in entries_
+  secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::atomic<std::uint64_t> changes_{0};
@@ -6745,8 +6751,8 @@ class ConnectionFaults {
   std::optional<Queued> take_on_accept();
   /// `reused`: whether the request is not the connection's first.
   std::optional<ConnectionFault> take_on_request(bool reused);
-  /// Puts what take_on_accept gave back in front: it struck nobody. Nothing happens once the queue was cleared, or when
-  /// the fault strikes every connection anyway.
+  /// Puts what the newest take_on_accept gave back in front: it struck nobody. Nothing happens when it was cleared
+  /// since, or when the fault strikes every connection anyway.
   void give_back(Queued taken);
   /// Those that no connection took, oldest first.
   std::vector<Queued> left() const;
@@ -6756,14 +6762,16 @@ class ConnectionFaults {
   std::uint64_t changes() const { return changes_; }
 
  private:
+  /// `lend`: whether it may be given back.
   template <class Fits>
-  std::optional<Queued> take(const Fits& fits);
+  std::optional<Queued> take(const Fits& fits, bool lend);
 
   mutable std::mutex mutex_;
   std::deque<Queued> queue_;
   std::vector<Queued> every_;  // at most one of a moment
   std::uint64_t serial_ = 0;
-  std::uint64_t cleared_ = 0;  // the newest serial that clear() dropped
+  std::uint64_t lent_ = 0;     // the serial of what may be given back
+  std::uint64_t lent_of_ = 0;  // its owner
   std::atomic<bool> any_{false};
   std::atomic<std::uint64_t> changes_{0};
 };
@@ -8060,8 +8068,10 @@ class JournalState;
 /// was unusual in them, and which got a failure; of many exchanges the first ten.
 std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
                                             std::uint64_t since);
-/// The connections that a scripted fault struck, a line each; of many the first ten.
+/// The connections that a scripted fault struck, a line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// Of many such lines the first ten, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
 /// What is under way: what each exchange waits for as scripted, and how many others there are.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
 
@@ -8135,12 +8145,18 @@ class ReportedProblems {
   void add_notes(const std::vector<std::string>& notes);
   /// Those that were not added before; from now on they have been.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
+  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
+  /// the next test the same number is of others.
+  void pass_over(const std::vector<std::string>& notes);
+  /// Those that do not belong to earlier tests.
+  std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
  private:
   mutable std::mutex mutex_;
   std::set<std::string> problems_;
   std::set<std::string> notes_;
+  std::set<std::string> passed_over_;
 };
 
 /// Judges script and journal as they are now.
@@ -8164,8 +8180,8 @@ class Verifier {
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
   std::string new_notes(std::uint64_t since) const;
-  /// The connections that a fault struck until now are not new any more.
-  void pass_over_connections() const;
+  /// What chaos and faults of connections have done until now is not new any more.
+  void pass_over_notes() const;
   void reset();
 
  private:
@@ -8177,7 +8193,6 @@ class Verifier {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  std::vector<std::string> notes_of_requests(const RequestScope& scope, std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -10073,8 +10088,10 @@ struct ScriptPlan {
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
-  /// While documents are read: those read so far.
+  /// While documents are read: those read so far, and what may be there only once: {"name", a key's}, {"secret", a
+  /// key's}, {method, path}.
   std::vector<ScriptPart> parts;
+  std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
 };
 
@@ -11430,6 +11447,7 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
+  bool taken = false;  // of the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
@@ -11480,6 +11498,7 @@ MOCK_GATEWAY_INLINE bool are_notes_wanted() {
 MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  if (std::exchange(book.taken, true)) return {};
   std::vector<TestNotes> taken = std::exchange(book.kept, {});
   for (NoteSource* const source : book.sources)
     if (TestNotes notes = source->take_notes(); !notes.text.empty()) taken.push_back(std::move(notes));
@@ -11489,6 +11508,7 @@ MOCK_GATEWAY_INLINE std::vector<TestNotes> take_notes() {
 MOCK_GATEWAY_INLINE void pass_over_notes() {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
+  book.taken = false;
   book.kept.clear();
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
@@ -14657,6 +14677,7 @@ std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
+std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
@@ -14693,6 +14714,12 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
 }
 
+MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
+  std::set<std::string_view> names;
+  for (const ScriptedKey& key : keys) names.insert(key.name);
+  return names;
+}
+
 }  // namespace key_store
 
 MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
@@ -14724,7 +14751,6 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   key_store::require_limit(limit);
   key_store::require_models(models);
   auto created = std::make_unique<Entry>();
-  created->key.description = std::move(description);
   created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
   created->key.models = std::move(models);
   created->key.operations = std::move(operations);
@@ -14735,17 +14761,17 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   const auto owner = secret ? by_secret_.find(*secret) : by_secret_.end();
   if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
   Entry& added = add(std::move(created), std::move(secret));
+  describe(added, std::move(description));
   ++changes_;
   return {added.key.id, added.secret, added.key.description};
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::string> secret) {
   Entry& added = *made;
-  const std::size_t serial = entries_.size() + 1;
+  added.place = entries_.size();
+  const std::size_t serial = added.place + 1;
   added.key.id = "key_" + std::to_string(serial);
   give_secret(added, secret ? std::move(*secret) : unused_secret(serial));
-  // A description is shown by list(): not even its author gets a secret into it.
-  known_.mask(added.key.description);
   by_id_.emplace(added.key.id, &added);
   entries_.push_back(std::move(made));
   return added;
@@ -14757,6 +14783,21 @@ MOCK_GATEWAY_INLINE void KeyStore::give_secret(Entry& its, std::string secret) {
   its.secret = std::move(secret);
 }
 
+MOCK_GATEWAY_INLINE void KeyStore::describe(Entry& its, std::string description) {
+  known_.mask(description);
+  descriptions_.erase({its.key.description, its.place});
+  descriptions_.emplace(description, its.place);
+  its.key.description = std::move(description);
+}
+
+MOCK_GATEWAY_INLINE std::vector<KeyStore::Entry*> KeyStore::described(const std::string& description) const {
+  std::vector<Entry*> found;
+  for (auto known = descriptions_.lower_bound({description, 0});
+       known != descriptions_.end() && known->first == description; ++known)
+    found.push_back(entries_[known->second].get());
+  return found;
+}
+
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -14766,9 +14807,8 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
-  mask(description);
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, "described").key.description = std::move(description);
+  describe(living_entry(id, "described"), std::move(description));
   ++changes_;
 }
 
@@ -14815,10 +14855,10 @@ MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
 
 MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t script) const {
   Entry* found = nullptr;
-  for (const auto& known : entries_) {
-    if (known->key.state == KeyState::deleted || known->key.description != wanted.name) continue;
-    if (script != 0 && known->script == script) return known.get();
-    if (!found || known->secret == wanted.secret) found = known.get();
+  for (Entry* const known : described(wanted.name)) {
+    if (known->key.state == KeyState::deleted) continue;
+    if (script != 0 && known->script == script) return known;
+    if (!found || known->secret == wanted.secret) found = known;
   }
   return found;
 }
@@ -14827,8 +14867,8 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKe
   const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
   const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
   if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
-  for (const auto& known : entries_)
-    if (is_it(*known) && known->key.description == wanted.name) return known.get();
+  for (Entry* const known : described(wanted.name))
+    if (is_it(*known)) return known;
   return nullptr;
 }
 
@@ -14864,10 +14904,10 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
       throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
   }
   ++changes_;
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   for (const auto& known : entries_) {
-    const auto has_its_name = [&known](const ScriptedKey& one) { return one.name == known->key.description; };
     if (known->script != script || known->key.state == KeyState::deleted) continue;
-    known->taken_away = !std::any_of(wanted.begin(), wanted.end(), has_its_name);
+    known->taken_away = names.count(known->key.description) == 0;
     if (known->taken_away) known->key.state = KeyState::deleted;
   }
   for (const ScriptedKey& one : wanted) {
@@ -14886,8 +14926,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     }
     its->script = script;
     its->taken_away = false;
-    its->key.description = one.name;
-    known_.mask(its->key.description);
+    describe(*its, one.name);
     its->key.state = one.state;
     its->key.models = one.models;
     its->key.operations = one.operations;
@@ -14903,8 +14942,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
 }
 
 MOCK_GATEWAY_INLINE std::vector<ApiKey> KeyStore::kept(const std::vector<ScriptedKey>& wanted, std::uint64_t script) const {
-  std::set<std::string_view> names;
-  for (const ScriptedKey& one : wanted) names.insert(one.name);
+  const std::set<std::string_view> names = key_store::names_of(wanted);
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<ApiKey> keys;
   for (const auto& known : entries_) {
@@ -18114,7 +18152,7 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   queue_.clear();
   every_.clear();
-  cleared_ = serial_;
+  lent_ = 0;
   any_ = false;
   ++changes_;
 }
@@ -18124,16 +18162,21 @@ MOCK_GATEWAY_INLINE void ConnectionFaults::clear_of(std::uint64_t owner) {
   const auto is_its = [owner](const Queued& queued) { return queued.owner == owner; };
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(), is_its), queue_.end());
   every_.erase(std::remove_if(every_.begin(), every_.end(), is_its), every_.end());
+  if (lent_of_ == owner) lent_ = 0;
   any_ = !queue_.empty() || !every_.empty();
   ++changes_;
 }
 
 template <class Fits>
-std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits) {
+std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits, bool lend) {
   if (!any_) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!queue_.empty() && fits(queue_.front().fault.moment())) {
     Queued taken = queue_.front();
+    if (lend) {
+      lent_ = taken.serial;
+      lent_of_ = taken.owner;
+    }
     if (--queue_.front().left == 0) queue_.pop_front();
     any_ = !queue_.empty() || !every_.empty();
     return taken;
@@ -18146,20 +18189,21 @@ std::optional<ConnectionFaults::Queued> ConnectionFaults::take(const Fits& fits)
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFaults::Queued> ConnectionFaults::take_on_accept() {
-  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; });
+  return take([](ConnectionFault::Moment moment) { return moment == ConnectionFault::Moment::accepted; }, true);
 }
 
 MOCK_GATEWAY_INLINE std::optional<ConnectionFault> ConnectionFaults::take_on_request(bool reused) {
-  std::optional<Queued> taken = take([reused](ConnectionFault::Moment moment) {
+  const auto fits = [reused](ConnectionFault::Moment moment) {
     return moment == ConnectionFault::Moment::request || (reused && moment == ConnectionFault::Moment::reused);
-  });
+  };
+  std::optional<Queued> taken = take(fits, false);
   if (!taken) return std::nullopt;
   return std::move(taken->fault);
 }
 
 MOCK_GATEWAY_INLINE void ConnectionFaults::give_back(Queued taken) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (taken.serial <= cleared_) return;
+  if (taken.serial != lent_ || lent_ == 0) return;
   if (!queue_.empty() && queue_.front().serial == taken.serial) {
     ++queue_.front().left;
     return;
@@ -22208,13 +22252,17 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_exchanges(const JournalSta
 
 MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalState& journal) {
   std::vector<std::string> lines;
-  const std::vector<ConnectionHit> hits = journal.hits();
-  for (std::size_t i = 0; i < std::min(hits.size(), notes::most); ++i) {
-    lines.push_back("connection " + std::to_string(hits[i].connection_id) +
-                    " was struck as scripted: " + hits[i].fault.to_string());
-  }
-  if (hits.size() > notes::most)
-    lines.push_back("and " + text::counted(hits.size() - notes::most, "more connection") + " struck as scripted");
+  for (const ConnectionHit& hit : journal.hits())
+    lines.push_back("connection " + std::to_string(hit.connection_id) +
+                    " was struck as scripted: " + hit.fault.to_string());
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> first_connections(std::vector<std::string> lines) {
+  if (lines.size() <= notes::most) return lines;
+  const std::size_t more = lines.size() - notes::most;
+  lines.resize(notes::most);
+  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
   return lines;
 }
 
@@ -23804,6 +23852,16 @@ MOCK_GATEWAY_INLINE std::string lines(const std::vector<std::string>& notes) {
   return text;
 }
 
+MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(notes));
+}
+
+/// The line about chaos as a note; none when it is empty.
+MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
+  if (line.empty()) return {};
+  return {std::move(line)};
+}
+
 MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
   std::string text;
   if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
@@ -23835,6 +23893,20 @@ MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
 
 namespace detail {
+namespace verifications {
+
+/// What tells a note from others: of an exchange under way, all but how long it has waited.
+MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
+  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
+  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+}
+
+/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
+  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
+}
+
+}  // namespace verifications
 
 MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -23848,14 +23920,27 @@ MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) co
 
 MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes_.insert(notes.begin(), notes.end());
+  for (const std::string& note : notes) notes_.insert(verifications::identity_of(note));
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  notes.erase(
-      std::remove_if(notes.begin(), notes.end(), [this](const auto& note) { return !notes_.insert(note).second; }),
-      notes.end());
+  const auto was_there = [this](const auto& note) { return !notes_.insert(verifications::identity_of(note)).second; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
+  for (auto note = notes_.begin(); note != notes_.end();)
+    note = verifications::is_number(*note) ? notes_.erase(note) : std::next(note);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
   return notes;
 }
 
@@ -23863,6 +23948,7 @@ MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   problems_.clear();
   notes_.clear();
+  passed_over_.clear();
 }
 
 }  // namespace detail
@@ -24023,13 +24109,20 @@ MOCK_GATEWAY_INLINE Verifier::Unreported Verifier::unreported(bool with_problems
 }
 
 MOCK_GATEWAY_INLINE std::string Verifier::new_notes(std::uint64_t since) const {
-  std::vector<std::string> notes = notes_of_requests({}, since);
-  for (std::string& line : notes_of_open(*journal_, {})) notes.push_back(std::move(line));
+  using verifications::add;
+  std::vector<std::string> notes;
+  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
+  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
+  add(notes, notes_of_open(*journal_, {}));
   return verifications::lines(reported_->new_notes(std::move(notes)));
 }
 
-MOCK_GATEWAY_INLINE void Verifier::pass_over_connections() const {
-  static_cast<void>(reported_->new_notes(notes_of_connections(*journal_)));
+MOCK_GATEWAY_INLINE void Verifier::pass_over_notes() const {
+  std::vector<std::string> notes = notes_of_connections(*journal_);
+  reported_->add_notes(notes);
+  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
+  reported_->pass_over(notes);
 }
 
 MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
@@ -24100,7 +24193,11 @@ MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const 
 
 MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
-  std::vector<std::string> notes = notes_of_requests(scope, 0);
+  using verifications::add;
+  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
+  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
   std::vector<std::string> open = notes_of_open(*journal_, scope);
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
@@ -24111,17 +24208,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope&
         masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
                     : "never called: " + stub->title()));
   }
-  std::move(open.begin(), open.end(), std::back_inserter(notes));
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes_of_requests(const RequestScope& scope, std::uint64_t since) const {
-  std::vector<std::string> notes;
-  if (std::string line = chaos_line(*chaos_, *journal_, scope); !line.empty()) notes.push_back(std::move(line));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, since)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole())
-    for (std::string& line : notes_of_connections(*journal_)) notes.push_back(std::move(line));
+  add(notes, std::move(open));
   return notes;
 }
 
@@ -27985,10 +28072,10 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
   return less ? Comparison::less : Comparison::whole;
 }
 
-/// The calls of a scenario as so many tries make them, no more than are needed to compare these.
+/// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
 MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
   std::vector<wire::ToolCall> whole = data.tool_calls;
-  for (int number = 1; number < tries && whole.size() < got.size() && !data.tool_calls.empty(); ++number)
+  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !data.tool_calls.empty(); ++i)
     whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
   return compare_calls(got, whole);
 }
@@ -29895,7 +29982,7 @@ class Gateway::Impl : public detail::NoteSource {
   void pass_over_notes() override {
     if (!is_here()) return;
     noted = journal->newest_id();
-    verifier.pass_over_connections();
+    verifier.pass_over_notes();
   }
 
   void report() const {
@@ -31048,7 +31135,7 @@ MOCK_GATEWAY_INLINE Options ScriptDocument::options(Options base) const {
   if (!problems.empty()) throw ScriptError(std::move(problems));
   auto& all = detail::Access::edit(base).models;
   all = detail::script_documents::joined_models(std::move(models), all, *plan_);
-  for (const detail::ScriptedKey& key : plan_->keys) base = base.key(key.name, key.options);
+  for (const detail::ScriptedKey& key : plan_->keys) detail::Access::edit(base).keys.push_back({key.name, key.options});
   return base;
 }
 
@@ -31791,13 +31878,12 @@ MOCK_GATEWAY_INLINE ScriptType keys() { return {"list of keys", R"({"type":"arra
 MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey key;
   reader.read_object(node, key_table, &key);
-  for (const ScriptedKey& other : static_cast<ScriptPlan*>(target)->keys) {
-    if (!key.name.empty() && other.name == key.name)
-      script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
-    if (!key.secret.empty() && other.secret == key.secret)
-      script_reading::fail(node.at("secret"), "another key has this secret");
-  }
-  static_cast<ScriptPlan*>(target)->keys.push_back(std::move(key));
+  auto& plan = *static_cast<ScriptPlan*>(target);
+  if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
+    script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
+  if (!key.secret.empty() && !plan.taken.insert({"secret", key.secret}).second)
+    script_reading::fail(node.at("secret"), "another key has this secret");
+  plan.keys.push_back(std::move(key));
 }
 
 }  // namespace script_types
@@ -32932,6 +33018,7 @@ MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& p
   warn_of_states(plan, problems);
   keep_open_references(plan);
   plan.parts.clear();
+  plan.taken.clear();
 }
 
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -32943,8 +33030,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
     keys.push_back(key.id);
     if (!key.description.empty()) keys.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys)
-    if (std::find(keys.begin(), keys.end(), key.name) == keys.end()) keys.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) keys.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
@@ -33786,10 +33872,8 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
     constexpr std::string_view after = "…): ";  // the call that C++ has
     script_reading::fail(node, message.substr(message.find(after) + after.size()));
   }
-  for (const ScriptedOperation& other : plan_of(target).operations) {
-    if (other.method == mounted.method && other.path == mounted.path)
-      script_reading::fail(node, "this operation is there twice");
-  }
+  if (!plan_of(target).taken.insert({mounted.method, mounted.path}).second)
+    script_reading::fail(node, "this operation is there twice");
   plan_of(target).operations.push_back(std::move(mounted));
 }
 
@@ -34612,23 +34696,15 @@ class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
-  void testCaseStarting(const Catch::TestCaseInfo& test) override {
-    Catch2Listener::testCaseStarting(test);
-    pass_over_notes();
-  }
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    ++depth_;
+    // A run of a test is the outermost section.
+    if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
     Catch2Listener::sectionEnded(section);
-    // A run of a test is the outermost section.
-    if (--depth_ > 0) return;
-    if (section.assertions.failed > 0) {
-      for (const TestNotes& notes : take_notes())
-        tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
-    }
-    pass_over_notes();
+    if (--depth_ > 0 || section.assertions.failed == 0) return;
+    for (const TestNotes& notes : take_notes()) tell_catch2(notes.where, "WARN", Catch::ResultWas::Warning, notes.text);
   }
 
  private:
@@ -34862,8 +34938,7 @@ struct StringMaker<std::nullopt_t> {
 //
 // A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
 // the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, EXPECT_EQ durations and moments
-// ("20ms", "60s").
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
 
@@ -34903,7 +34978,6 @@ class GtestNotes : public testing::EmptyTestEventListener {
     if (test.result()->Failed()) {
       for (const TestNotes& notes : take_notes()) print_message(notes.where, notes.text);
     }
-    pass_over_notes();
   }
 };
 
@@ -35043,204 +35117,204 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5272    model/chat_reader.hpp
 //   5367    keys/secrets.hpp
 //   5416    keys/key_store.hpp
-//   5564    answer/bodies.hpp
-//   5593    answer/events.hpp
-//   5643    answer/tokens.hpp
-//   5722    answer/completion.hpp
-//   5833    answer/completion_json.hpp
-//   5870    answer/completion_events.hpp
-//   5940    answer/words.hpp
-//   5957    answer/default_reply.hpp
-//   5975    answer/schema_pattern.hpp
-//   6074    answer/schema_instance.hpp
-//   6098    answer/occurrences.hpp
-//   6123    answer/schema_checker.hpp
-//   6220    script/matcher_node.hpp
-//   6338    script/script.hpp
-//   6604    script/chaos_plan.hpp
-//   6636    script/chaos_rules.hpp
-//   6718    script/connection_faults.hpp
-//   6774    script/forced_failures.hpp
-//   6823    script/hiding.hpp
-//   6866    script/excerpts.hpp
-//   6894    script/json_comparison.hpp
-//   6923    script/matcher_leaf.hpp
-//   6954    delivery/gzip.hpp
-//   6982    delivery/framing.hpp
-//   7033    delivery/outlet.hpp
-//   7083    delivery/pace_schedule.hpp
-//   7127    delivery/kept_answer.hpp
-//   7225    delivery/progress.hpp
-//   7325    delivery/delivery.hpp
-//   7506    delivery/waits.hpp
-//   7611    evidence/kept_problems.hpp
-//   7685    evidence/record.hpp
-//   7946    evidence/judging.hpp
-//   7967    evidence/diagnosis.hpp
-//   8052    evidence/notes.hpp
-//   8071    evidence/redaction.hpp
-//   8092    evidence/retries.hpp
-//   8125    evidence/verifier.hpp
-//   8209    http/sockets.hpp
-//   8324    http/connection.hpp
-//   8559    http/request_reader.hpp
-//   8616    http/connection_handler.hpp
-//   8646    http/server.hpp
-//   8687    http/turned_away.hpp
-//   8743    http/acceptor.hpp
-//   8796    http/compatibility.hpp
-//   8808    http/workers.hpp
-//   8873    http/response.hpp
-//   8891    serve/asked_requests.hpp
-//   8973    serve/operations.hpp
-//   9029    serve/gateway_state.hpp
-//   9098    serve/answer.hpp
-//   9151    serve/judgement.hpp
-//   9207    serve/runner.hpp
-//   9241    serve/connection_loop.hpp
-//   9269    serve/chat_judge.hpp
-//   9285    serve/content_type.hpp
-//   9300    serve/model_check.hpp
-//   9318    serve/reply_answer.hpp
-//   9334    serve/tester_code.hpp
-//   9384    serve/judge.hpp
-//   9401    serve/delivery_report.hpp
-//   9423    serve/explanation.hpp
-//   9448    serve/profile_headers.hpp
-//   9461    gateway/option_values.hpp
-//   9516    gateway/catalogue_entries.hpp
-//   9712    gateway/sweep_run.hpp
-//   9737    document/loaded_document.hpp
-//   9770    document/script_reader.hpp
-//   9961    document/script_files.hpp
-//   9982    document/script_references.hpp
-//  10019    document/script_sections.hpp
-//  10137    document/script_values.hpp
-//  10271    core/calendar.cpp
-//  10381    core/clock.cpp
-//  10961    core/json_pointer.cpp
-//  11018    core/json_reader.cpp
-//  11340    core/process.cpp
-//  11364    core/random.cpp
-//  11419    core/reporter.cpp
-//  11499    core/source_location.cpp
-//  11513    core/text.cpp
-//  11861    core/wait.cpp
-//  11871    core/warning.cpp
-//  11885    model/acceptance.cpp
-//  11944    model/chat_fields.cpp
-//  12086    model/chat_messages.cpp
-//  12289    model/chat_reader.cpp
-//  12639    model/chat_request.cpp
-//  12749    model/checks.cpp
-//  12787    model/connection_fault.cpp
-//  12879    model/failure.cpp
-//  13057    model/fault.cpp
-//  13188    model/finding.cpp
-//  13213    model/hold.cpp
-//  13233    model/http_reply.cpp
-//  13282    model/pace.cpp
-//  13490    model/profile.cpp
-//  13660    model/range.cpp
-//  13688    model/received_request.cpp
-//  13760    model/reply.cpp
-//  14231    model/reply_checks.cpp
-//  14436    model/sse_dialect.cpp
-//  14596    keys/api_key.cpp
-//  14646    keys/key_store.cpp
-//  15051    keys/keys.cpp
-//  15097    keys/secrets.cpp
-//  15301    answer/bodies.cpp
-//  15408    answer/completion.cpp
-//  15644    answer/completion_events.cpp
-//  15855    answer/completion_json.cpp
-//  16072    answer/default_reply.cpp
-//  16235    answer/events.cpp
-//  16254    answer/occurrences.cpp
-//  16276    answer/schema_checker.cpp
-//  16747    answer/schema_instance.cpp
-//  17126    answer/schema_pattern.cpp
-//  17544    answer/tokens.cpp
-//  17773    answer/words.cpp
-//  17834    script/chaos.cpp
-//  17975    script/chaos_rules.cpp
-//  18082    script/connection_faults.cpp
-//  18185    script/excerpts.cpp
-//  18248    script/field_matchers.cpp
-//  18591    script/forced_failures.cpp
-//  18689    script/hiding.cpp
-//  18746    script/json_comparison.cpp
-//  18832    script/matcher.cpp
-//  19070    script/matchers.cpp
-//  19417    script/scope.cpp
-//  19477    script/script.cpp
-//  19907    script/text_matchers.cpp
-//  20026    delivery/delivery.cpp
-//  20615    delivery/framing.cpp
-//  20720    delivery/gzip.cpp
-//  20787    delivery/kept_answer.cpp
-//  20878    delivery/outlet.cpp
-//  20895    delivery/pace_schedule.cpp
-//  20964    delivery/progress.cpp
-//  21027    evidence/diagnosis.cpp
-//  21258    evidence/evidence_json.cpp
-//  21577    evidence/exchange.cpp
-//  21880    evidence/journal.cpp
-//  22017    evidence/kept_problems.cpp
-//  22119    evidence/notes.cpp
-//  22240    evidence/record.cpp
-//  22696    evidence/redaction.cpp
-//  22802    evidence/retries.cpp
-//  23183    evidence/review.cpp
-//  23515    evidence/sent_answer.cpp
-//  23631    evidence/verification.cpp
-//  24154    http/acceptor.cpp
-//  24263    http/compatibility.cpp
-//  24373    http/connection.cpp
-//  24877    http/request_reader.cpp
-//  25249    http/response.cpp
-//  25330    http/server.cpp
-//  25662    http/sockets.cpp
-//  26110    http/turned_away.cpp
-//  26199    http/workers.cpp
-//  26335    serve/answer.cpp
-//  26359    serve/asked_requests.cpp
-//  26432    serve/chat_judge.cpp
-//  26700    serve/connection_loop.cpp
-//  26793    serve/content_type.cpp
-//  26835    serve/delivery_report.cpp
-//  26928    serve/explanation.cpp
-//  27010    serve/gateway_state.cpp
-//  27055    serve/judge.cpp
-//  27255    serve/judgement.cpp
-//  27311    serve/model_check.cpp
-//  27333    serve/operations.cpp
-//  27488    serve/profile_headers.cpp
-//  27530    serve/reply_answer.cpp
-//  27669    serve/runner.cpp
-//  27882    serve/tester_code.cpp
-//  27899    gateway/catalogue.cpp
-//  28268    gateway/catalogue_delivery.cpp
-//  28832    gateway/catalogue_entries.cpp
-//  28990    gateway/catalogue_failures.cpp
-//  29255    gateway/catalogue_replies.cpp
-//  29653    gateway/chat_script.cpp
-//  29800    gateway/gateway.cpp
-//  30080    gateway/options.cpp
-//  30265    gateway/sweep.cpp
-//  30712    document/script_document.cpp
-//  31109    document/script_faults.cpp
-//  31409    document/script_files.cpp
-//  31555    document/script_gateway.cpp
-//  31814    document/script_matchers.cpp
-//  32145    document/script_objects.cpp
-//  32357    document/script_reader.cpp
-//  32722    document/script_references.cpp
-//  32987    document/script_replies.cpp
-//  33461    document/script_schema.cpp
-//  33570    document/script_sections.cpp
-//  34114    document/script_values.cpp
-//  34512  Adapters
-//  34529    adapters/catch2.hpp
-//  34695    adapters/doctest.hpp
-//  34858    adapters/gtest.hpp
+//   5570    answer/bodies.hpp
+//   5599    answer/events.hpp
+//   5649    answer/tokens.hpp
+//   5728    answer/completion.hpp
+//   5839    answer/completion_json.hpp
+//   5876    answer/completion_events.hpp
+//   5946    answer/words.hpp
+//   5963    answer/default_reply.hpp
+//   5981    answer/schema_pattern.hpp
+//   6080    answer/schema_instance.hpp
+//   6104    answer/occurrences.hpp
+//   6129    answer/schema_checker.hpp
+//   6226    script/matcher_node.hpp
+//   6344    script/script.hpp
+//   6610    script/chaos_plan.hpp
+//   6642    script/chaos_rules.hpp
+//   6724    script/connection_faults.hpp
+//   6782    script/forced_failures.hpp
+//   6831    script/hiding.hpp
+//   6874    script/excerpts.hpp
+//   6902    script/json_comparison.hpp
+//   6931    script/matcher_leaf.hpp
+//   6962    delivery/gzip.hpp
+//   6990    delivery/framing.hpp
+//   7041    delivery/outlet.hpp
+//   7091    delivery/pace_schedule.hpp
+//   7135    delivery/kept_answer.hpp
+//   7233    delivery/progress.hpp
+//   7333    delivery/delivery.hpp
+//   7514    delivery/waits.hpp
+//   7619    evidence/kept_problems.hpp
+//   7693    evidence/record.hpp
+//   7954    evidence/judging.hpp
+//   7975    evidence/diagnosis.hpp
+//   8060    evidence/notes.hpp
+//   8081    evidence/redaction.hpp
+//   8102    evidence/retries.hpp
+//   8135    evidence/verifier.hpp
+//   8224    http/sockets.hpp
+//   8339    http/connection.hpp
+//   8574    http/request_reader.hpp
+//   8631    http/connection_handler.hpp
+//   8661    http/server.hpp
+//   8702    http/turned_away.hpp
+//   8758    http/acceptor.hpp
+//   8811    http/compatibility.hpp
+//   8823    http/workers.hpp
+//   8888    http/response.hpp
+//   8906    serve/asked_requests.hpp
+//   8988    serve/operations.hpp
+//   9044    serve/gateway_state.hpp
+//   9113    serve/answer.hpp
+//   9166    serve/judgement.hpp
+//   9222    serve/runner.hpp
+//   9256    serve/connection_loop.hpp
+//   9284    serve/chat_judge.hpp
+//   9300    serve/content_type.hpp
+//   9315    serve/model_check.hpp
+//   9333    serve/reply_answer.hpp
+//   9349    serve/tester_code.hpp
+//   9399    serve/judge.hpp
+//   9416    serve/delivery_report.hpp
+//   9438    serve/explanation.hpp
+//   9463    serve/profile_headers.hpp
+//   9476    gateway/option_values.hpp
+//   9531    gateway/catalogue_entries.hpp
+//   9727    gateway/sweep_run.hpp
+//   9752    document/loaded_document.hpp
+//   9785    document/script_reader.hpp
+//   9976    document/script_files.hpp
+//   9997    document/script_references.hpp
+//  10034    document/script_sections.hpp
+//  10154    document/script_values.hpp
+//  10288    core/calendar.cpp
+//  10398    core/clock.cpp
+//  10978    core/json_pointer.cpp
+//  11035    core/json_reader.cpp
+//  11357    core/process.cpp
+//  11381    core/random.cpp
+//  11436    core/reporter.cpp
+//  11519    core/source_location.cpp
+//  11533    core/text.cpp
+//  11881    core/wait.cpp
+//  11891    core/warning.cpp
+//  11905    model/acceptance.cpp
+//  11964    model/chat_fields.cpp
+//  12106    model/chat_messages.cpp
+//  12309    model/chat_reader.cpp
+//  12659    model/chat_request.cpp
+//  12769    model/checks.cpp
+//  12807    model/connection_fault.cpp
+//  12899    model/failure.cpp
+//  13077    model/fault.cpp
+//  13208    model/finding.cpp
+//  13233    model/hold.cpp
+//  13253    model/http_reply.cpp
+//  13302    model/pace.cpp
+//  13510    model/profile.cpp
+//  13680    model/range.cpp
+//  13708    model/received_request.cpp
+//  13780    model/reply.cpp
+//  14251    model/reply_checks.cpp
+//  14456    model/sse_dialect.cpp
+//  14616    keys/api_key.cpp
+//  14666    keys/key_store.cpp
+//  15089    keys/keys.cpp
+//  15135    keys/secrets.cpp
+//  15339    answer/bodies.cpp
+//  15446    answer/completion.cpp
+//  15682    answer/completion_events.cpp
+//  15893    answer/completion_json.cpp
+//  16110    answer/default_reply.cpp
+//  16273    answer/events.cpp
+//  16292    answer/occurrences.cpp
+//  16314    answer/schema_checker.cpp
+//  16785    answer/schema_instance.cpp
+//  17164    answer/schema_pattern.cpp
+//  17582    answer/tokens.cpp
+//  17811    answer/words.cpp
+//  17872    script/chaos.cpp
+//  18013    script/chaos_rules.cpp
+//  18120    script/connection_faults.cpp
+//  18229    script/excerpts.cpp
+//  18292    script/field_matchers.cpp
+//  18635    script/forced_failures.cpp
+//  18733    script/hiding.cpp
+//  18790    script/json_comparison.cpp
+//  18876    script/matcher.cpp
+//  19114    script/matchers.cpp
+//  19461    script/scope.cpp
+//  19521    script/script.cpp
+//  19951    script/text_matchers.cpp
+//  20070    delivery/delivery.cpp
+//  20659    delivery/framing.cpp
+//  20764    delivery/gzip.cpp
+//  20831    delivery/kept_answer.cpp
+//  20922    delivery/outlet.cpp
+//  20939    delivery/pace_schedule.cpp
+//  21008    delivery/progress.cpp
+//  21071    evidence/diagnosis.cpp
+//  21302    evidence/evidence_json.cpp
+//  21621    evidence/exchange.cpp
+//  21924    evidence/journal.cpp
+//  22061    evidence/kept_problems.cpp
+//  22163    evidence/notes.cpp
+//  22288    evidence/record.cpp
+//  22744    evidence/redaction.cpp
+//  22850    evidence/retries.cpp
+//  23231    evidence/review.cpp
+//  23563    evidence/sent_answer.cpp
+//  23679    evidence/verification.cpp
+//  24241    http/acceptor.cpp
+//  24350    http/compatibility.cpp
+//  24460    http/connection.cpp
+//  24964    http/request_reader.cpp
+//  25336    http/response.cpp
+//  25417    http/server.cpp
+//  25749    http/sockets.cpp
+//  26197    http/turned_away.cpp
+//  26286    http/workers.cpp
+//  26422    serve/answer.cpp
+//  26446    serve/asked_requests.cpp
+//  26519    serve/chat_judge.cpp
+//  26787    serve/connection_loop.cpp
+//  26880    serve/content_type.cpp
+//  26922    serve/delivery_report.cpp
+//  27015    serve/explanation.cpp
+//  27097    serve/gateway_state.cpp
+//  27142    serve/judge.cpp
+//  27342    serve/judgement.cpp
+//  27398    serve/model_check.cpp
+//  27420    serve/operations.cpp
+//  27575    serve/profile_headers.cpp
+//  27617    serve/reply_answer.cpp
+//  27756    serve/runner.cpp
+//  27969    serve/tester_code.cpp
+//  27986    gateway/catalogue.cpp
+//  28355    gateway/catalogue_delivery.cpp
+//  28919    gateway/catalogue_entries.cpp
+//  29077    gateway/catalogue_failures.cpp
+//  29342    gateway/catalogue_replies.cpp
+//  29740    gateway/chat_script.cpp
+//  29887    gateway/gateway.cpp
+//  30167    gateway/options.cpp
+//  30352    gateway/sweep.cpp
+//  30799    document/script_document.cpp
+//  31196    document/script_faults.cpp
+//  31496    document/script_files.cpp
+//  31642    document/script_gateway.cpp
+//  31900    document/script_matchers.cpp
+//  32231    document/script_objects.cpp
+//  32443    document/script_reader.cpp
+//  32808    document/script_references.cpp
+//  33073    document/script_replies.cpp
+//  33547    document/script_schema.cpp
+//  33656    document/script_sections.cpp
+//  34198    document/script_values.cpp
+//  34596  Adapters
+//  34613    adapters/catch2.hpp
+//  34771    adapters/doctest.hpp
+//  34934    adapters/gtest.hpp
