@@ -71,6 +71,8 @@
 
 // ---- core/version.hpp -----------------------------------------------------------------------------------------------
 
+// The version; `MOCK_GATEWAY_HEADER_ONLY`.
+
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #error "mock_gateway needs C++17: compile with -std=c++17 or newer"
 #endif
@@ -100,6 +102,8 @@
 #endif
 
 // ---- core/json.hpp --------------------------------------------------------------------------------------------------
+
+// The type of JSON.
 
 #if NLOHMANN_JSON_VERSION_MAJOR < 3 || (NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR < 11)
 #error "mock_gateway needs nlohmann/json 3.11 or newer: install one, or let CMake fetch it"
@@ -133,6 +137,8 @@ struct SourceLocation {
 
 // ---- core/duration.hpp ----------------------------------------------------------------------------------------------
 
+// The types of durations and moments.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// Every duration of the library; std::chrono literals (2s, 20ms) convert.
 using Duration = std::chrono::nanoseconds;
@@ -142,6 +148,8 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 }}  // namespace mock_gateway
 
 // ---- core/shared.hpp ------------------------------------------------------------------------------------------------
+
+// What copies of a value share, and what is left where one was moved from.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -181,8 +189,8 @@ class Lasting : public std::shared_ptr<T> {
 
 // ---- core/forward.hpp -----------------------------------------------------------------------------------------------
 
-// The public types that a function takes or gives before they are defined: a reader meets them in the order of their
-// weight.
+// Public names before they are defined, since a reader meets the types in the order of their weight; the type of
+// functions that make replies.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -2007,6 +2015,8 @@ std::string unusual_in(const SseDialect& dialect, bool whole);
 
 // ---- model/writes.hpp -----------------------------------------------------------------------------------------------
 
+// The ways to divide a reply into writes.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// How the bytes of a reply are divided into writes to the kernel. TCP may join writes or split them; with TCP_NODELAY,
@@ -2549,6 +2559,8 @@ SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
 
 // ---- evidence/near_miss.hpp -----------------------------------------------------------------------------------------
 
+// A stub, and a request beside it, as data.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// A stub, as evidence names it.
@@ -2879,6 +2891,8 @@ const std::vector<std::string>& finding_codes();
 
 // ---- model/operation.hpp --------------------------------------------------------------------------------------------
 
+// Names of operations for rights and failures. Which paths are served: `src/serve/operations.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// An operation of the gateway: what a key may be limited to and what a failure may be forced for.
@@ -3081,6 +3095,8 @@ std::vector<std::string> profile_names();
 }}  // namespace mock_gateway
 
 // ---- model/tokenizer.hpp --------------------------------------------------------------------------------------------
+
+// The type of a tokenizer. What a token is without one: `src/answer/tokens.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// Splits text into tokens, whose concatenation is the text and none of which ends inside a UTF-8 character. One token
@@ -3582,6 +3598,8 @@ RequestScope with_header(std::string name, std::string value);
 
 // ---- script/failure_scope.hpp ---------------------------------------------------------------------------------------
 
+// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// Which requests a forced failure answers.
 class FailureScope {
@@ -4029,6 +4047,8 @@ Json as_json(const Scenario& scenario);
 
 // ---- core/error.hpp -------------------------------------------------------------------------------------------------
 
+// `GatewayError`, and what its messages begin with.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
@@ -4203,6 +4223,8 @@ Json as_json(const NearMiss& near_miss);
 }}  // namespace mock_gateway
 
 // ---- core/printed.hpp -----------------------------------------------------------------------------------------------
+
+// Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -4641,6 +4663,8 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 
 // ---- core/access.hpp ------------------------------------------------------------------------------------------------
 
+// How the library reaches what public values hide.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -4692,6 +4716,8 @@ struct Access {
 }}  // namespace mock_gateway
 
 // ---- core/timeline.hpp ----------------------------------------------------------------------------------------------
+
+// The time of one exchange, and its waits for a clock or a gate; its code is in `clock.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -4892,6 +4918,8 @@ void warn(std::initializer_list<std::string_view> parts);
 
 // ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
 
+// All that profiles can differ in; the values of the documented one.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -5018,6 +5046,8 @@ std::size_t counted_from_one(std::size_t number, const char* function, const cha
 
 // ---- model/reply_data.hpp -------------------------------------------------------------------------------------------
 
+// The fields of a reply, and what they are when nothing is set.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -5086,6 +5116,8 @@ struct ReplyData {
 
 // ---- model/request_error.hpp ----------------------------------------------------------------------------------------
 
+// The exception that refuses a request.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -5099,6 +5131,8 @@ struct RequestError {
 }}  // namespace mock_gateway
 
 // ---- model/chat_parser.hpp ------------------------------------------------------------------------------------------
+
+// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -5118,6 +5152,9 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 }}  // namespace mock_gateway
 
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
+
+// The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
+// `chat_reader.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -6225,6 +6262,8 @@ class Checker {
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
+// What a condition is made of.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -6609,6 +6648,8 @@ class Script {
 
 // ---- script/chaos_plan.hpp ------------------------------------------------------------------------------------------
 
+// The fields of a rule of chaos.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -6929,6 +6970,8 @@ std::string place(const std::string& pointer);
 }}  // namespace mock_gateway
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
+
+// How matchers are built; its code is in `matchers.cpp`.
 
 // A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
 // and std::function a second one.
@@ -7513,6 +7556,8 @@ class Delivery {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
+// Waits besides clock and gates; the time between two split writes.
+
 // What a delivery waits for besides the clock and gates.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -7953,6 +7998,8 @@ std::string text_of(const Outcome& outcome);
 
 // ---- evidence/judging.hpp -------------------------------------------------------------------------------------------
 
+// What others call of the review; its code is in `review.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -8133,6 +8180,8 @@ void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings)
 }}  // namespace mock_gateway
 
 // ---- evidence/verifier.hpp ------------------------------------------------------------------------------------------
+
+// What `verify()` works on; its code is in `verification.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -8629,6 +8678,8 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 }}  // namespace mock_gateway
 
 // ---- http/connection_handler.hpp ------------------------------------------------------------------------------------
+
+// What the server asks of `src/serve/connection_loop.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -9475,6 +9526,8 @@ void add_profile_headers(Judgement& judgement);
 
 // ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
 
+// The defaults of the options: host, limits, timeouts, journal.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -9726,6 +9779,8 @@ void add_connections(Scenarios& all);
 
 // ---- gateway/sweep_run.hpp ------------------------------------------------------------------------------------------
 
+// The fields of a sweep; its code is in `sweep.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -9750,6 +9805,8 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 }}  // namespace mock_gateway
 
 // ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
+
+// What a script has mounted; its code is in `script_document.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -10287,6 +10344,8 @@ struct SetBy<Setter> {
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
 
+// Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace calendar {
@@ -10396,6 +10455,9 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 }}  // namespace mock_gateway
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
+
+// The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
+// of their waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -10977,6 +11039,8 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 // ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
 
+// JSON pointers: escapes, and what one leads to.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace json_pointer {
@@ -11033,6 +11097,9 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 }}  // namespace mock_gateway
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
+
+// Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
+// twice.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11356,6 +11423,8 @@ MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
 
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
+// The process id; SIGPIPE stays as it was.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace process {
@@ -11379,6 +11448,8 @@ MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
 }}  // namespace mock_gateway
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
+
+// The generator and its distributions; fingerprints; made-up letters and digits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11434,6 +11505,8 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
 }}  // namespace mock_gateway
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
+
+// How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11518,6 +11591,8 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
 
 // ---- core/source_location.cpp ---------------------------------------------------------------------------------------
 
+// The place in a test as reports show it: "agent_test.cpp:41".
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
@@ -11531,6 +11606,9 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 }}  // namespace mock_gateway
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
+
+// UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
+// words; %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11880,6 +11958,8 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 
 // ---- core/wait.cpp --------------------------------------------------------------------------------------------------
 
+// What a wait of a test gives back, and "timed out: ".
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait) {
@@ -11889,6 +11969,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait
 }}  // namespace mock_gateway
 
 // ---- core/warning.cpp -----------------------------------------------------------------------------------------------
+
+// Lines of the library on stderr: what they begin with.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -11903,6 +11985,9 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 }}  // namespace mock_gateway
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
+
+// What requests may hold beyond the documentation: the switches, their defaults (in the header), and what strict,
+// lenient and openai are.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -11962,6 +12047,8 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(Switch:
 }}  // namespace mock_gateway
 
 // ---- model/chat_fields.cpp ------------------------------------------------------------------------------------------
+
+// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -12104,6 +12191,8 @@ MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, con
 }}  // namespace mock_gateway
 
 // ---- model/chat_messages.cpp ----------------------------------------------------------------------------------------
+
+// `messages` of a body: roles, content parts, tool calls and their results; their 400s and findings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -12307,6 +12396,9 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
 }}  // namespace mock_gateway
 
 // ---- model/chat_reader.cpp ------------------------------------------------------------------------------------------
+
+// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
+// fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -12658,6 +12750,9 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 // ---- model/chat_request.cpp -----------------------------------------------------------------------------------------
 
+// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
+// empty or broken body.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -12768,6 +12863,8 @@ MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::Resp
 
 // ---- model/checks.cpp -----------------------------------------------------------------------------------------------
 
+// `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -12805,6 +12902,8 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
 }}  // namespace mock_gateway
 
 // ---- model/connection_fault.cpp -------------------------------------------------------------------------------------
+
+// Faults of connections: kinds, when each strikes, names; the bytes of garbage (in the header) and of early hints.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -12897,6 +12996,8 @@ MOCK_GATEWAY_INLINE ConnectionFault reply_before_body(const Failure& failure) {
 }}  // namespace mock_gateway
 
 // ---- model/failure.cpp ----------------------------------------------------------------------------------------------
+
+// Ready-made failures (status, code, message, type); Retry-After and its kin; error headers and bodies by hand.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -13076,6 +13177,8 @@ MOCK_GATEWAY_INLINE Failure overloaded() { return Failure(529, "overloaded", "Th
 
 // ---- model/fault.cpp ------------------------------------------------------------------------------------------------
 
+// Triggers and effects of faults, and their names in reports.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
@@ -13207,6 +13310,8 @@ MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
 
 // ---- model/finding.cpp ----------------------------------------------------------------------------------------------
 
+// What a finding holds and prints; severities; whether one fails a review.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
@@ -13232,6 +13337,8 @@ MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
 
 // ---- model/hold.cpp -------------------------------------------------------------------------------------------------
 
+// Places at which a gate holds a reply.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string HoldPoint::to_string() const {
@@ -13251,6 +13358,8 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 }}  // namespace mock_gateway
 
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
+
+// Replies of mounted operations: statuses, content types.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -13300,6 +13409,9 @@ MOCK_GATEWAY_INLINE int HttpReply::status() const { return failure_ ? failure_->
 }}  // namespace mock_gateway
 
 // ---- model/pace.cpp -------------------------------------------------------------------------------------------------
+
+// Pace, distributions, chunking: what may be set, and limits (30 days). When a token leaves:
+// `src/delivery/pace_schedule.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -13509,6 +13621,9 @@ MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
 
 // ---- model/profile.cpp ----------------------------------------------------------------------------------------------
 
+// Profiles (a vendor's shape of answers): names; the table of what each sends and takes; fields that only OpenAI
+// documents.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace profiles {
@@ -13679,6 +13794,8 @@ MOCK_GATEWAY_INLINE std::vector<std::string> profile_names() {
 
 // ---- model/range.cpp ------------------------------------------------------------------------------------------------
 
+// Ranges of numbers, and how they print ("at least 2").
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 MOCK_GATEWAY_INLINE Range::Range(double least, double most) : least_(least), most_(most) {
   if (std::isnan(least) || std::isnan(most)) throw GatewayError("a range is made of numbers, and this is none");
@@ -13706,6 +13823,8 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 }}  // namespace mock_gateway
 
 // ---- model/received_request.cpp -------------------------------------------------------------------------------------
+
+// An HTTP request as tests see it: target, header fields and how their names and lists compare.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -13778,6 +13897,9 @@ MOCK_GATEWAY_INLINE bool wire::Headers::lists(std::string_view name, std::string
 }}  // namespace mock_gateway
 
 // ---- model/reply.cpp ------------------------------------------------------------------------------------------------
+
+// What a test can say of a reply: its setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`; what their
+// arguments may be.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -14250,6 +14372,8 @@ MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string co
 
 // ---- model/reply_checks.cpp -----------------------------------------------------------------------------------------
 
+// What a reply cannot carry, which faults can never happen in it, and the texts that say so.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace reply_check {
@@ -14455,6 +14579,9 @@ MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& 
 
 // ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
 
+// SSE dialects: switches, defaults (in the header), pings, refused combinations, notes of verify(). Bytes:
+// `src/delivery/framing.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE SseDialect::SseDialect() = default;
@@ -14615,6 +14742,8 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
+// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, models, operations, limit).
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
@@ -14664,6 +14793,9 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration 
 }}  // namespace mock_gateway
 
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
+
+// Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
+// of rate limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15088,6 +15220,8 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& i
 
 // ---- keys/keys.cpp --------------------------------------------------------------------------------------------------
 
+// The calls of `gateway.keys()`; what they do is in `key_store.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Keys::Keys(std::shared_ptr<detail::KeyStore> store) : store_(std::move(store)) {}
@@ -15133,6 +15267,9 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_
 }}  // namespace mock_gateway
 
 // ---- keys/secrets.cpp -----------------------------------------------------------------------------------------------
+
+// Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
+// they are; `sk-***` (in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15338,6 +15475,8 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
+// Bodies of errors; the codes and words that the profile openai has in them, the models list.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace bodies {
@@ -15444,6 +15583,8 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
 }}  // namespace mock_gateway
 
 // ---- answer/completion.cpp ------------------------------------------------------------------------------------------
+
+// A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -15681,6 +15822,8 @@ MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* 
 
 // ---- answer/completion_events.cpp -----------------------------------------------------------------------------------
 
+// The chunks of a stream and their order: role, deltas, tool calls, finish, usage.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace completions {
@@ -15891,6 +16034,9 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t in
 }}  // namespace mock_gateway
 
 // ---- answer/completion_json.cpp -------------------------------------------------------------------------------------
+
+// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
+// `src/serve/reply_answer.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -16109,6 +16255,9 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
+// (`content_fingerprint`).
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace default_replies {
@@ -16272,6 +16421,8 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
 
 // ---- answer/events.cpp ----------------------------------------------------------------------------------------------
 
+// What an event is to delivery; the events of `chunks()`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -16290,6 +16441,8 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
 }}  // namespace mock_gateway
 
 // ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
+
+// How often an equal request came; how many are told apart.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -16312,6 +16465,9 @@ MOCK_GATEWAY_INLINE void Occurrences::reset() {
 }}  // namespace mock_gateway
 
 // ---- answer/schema_checker.cpp --------------------------------------------------------------------------------------
+
+// Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
+// unsupported schemas.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -16784,6 +16940,9 @@ MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::str
 
 // ---- answer/schema_instance.cpp -------------------------------------------------------------------------------------
 
+// Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
+// `schema_checker.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace schema {
@@ -17162,6 +17321,8 @@ MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, 
 }}  // namespace mock_gateway
 
 // ---- answer/schema_pattern.cpp --------------------------------------------------------------------------------------
+
+// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -17581,6 +17742,8 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 
 // ---- answer/tokens.cpp ----------------------------------------------------------------------------------------------
 
+// What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace tokens {
@@ -17810,6 +17973,8 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request)
 
 // ---- answer/words.cpp -----------------------------------------------------------------------------------------------
 
+// The words and sentences of made-up text.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace words {
@@ -17870,6 +18035,8 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 }}  // namespace mock_gateway
 
 // ---- script/chaos.cpp -----------------------------------------------------------------------------------------------
+
+// Rules of chaos: what one may hold, and its text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -18012,6 +18179,8 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 
 // ---- script/chaos_rules.cpp -----------------------------------------------------------------------------------------
 
+// Which rules strike a request: draws, counts, the text of a strike.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -18118,6 +18287,8 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
 }}  // namespace mock_gateway
 
 // ---- script/connection_faults.cpp -----------------------------------------------------------------------------------
+
+// Which connection a queued fault strikes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -18228,6 +18399,8 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
 
 // ---- script/excerpts.cpp --------------------------------------------------------------------------------------------
 
+// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace excerpts {
@@ -18291,7 +18464,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// Matchers of the documented fields, and of the body as JSON.
+// Matchers of fields and of JSON in the body, their names and "actual" in reports.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -18634,6 +18807,8 @@ MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
 
 // ---- script/forced_failures.cpp -------------------------------------------------------------------------------------
 
+// The queue of `fail_next` and `fail_always`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE FailureScope::FailureScope(Operation operation) : kind_(Kind::operation), name_(operation.to_string()) {}
@@ -18732,6 +18907,8 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 
 // ---- script/hiding.cpp ----------------------------------------------------------------------------------------------
 
+// Which stubs never answer, since others hide them.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace hiding {
@@ -18788,6 +18965,8 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
 }}  // namespace mock_gateway
 
 // ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
+
+// When two JSON values are equal or one includes the other; the text of the difference.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -18874,6 +19053,8 @@ MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return point
 }}  // namespace mock_gateway
 
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
+
+// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -19112,6 +19293,9 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
 }}  // namespace mock_gateway
 
 // ---- script/matchers.cpp --------------------------------------------------------------------------------------------
+
+// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
+// functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -19460,6 +19644,8 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
 
 // ---- script/scope.cpp -----------------------------------------------------------------------------------------------
 
+// Which requests belong to one of several tests: by key or header.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE RequestScope::RequestScope(std::string key) : kind_(Kind::key), name_(std::move(key)) {
@@ -19519,6 +19705,9 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 }}  // namespace mock_gateway
 
 // ---- script/script.cpp ----------------------------------------------------------------------------------------------
+
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
+// other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -19950,6 +20139,8 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
 
 // ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
 
+// Matchers of texts; how long a text `matches_regex` searches.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
@@ -20068,6 +20259,9 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 }}  // namespace mock_gateway
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
+
+// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64
+// KiB).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20658,6 +20852,8 @@ MOCK_GATEWAY_INLINE bool Delivery::may_ping() const { return framing_ && !inside
 
 // ---- delivery/framing.cpp -------------------------------------------------------------------------------------------
 
+// The bytes of an event in a dialect: `data: `, ids, comments, blank lines; HTTP chunks.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -20763,6 +20959,8 @@ MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
 
 // ---- delivery/gzip.cpp ----------------------------------------------------------------------------------------------
 
+// The gzip of a stream.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace gzip {
@@ -20829,6 +21027,8 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
 }}  // namespace mock_gateway
 
 // ---- delivery/kept_answer.cpp ---------------------------------------------------------------------------------------
+
+// What is remembered of the bytes that leave, when answers are kept: how many of one.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -20921,6 +21121,8 @@ MOCK_GATEWAY_INLINE std::size_t KeptAnswer::weight() const {
 
 // ---- delivery/outlet.cpp --------------------------------------------------------------------------------------------
 
+// What delivery wants of a connection.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -20937,6 +21139,8 @@ MOCK_GATEWAY_INLINE bool Outlet::write(std::string_view bytes) {
 }}  // namespace mock_gateway
 
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
+
+// The moment of each token, and what it is drawn from.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21007,6 +21211,8 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
+// What is noted of a delivery; of how many events the times are kept (in the header); "stalls as scripted after …".
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace progress {
@@ -21069,6 +21275,9 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 }}  // namespace mock_gateway
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
+
+// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
+// chaos; what is a refusal.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21300,6 +21509,8 @@ MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
 }}  // namespace mock_gateway
 
 // ---- evidence/evidence_json.cpp -------------------------------------------------------------------------------------
+
+// The JSON of exchanges, verifications, reviews: keys, null, base64.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -21620,6 +21831,8 @@ MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
 
 // ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
 
+// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
@@ -21923,6 +22136,9 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 
 // ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
 
+// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
+// `Exchange`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
@@ -22060,6 +22276,8 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 // ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
 
+// How many problems are kept, for whom the others are counted; what is kept of one.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace kept_problems {
@@ -22161,6 +22379,8 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 }}  // namespace mock_gateway
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
+
+// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -22286,6 +22506,8 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
 }}  // namespace mock_gateway
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
+
+// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -22743,6 +22965,8 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(c
 
 // ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
 
+// Where a recorded request is masked. Which fields, and what is a key: `src/keys/secrets.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace redaction {
@@ -22848,6 +23072,9 @@ MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& pr
 }}  // namespace mock_gateway
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
+
+// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// findings.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -23230,6 +23457,8 @@ MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector
 
 // ---- evidence/review.cpp --------------------------------------------------------------------------------------------
 
+// `review()`: when a finding is found, its text; what it waits for; how it prints.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace review {
@@ -23562,6 +23791,8 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
 
 // ---- evidence/sent_answer.cpp ---------------------------------------------------------------------------------------
 
+// What a kept answer shows; masking in it.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE std::string SentAnswer::body() const {
@@ -23677,6 +23908,8 @@ MOCK_GATEWAY_INLINE SentAnswer sent_answer(const KeptAnswer& kept, const KeyStor
 }}  // namespace mock_gateway
 
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
+
+// `verify()`: problems, their texts, how many problems and notes are shown; stubs never called; `called_in_order`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -24240,6 +24473,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // ---- http/acceptor.cpp ----------------------------------------------------------------------------------------------
 
+// The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -24348,6 +24583,8 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 }}  // namespace mock_gateway
 
 // ---- http/compatibility.cpp -----------------------------------------------------------------------------------------
+
+// The oldest cpp-httplib, and configurations that do not fit together.
 
 #ifndef CPPHTTPLIB_VERSION
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
@@ -24458,6 +24695,9 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 }}  // namespace mock_gateway
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
+
+// When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
+// or RST. How long: options.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -24963,6 +25203,9 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/request_reader.cpp ----------------------------------------------------------------------------------------
 
+// Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
+// 431, 501, 505.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace request_reader {
@@ -25335,6 +25578,8 @@ MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLim
 
 // ---- http/response.cpp ----------------------------------------------------------------------------------------------
 
+// The status line, reason phrases, header fields of framing and their order.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -25415,6 +25660,9 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 }}  // namespace mock_gateway
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
+
+// Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
+// thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -25747,6 +25995,8 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 }}  // namespace mock_gateway
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
+
+// Every call to the system: options, FIN, RST, backlog, poll; why a port cannot be had (`why_not_listen`).
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -26196,6 +26446,9 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
+// Connections that cannot be served: how many are looked after, how long they have for their request and for reading
+// their answer.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -26284,6 +26537,8 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
 }}  // namespace mock_gateway
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
+
+// A thread for each connection; how long an idle one stays; in the header the stack that it has at least.
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -26421,6 +26676,8 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 
 // ---- serve/answer.cpp -----------------------------------------------------------------------------------------------
 
+// What an answer is made of; how it becomes a failure.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -26444,6 +26701,8 @@ MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kin
 }}  // namespace mock_gateway
 
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
+
+// Requests that wait for the test's reply, and how long (10 s, in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -26517,6 +26776,9 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
 }}  // namespace mock_gateway
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
+
+// The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
+// reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -26786,6 +27048,8 @@ MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
+// One request after the other; faults of connections when they happen; 503 `connection_limit`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -26879,6 +27143,8 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 
 // ---- serve/content_type.cpp -----------------------------------------------------------------------------------------
 
+// Which content types are accepted; the text of 415.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -26920,6 +27186,8 @@ MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& requ
 }}  // namespace mock_gateway
 
 // ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
+
+// Which faults, holds and places were not reached, and guards that ended a wait.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -27014,6 +27282,8 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
 
 // ---- serve/explanation.cpp ------------------------------------------------------------------------------------------
 
+// What a request would be answered that is not sent.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace explanations {
@@ -27096,6 +27366,9 @@ MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const Recei
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
+// All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
+// created.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -27140,6 +27413,9 @@ MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::strin
 }}  // namespace mock_gateway
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
+
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
+// words: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -27341,6 +27617,8 @@ MOCK_GATEWAY_INLINE void judge(Judgement& judgement) {
 
 // ---- serve/judgement.cpp --------------------------------------------------------------------------------------------
 
+// What is known of a request while it is judged; the texts of 500 `internal_error`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace judgements {
@@ -27397,6 +27675,8 @@ MOCK_GATEWAY_INLINE bool Judgement::internal_error(Decision::Kind decision, Prob
 
 // ---- serve/model_check.cpp ------------------------------------------------------------------------------------------
 
+// 403 and 404 of a model.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -27418,6 +27698,8 @@ MOCK_GATEWAY_INLINE bool refuse_model(Judgement& judgement, const std::string& m
 }}  // namespace mock_gateway
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
+
+// Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -27574,6 +27856,8 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
 
 // ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
 
+// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace profile_headers {
@@ -27615,6 +27899,9 @@ MOCK_GATEWAY_INLINE void add_profile_headers(Judgement& judgement) {
 }}  // namespace mock_gateway
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
+
+// `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
+// reasons.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -27754,6 +28041,9 @@ MOCK_GATEWAY_INLINE void strike_delivery(Judgement& judgement, const std::vector
 }}  // namespace mock_gateway
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
+
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
+// body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -27968,6 +28258,8 @@ MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::share
 
 // ---- serve/tester_code.cpp ------------------------------------------------------------------------------------------
 
+// What becomes of exceptions of the test's functions.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -27984,6 +28276,8 @@ MOCK_GATEWAY_INLINE Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
 }}  // namespace mock_gateway
 
 // ---- gateway/catalogue.cpp ------------------------------------------------------------------------------------------
+
+// Verdicts on a client and their texts; finding, mounting and listing scenarios; their order.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -28354,7 +28648,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
 
-// How an answer is framed, where it breaks, when it comes, and what becomes of connections.
+// Scenarios of framing, breaks, pace and connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -28918,6 +29212,8 @@ MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
 
+// What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -29076,7 +29372,7 @@ MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<wire::ToolCall>& calls) 
 
 // ---- gateway/catalogue_failures.cpp ---------------------------------------------------------------------------------
 
-// What is no answer: errors in all their shapes, and those that go away when the client tries again.
+// Scenarios of errors and retries.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -29341,7 +29637,7 @@ MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
 
 // ---- gateway/catalogue_replies.cpp ----------------------------------------------------------------------------------
 
-// What is odd in the chunks themselves and in the tool calls that they carry.
+// Scenarios of chunks and tool calls.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -29739,6 +30035,8 @@ MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
 
+// `gateway.chat()`: setters of a stub and what they refuse; `Stub` and its waits.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Stub::Stub(std::shared_ptr<detail::StubState> state, std::shared_ptr<detail::Script> script,
@@ -29885,6 +30183,9 @@ MOCK_GATEWAY_INLINE Stub StubBuilder::live() {
 }}  // namespace mock_gateway
 
 // ---- gateway/gateway.cpp --------------------------------------------------------------------------------------------
+
+// The calls of `Gateway`; the default model and key; addresses; what is reported at its end; how long `verify()`
+// waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -30166,6 +30467,9 @@ MOCK_GATEWAY_INLINE void Gateway::stop() {
 
 // ---- gateway/options.cpp --------------------------------------------------------------------------------------------
 
+// The options and their comments (in the header); which values are refused. The owner of a model:
+// `src/answer/bodies.hpp` too.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 MOCK_GATEWAY_INLINE Options::Options() : data_(detail::OptionValues{}) {}
@@ -30350,6 +30654,8 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
 }}  // namespace mock_gateway
 
 // ---- gateway/sweep.cpp ----------------------------------------------------------------------------------------------
+
+// Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -30798,6 +31104,8 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/script_document.cpp -----------------------------------------------------------------------------------
 
+// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -31195,7 +31503,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 
 // ---- document/script_faults.cpp -------------------------------------------------------------------------------------
 
-// The faults, failures and connection faults of a script document.
+// Keys and names of failures, faults, effects and faults of connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -31495,6 +31803,9 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
+// Which files of a folder are scripts (also `endpoint/script_watch.cpp`); largest file; no JSON, YAML, formats of
+// other tools.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_files {
@@ -31641,7 +31952,7 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
 
 // ---- document/script_gateway.cpp ------------------------------------------------------------------------------------
 
-// "gateway" and "keys" of a script document.
+// Keys of `gateway` and of `keys`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -31899,7 +32210,7 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
 
 // ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
 
-// "when" and "should": the matchers of a script document, and the texts that they look for.
+// Keys of `when`, `should` and of texts.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -32230,7 +32541,7 @@ MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, c
 
 // ---- document/script_objects.cpp ------------------------------------------------------------------------------------
 
-// The values that have keys of their own: pace, dialect, usage, acceptance.
+// Keys of pace, `sse`, usage, logprobs, acceptance.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -32441,6 +32752,9 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
 }}  // namespace mock_gateway
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
+
+// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
+// shows of its line.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -32807,6 +33121,8 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
+// Warnings of hidden stubs, of states that nothing leads to, of models and keys that nobody has.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_references {
@@ -33072,7 +33388,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
-// The replies of a script document: completions, failures, raw replies, chunks; and what breaks and paces them.
+// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -33546,6 +33862,8 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
 
 // ---- document/script_schema.cpp -------------------------------------------------------------------------------------
 
+// The JSON Schema: its title, and which types have names in it.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_schemas {
@@ -33655,7 +33973,7 @@ MOCK_GATEWAY_INLINE Json script_schema() {
 
 // ---- document/script_sections.cpp -----------------------------------------------------------------------------------
 
-// A script document and its sections: stubs, operations, failures, chaos, connections, states.
+// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -34197,6 +34515,8 @@ MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& n
 
 // ---- document/script_values.cpp -------------------------------------------------------------------------------------
 
+// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace script_types {
@@ -34612,6 +34932,8 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 
 // ---- adapters/catch2.hpp --------------------------------------------------------------------------------------------
 
+// How Catch2 gets reports and prints values.
+
 // For programs tested with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including
 // mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
 //
@@ -34769,6 +35091,8 @@ struct StringMaker<std::nullopt_t> {
 #include <atomic>
 
 // ---- adapters/doctest.hpp -------------------------------------------------------------------------------------------
+
+// The same for doctest.
 
 // For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file
 // whose checks compare what the gateway gives. One file is enough for the reports.
@@ -34933,6 +35257,8 @@ struct StringMaker<std::nullopt_t> {
 
 // ---- adapters/gtest.hpp ---------------------------------------------------------------------------------------------
 
+// The same for GoogleTest.
+
 // For programs tested with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each
 // file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
 //
@@ -35050,271 +35376,271 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 // Contents, by line:
 //     49  Interface
 //     72    core/version.hpp
-//    102    core/json.hpp
-//    115    core/source_location.hpp
-//    134    core/duration.hpp
-//    144    core/shared.hpp
-//    182    core/forward.hpp
-//    248    gateway/gateway.hpp
-//    433    gateway/chat_script.hpp
-//    586    model/range.hpp
-//    621    script/matcher.hpp
-//    702    script/matchers.hpp
-//    830    model/reply.hpp
-//   1197    model/received_request.hpp
-//   1272    model/failure.hpp
-//   1382    core/wait.hpp
-//   1410    core/clock.hpp
-//   1520    model/fault.hpp
-//   1690    model/hold.hpp
-//   1734    model/pace.hpp
-//   1901    model/sse_dialect.hpp
-//   2008    model/writes.hpp
-//   2037    model/http_reply.hpp
-//   2108    model/connection_fault.hpp
-//   2209    evidence/journal.hpp
-//   2469    evidence/sent_answer.hpp
-//   2550    evidence/near_miss.hpp
-//   2593    evidence/verification.hpp
-//   2725    model/finding.hpp
-//   2767    evidence/review.hpp
-//   2880    model/operation.hpp
-//   2907    keys/api_key.hpp
-//   2995    keys/keys.hpp
-//   3051    model/profile.hpp
-//   3083    model/tokenizer.hpp
-//   3093    gateway/options.hpp
-//   3219    model/acceptance.hpp
-//   3378    model/chat_request.hpp
-//   3537    script/scope.hpp
-//   3583    script/failure_scope.hpp
-//   3619    script/chaos.hpp
-//   3719    gateway/sweep.hpp
-//   3867    gateway/catalogue.hpp
-//   4030    core/error.hpp
-//   4043    document/script_document.hpp
-//   4183    evidence/evidence_json.hpp
-//   4205    core/printed.hpp
-//   4237    core/reporter.hpp
-//   4323  Implementation
-//   4380    core/text.hpp
-//   4493    core/random.hpp
-//   4527    core/json_reader.hpp
-//   4586    core/json_pointer.hpp
-//   4605    core/calendar.hpp
-//   4642    core/access.hpp
-//   4694    core/timeline.hpp
-//   4854    core/process.hpp
-//   4881    core/warning.hpp
-//   4893    model/profile_traits.hpp
-//   5000    model/checks.hpp
-//   5019    model/reply_data.hpp
-//   5087    model/request_error.hpp
-//   5101    model/chat_parser.hpp
-//   5120    model/finding_kinds.hpp
-//   5184    model/reply_checks.hpp
-//   5221    model/chat_fields.hpp
-//   5272    model/chat_reader.hpp
-//   5367    keys/secrets.hpp
-//   5416    keys/key_store.hpp
-//   5570    answer/bodies.hpp
-//   5599    answer/events.hpp
-//   5649    answer/tokens.hpp
-//   5728    answer/completion.hpp
-//   5839    answer/completion_json.hpp
-//   5876    answer/completion_events.hpp
-//   5946    answer/words.hpp
-//   5963    answer/default_reply.hpp
-//   5981    answer/schema_pattern.hpp
-//   6080    answer/schema_instance.hpp
-//   6104    answer/occurrences.hpp
-//   6129    answer/schema_checker.hpp
-//   6226    script/matcher_node.hpp
-//   6344    script/script.hpp
-//   6610    script/chaos_plan.hpp
-//   6642    script/chaos_rules.hpp
-//   6724    script/connection_faults.hpp
-//   6782    script/forced_failures.hpp
-//   6831    script/hiding.hpp
-//   6874    script/excerpts.hpp
-//   6902    script/json_comparison.hpp
-//   6931    script/matcher_leaf.hpp
-//   6962    delivery/gzip.hpp
-//   6990    delivery/framing.hpp
-//   7041    delivery/outlet.hpp
-//   7091    delivery/pace_schedule.hpp
-//   7135    delivery/kept_answer.hpp
-//   7233    delivery/progress.hpp
-//   7333    delivery/delivery.hpp
-//   7514    delivery/waits.hpp
-//   7619    evidence/kept_problems.hpp
-//   7693    evidence/record.hpp
-//   7954    evidence/judging.hpp
-//   7975    evidence/diagnosis.hpp
-//   8060    evidence/notes.hpp
-//   8081    evidence/redaction.hpp
-//   8102    evidence/retries.hpp
-//   8135    evidence/verifier.hpp
-//   8224    http/sockets.hpp
-//   8339    http/connection.hpp
-//   8574    http/request_reader.hpp
-//   8631    http/connection_handler.hpp
-//   8661    http/server.hpp
-//   8702    http/turned_away.hpp
-//   8758    http/acceptor.hpp
-//   8811    http/compatibility.hpp
-//   8823    http/workers.hpp
-//   8888    http/response.hpp
-//   8906    serve/asked_requests.hpp
-//   8988    serve/operations.hpp
-//   9044    serve/gateway_state.hpp
-//   9113    serve/answer.hpp
-//   9166    serve/judgement.hpp
-//   9222    serve/runner.hpp
-//   9256    serve/connection_loop.hpp
-//   9284    serve/chat_judge.hpp
-//   9300    serve/content_type.hpp
-//   9315    serve/model_check.hpp
-//   9333    serve/reply_answer.hpp
-//   9349    serve/tester_code.hpp
-//   9399    serve/judge.hpp
-//   9416    serve/delivery_report.hpp
-//   9438    serve/explanation.hpp
-//   9463    serve/profile_headers.hpp
-//   9476    gateway/option_values.hpp
-//   9531    gateway/catalogue_entries.hpp
-//   9727    gateway/sweep_run.hpp
-//   9752    document/loaded_document.hpp
-//   9785    document/script_reader.hpp
-//   9976    document/script_files.hpp
-//   9997    document/script_references.hpp
-//  10034    document/script_sections.hpp
-//  10154    document/script_values.hpp
-//  10288    core/calendar.cpp
-//  10398    core/clock.cpp
-//  10978    core/json_pointer.cpp
-//  11035    core/json_reader.cpp
-//  11357    core/process.cpp
-//  11381    core/random.cpp
-//  11436    core/reporter.cpp
-//  11519    core/source_location.cpp
-//  11533    core/text.cpp
-//  11881    core/wait.cpp
-//  11891    core/warning.cpp
-//  11905    model/acceptance.cpp
-//  11964    model/chat_fields.cpp
-//  12106    model/chat_messages.cpp
-//  12309    model/chat_reader.cpp
-//  12659    model/chat_request.cpp
-//  12769    model/checks.cpp
-//  12807    model/connection_fault.cpp
-//  12899    model/failure.cpp
-//  13077    model/fault.cpp
-//  13208    model/finding.cpp
-//  13233    model/hold.cpp
-//  13253    model/http_reply.cpp
-//  13302    model/pace.cpp
-//  13510    model/profile.cpp
-//  13680    model/range.cpp
-//  13708    model/received_request.cpp
-//  13780    model/reply.cpp
-//  14251    model/reply_checks.cpp
-//  14456    model/sse_dialect.cpp
-//  14616    keys/api_key.cpp
-//  14666    keys/key_store.cpp
-//  15089    keys/keys.cpp
-//  15135    keys/secrets.cpp
-//  15339    answer/bodies.cpp
-//  15446    answer/completion.cpp
-//  15682    answer/completion_events.cpp
-//  15893    answer/completion_json.cpp
-//  16110    answer/default_reply.cpp
-//  16273    answer/events.cpp
-//  16292    answer/occurrences.cpp
-//  16314    answer/schema_checker.cpp
-//  16785    answer/schema_instance.cpp
-//  17164    answer/schema_pattern.cpp
-//  17582    answer/tokens.cpp
-//  17811    answer/words.cpp
-//  17872    script/chaos.cpp
-//  18013    script/chaos_rules.cpp
-//  18120    script/connection_faults.cpp
-//  18229    script/excerpts.cpp
-//  18292    script/field_matchers.cpp
-//  18635    script/forced_failures.cpp
-//  18733    script/hiding.cpp
-//  18790    script/json_comparison.cpp
-//  18876    script/matcher.cpp
-//  19114    script/matchers.cpp
-//  19461    script/scope.cpp
-//  19521    script/script.cpp
-//  19951    script/text_matchers.cpp
-//  20070    delivery/delivery.cpp
-//  20659    delivery/framing.cpp
-//  20764    delivery/gzip.cpp
-//  20831    delivery/kept_answer.cpp
-//  20922    delivery/outlet.cpp
-//  20939    delivery/pace_schedule.cpp
-//  21008    delivery/progress.cpp
-//  21071    evidence/diagnosis.cpp
-//  21302    evidence/evidence_json.cpp
-//  21621    evidence/exchange.cpp
-//  21924    evidence/journal.cpp
-//  22061    evidence/kept_problems.cpp
-//  22163    evidence/notes.cpp
-//  22288    evidence/record.cpp
-//  22744    evidence/redaction.cpp
-//  22850    evidence/retries.cpp
-//  23231    evidence/review.cpp
-//  23563    evidence/sent_answer.cpp
-//  23679    evidence/verification.cpp
-//  24241    http/acceptor.cpp
-//  24350    http/compatibility.cpp
-//  24460    http/connection.cpp
-//  24964    http/request_reader.cpp
-//  25336    http/response.cpp
-//  25417    http/server.cpp
-//  25749    http/sockets.cpp
-//  26197    http/turned_away.cpp
-//  26286    http/workers.cpp
-//  26422    serve/answer.cpp
-//  26446    serve/asked_requests.cpp
-//  26519    serve/chat_judge.cpp
-//  26787    serve/connection_loop.cpp
-//  26880    serve/content_type.cpp
-//  26922    serve/delivery_report.cpp
-//  27015    serve/explanation.cpp
-//  27097    serve/gateway_state.cpp
-//  27142    serve/judge.cpp
-//  27342    serve/judgement.cpp
-//  27398    serve/model_check.cpp
-//  27420    serve/operations.cpp
-//  27575    serve/profile_headers.cpp
-//  27617    serve/reply_answer.cpp
-//  27756    serve/runner.cpp
-//  27969    serve/tester_code.cpp
-//  27986    gateway/catalogue.cpp
-//  28355    gateway/catalogue_delivery.cpp
-//  28919    gateway/catalogue_entries.cpp
-//  29077    gateway/catalogue_failures.cpp
-//  29342    gateway/catalogue_replies.cpp
-//  29740    gateway/chat_script.cpp
-//  29887    gateway/gateway.cpp
-//  30167    gateway/options.cpp
-//  30352    gateway/sweep.cpp
-//  30799    document/script_document.cpp
-//  31196    document/script_faults.cpp
-//  31496    document/script_files.cpp
-//  31642    document/script_gateway.cpp
-//  31900    document/script_matchers.cpp
-//  32231    document/script_objects.cpp
-//  32443    document/script_reader.cpp
-//  32808    document/script_references.cpp
-//  33073    document/script_replies.cpp
-//  33547    document/script_schema.cpp
-//  33656    document/script_sections.cpp
-//  34198    document/script_values.cpp
-//  34596  Adapters
-//  34613    adapters/catch2.hpp
-//  34771    adapters/doctest.hpp
-//  34934    adapters/gtest.hpp
+//    104    core/json.hpp
+//    119    core/source_location.hpp
+//    138    core/duration.hpp
+//    150    core/shared.hpp
+//    190    core/forward.hpp
+//    256    gateway/gateway.hpp
+//    441    gateway/chat_script.hpp
+//    594    model/range.hpp
+//    629    script/matcher.hpp
+//    710    script/matchers.hpp
+//    838    model/reply.hpp
+//   1205    model/received_request.hpp
+//   1280    model/failure.hpp
+//   1390    core/wait.hpp
+//   1418    core/clock.hpp
+//   1528    model/fault.hpp
+//   1698    model/hold.hpp
+//   1742    model/pace.hpp
+//   1909    model/sse_dialect.hpp
+//   2016    model/writes.hpp
+//   2047    model/http_reply.hpp
+//   2118    model/connection_fault.hpp
+//   2219    evidence/journal.hpp
+//   2479    evidence/sent_answer.hpp
+//   2560    evidence/near_miss.hpp
+//   2605    evidence/verification.hpp
+//   2737    model/finding.hpp
+//   2779    evidence/review.hpp
+//   2892    model/operation.hpp
+//   2921    keys/api_key.hpp
+//   3009    keys/keys.hpp
+//   3065    model/profile.hpp
+//   3097    model/tokenizer.hpp
+//   3109    gateway/options.hpp
+//   3235    model/acceptance.hpp
+//   3394    model/chat_request.hpp
+//   3553    script/scope.hpp
+//   3599    script/failure_scope.hpp
+//   3637    script/chaos.hpp
+//   3737    gateway/sweep.hpp
+//   3885    gateway/catalogue.hpp
+//   4048    core/error.hpp
+//   4063    document/script_document.hpp
+//   4203    evidence/evidence_json.hpp
+//   4225    core/printed.hpp
+//   4259    core/reporter.hpp
+//   4345  Implementation
+//   4402    core/text.hpp
+//   4515    core/random.hpp
+//   4549    core/json_reader.hpp
+//   4608    core/json_pointer.hpp
+//   4627    core/calendar.hpp
+//   4664    core/access.hpp
+//   4718    core/timeline.hpp
+//   4880    core/process.hpp
+//   4907    core/warning.hpp
+//   4919    model/profile_traits.hpp
+//   5028    model/checks.hpp
+//   5047    model/reply_data.hpp
+//   5117    model/request_error.hpp
+//   5133    model/chat_parser.hpp
+//   5154    model/finding_kinds.hpp
+//   5221    model/reply_checks.hpp
+//   5258    model/chat_fields.hpp
+//   5309    model/chat_reader.hpp
+//   5404    keys/secrets.hpp
+//   5453    keys/key_store.hpp
+//   5607    answer/bodies.hpp
+//   5636    answer/events.hpp
+//   5686    answer/tokens.hpp
+//   5765    answer/completion.hpp
+//   5876    answer/completion_json.hpp
+//   5913    answer/completion_events.hpp
+//   5983    answer/words.hpp
+//   6000    answer/default_reply.hpp
+//   6018    answer/schema_pattern.hpp
+//   6117    answer/schema_instance.hpp
+//   6141    answer/occurrences.hpp
+//   6166    answer/schema_checker.hpp
+//   6263    script/matcher_node.hpp
+//   6383    script/script.hpp
+//   6649    script/chaos_plan.hpp
+//   6683    script/chaos_rules.hpp
+//   6765    script/connection_faults.hpp
+//   6823    script/forced_failures.hpp
+//   6872    script/hiding.hpp
+//   6915    script/excerpts.hpp
+//   6943    script/json_comparison.hpp
+//   6972    script/matcher_leaf.hpp
+//   7005    delivery/gzip.hpp
+//   7033    delivery/framing.hpp
+//   7084    delivery/outlet.hpp
+//   7134    delivery/pace_schedule.hpp
+//   7178    delivery/kept_answer.hpp
+//   7276    delivery/progress.hpp
+//   7376    delivery/delivery.hpp
+//   7557    delivery/waits.hpp
+//   7664    evidence/kept_problems.hpp
+//   7738    evidence/record.hpp
+//   7999    evidence/judging.hpp
+//   8022    evidence/diagnosis.hpp
+//   8107    evidence/notes.hpp
+//   8128    evidence/redaction.hpp
+//   8149    evidence/retries.hpp
+//   8182    evidence/verifier.hpp
+//   8273    http/sockets.hpp
+//   8388    http/connection.hpp
+//   8623    http/request_reader.hpp
+//   8680    http/connection_handler.hpp
+//   8712    http/server.hpp
+//   8753    http/turned_away.hpp
+//   8809    http/acceptor.hpp
+//   8862    http/compatibility.hpp
+//   8874    http/workers.hpp
+//   8939    http/response.hpp
+//   8957    serve/asked_requests.hpp
+//   9039    serve/operations.hpp
+//   9095    serve/gateway_state.hpp
+//   9164    serve/answer.hpp
+//   9217    serve/judgement.hpp
+//   9273    serve/runner.hpp
+//   9307    serve/connection_loop.hpp
+//   9335    serve/chat_judge.hpp
+//   9351    serve/content_type.hpp
+//   9366    serve/model_check.hpp
+//   9384    serve/reply_answer.hpp
+//   9400    serve/tester_code.hpp
+//   9450    serve/judge.hpp
+//   9467    serve/delivery_report.hpp
+//   9489    serve/explanation.hpp
+//   9514    serve/profile_headers.hpp
+//   9527    gateway/option_values.hpp
+//   9584    gateway/catalogue_entries.hpp
+//   9780    gateway/sweep_run.hpp
+//   9807    document/loaded_document.hpp
+//   9842    document/script_reader.hpp
+//  10033    document/script_files.hpp
+//  10054    document/script_references.hpp
+//  10091    document/script_sections.hpp
+//  10211    document/script_values.hpp
+//  10345    core/calendar.cpp
+//  10457    core/clock.cpp
+//  11040    core/json_pointer.cpp
+//  11099    core/json_reader.cpp
+//  11424    core/process.cpp
+//  11450    core/random.cpp
+//  11507    core/reporter.cpp
+//  11592    core/source_location.cpp
+//  11608    core/text.cpp
+//  11959    core/wait.cpp
+//  11971    core/warning.cpp
+//  11987    model/acceptance.cpp
+//  12049    model/chat_fields.cpp
+//  12193    model/chat_messages.cpp
+//  12398    model/chat_reader.cpp
+//  12751    model/chat_request.cpp
+//  12864    model/checks.cpp
+//  12904    model/connection_fault.cpp
+//  12998    model/failure.cpp
+//  13178    model/fault.cpp
+//  13311    model/finding.cpp
+//  13338    model/hold.cpp
+//  13360    model/http_reply.cpp
+//  13411    model/pace.cpp
+//  13622    model/profile.cpp
+//  13795    model/range.cpp
+//  13825    model/received_request.cpp
+//  13899    model/reply.cpp
+//  14373    model/reply_checks.cpp
+//  14580    model/sse_dialect.cpp
+//  14743    keys/api_key.cpp
+//  14795    keys/key_store.cpp
+//  15221    keys/keys.cpp
+//  15269    keys/secrets.cpp
+//  15476    answer/bodies.cpp
+//  15585    answer/completion.cpp
+//  15823    answer/completion_events.cpp
+//  16036    answer/completion_json.cpp
+//  16256    answer/default_reply.cpp
+//  16422    answer/events.cpp
+//  16443    answer/occurrences.cpp
+//  16467    answer/schema_checker.cpp
+//  16941    answer/schema_instance.cpp
+//  17323    answer/schema_pattern.cpp
+//  17743    answer/tokens.cpp
+//  17974    answer/words.cpp
+//  18037    script/chaos.cpp
+//  18180    script/chaos_rules.cpp
+//  18289    script/connection_faults.cpp
+//  18400    script/excerpts.cpp
+//  18465    script/field_matchers.cpp
+//  18808    script/forced_failures.cpp
+//  18908    script/hiding.cpp
+//  18967    script/json_comparison.cpp
+//  19055    script/matcher.cpp
+//  19295    script/matchers.cpp
+//  19645    script/scope.cpp
+//  19707    script/script.cpp
+//  20140    script/text_matchers.cpp
+//  20261    delivery/delivery.cpp
+//  20853    delivery/framing.cpp
+//  20960    delivery/gzip.cpp
+//  21029    delivery/kept_answer.cpp
+//  21122    delivery/outlet.cpp
+//  21141    delivery/pace_schedule.cpp
+//  21212    delivery/progress.cpp
+//  21277    evidence/diagnosis.cpp
+//  21511    evidence/evidence_json.cpp
+//  21832    evidence/exchange.cpp
+//  22137    evidence/journal.cpp
+//  22277    evidence/kept_problems.cpp
+//  22381    evidence/notes.cpp
+//  22508    evidence/record.cpp
+//  22966    evidence/redaction.cpp
+//  23074    evidence/retries.cpp
+//  23458    evidence/review.cpp
+//  23792    evidence/sent_answer.cpp
+//  23910    evidence/verification.cpp
+//  24474    http/acceptor.cpp
+//  24585    http/compatibility.cpp
+//  24697    http/connection.cpp
+//  25204    http/request_reader.cpp
+//  25579    http/response.cpp
+//  25662    http/server.cpp
+//  25997    http/sockets.cpp
+//  26447    http/turned_away.cpp
+//  26539    http/workers.cpp
+//  26677    serve/answer.cpp
+//  26703    serve/asked_requests.cpp
+//  26778    serve/chat_judge.cpp
+//  27049    serve/connection_loop.cpp
+//  27144    serve/content_type.cpp
+//  27188    serve/delivery_report.cpp
+//  27283    serve/explanation.cpp
+//  27367    serve/gateway_state.cpp
+//  27415    serve/judge.cpp
+//  27618    serve/judgement.cpp
+//  27676    serve/model_check.cpp
+//  27700    serve/operations.cpp
+//  27857    serve/profile_headers.cpp
+//  27901    serve/reply_answer.cpp
+//  28043    serve/runner.cpp
+//  28259    serve/tester_code.cpp
+//  28278    gateway/catalogue.cpp
+//  28649    gateway/catalogue_delivery.cpp
+//  29213    gateway/catalogue_entries.cpp
+//  29373    gateway/catalogue_failures.cpp
+//  29638    gateway/catalogue_replies.cpp
+//  30036    gateway/chat_script.cpp
+//  30185    gateway/gateway.cpp
+//  30468    gateway/options.cpp
+//  30656    gateway/sweep.cpp
+//  31105    document/script_document.cpp
+//  31504    document/script_faults.cpp
+//  31804    document/script_files.cpp
+//  31953    document/script_gateway.cpp
+//  32211    document/script_matchers.cpp
+//  32542    document/script_objects.cpp
+//  32754    document/script_reader.cpp
+//  33122    document/script_references.cpp
+//  33389    document/script_replies.cpp
+//  33863    document/script_schema.cpp
+//  33974    document/script_sections.cpp
+//  34516    document/script_values.cpp
+//  34916  Adapters
+//  34933    adapters/catch2.hpp
+//  35093    adapters/doctest.hpp
+//  35258    adapters/gtest.hpp

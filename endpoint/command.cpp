@@ -1,3 +1,5 @@
+// The client that `run` starts: its environment, signals, how long it has to end, processes that it leaves behind.
+
 #include "command.hpp"
 
 #include <spawn.h>

@@ -1,3 +1,5 @@
+// What ends with `run` when it is killed: how the command's processes are found, and what stderr says then.
+
 #include "command_watch.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// The functions of the subcommands.
+
 #pragma once
 
 #include <string>

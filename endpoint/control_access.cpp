@@ -1,3 +1,6 @@
+// Flags of the control API; its token and the variable for it; the address on a terminal; what the info file holds;
+// `--until-eof`.
+
 #include "control_access.hpp"
 
 #include <poll.h>

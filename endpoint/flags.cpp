@@ -1,3 +1,5 @@
+// The flags of `serve` and `run`: names, help, forms of their values, what each changes.
+
 #include "flags.hpp"
 
 #include <CLI/CLI.hpp>

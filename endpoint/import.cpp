@@ -1,3 +1,5 @@
+// Which kind a recording is; the comment of the script.
+
 #include "import.hpp"
 
 #include <cerrno>

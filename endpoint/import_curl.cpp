@@ -1,3 +1,5 @@
+// Reading the output of curl.
+
 #include <algorithm>  // min
 #include <cstddef>
 #include <optional>

@@ -1,3 +1,5 @@
+// What the readers of recordings give.
+
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// Reading HAR files: which requests become stubs and operations, their conditions.
+
 #include <algorithm>  // any_of, find, find_if, stable_sort
 #include <cmath>      // llround
 #include <cstddef>

@@ -1,3 +1,5 @@
+// The file of `--journal`: the line that a run begins with.
+
 #include "journal_file.hpp"
 
 #include <fcntl.h>

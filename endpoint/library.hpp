@@ -1,3 +1,5 @@
+// What the program includes of the library.
+
 #pragma once
 
 // What the program uses of the library, in one place.

@@ -1,3 +1,6 @@
+// Lines on stderr about requests: time, colour; a scenario that never struck. A request's text:
+// `src/evidence/exchange.cpp`.
+
 #include "log.hpp"
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// Subcommands and their own flags; `--version`; where flags may stand.
+
 // The gateway as a local endpoint, installed as mock-gateway: for curl, a debugger, and clients in other languages.
 
 #include <CLI/CLI.hpp>

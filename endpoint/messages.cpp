@@ -1,3 +1,5 @@
+// Exit codes (in the header); lines "mock-gateway: …"; colours; how long the end waits for whoever reads stderr.
+
 #include "messages.hpp"
 
 #include <poll.h>

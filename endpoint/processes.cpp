@@ -1,3 +1,5 @@
+// Reading /proc: the processes of the system, what they were started with.
+
 #include "processes.hpp"
 
 #include <cstdlib>

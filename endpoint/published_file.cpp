@@ -1,3 +1,6 @@
+// How port, info, report and temporary files are named, written and removed; how `run` learns of programs that CMD
+// starts.
+
 #include "published_file.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+// Keys and secret header fields in recordings. In the journal: `src/keys/secrets.cpp`.
+
 #include "recorded_keys.hpp"
 
 #include <algorithm>  // fill, find, max, min

@@ -1,3 +1,5 @@
+// A recorded reply as keys of a script; header fields that are left out; bodies that are refused.
+
 #include "recorded_reply.hpp"
 
 #include <algorithm>  // any_of, find, find_if, min

@@ -1,3 +1,5 @@
+// The conditions of a stub that answers a recorded request.
+
 #include "recorded_request.hpp"
 
 #include <algorithm>  // mismatch

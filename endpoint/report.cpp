@@ -1,3 +1,5 @@
+// Reports as text, JSON and GitHub annotations, and where they go.
+
 #include "report.hpp"
 
 #include <algorithm>

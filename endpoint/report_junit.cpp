@@ -1,3 +1,5 @@
+// Reports as JUnit: suites, names of cases, the longest message.
+
 #include <algorithm>
 #include <cstddef>
 #include <map>

@@ -1,3 +1,5 @@
+// What `--fail-on` counts; the last line ("failed: 1 problem"); remarks.
+
 #include "results.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// `run`: its order, and which exit code wins.
+
 #include <optional>
 
 #include "command.hpp"

@@ -1,3 +1,5 @@
+// `scenarios` and `--list-scenarios`: their output.
+
 #include <algorithm>
 #include <cstddef>
 #include <iostream>

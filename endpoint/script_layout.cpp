@@ -1,3 +1,5 @@
+// How a made script is laid out: indents, lines, escapes.
+
 #include "script_layout.hpp"
 
 #include <cstddef>

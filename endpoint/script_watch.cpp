@@ -1,3 +1,5 @@
+// How script files are watched: how often, what a change is, what stderr says of it.
+
 #include "script_watch.hpp"
 
 #include <sys/stat.h>

@@ -1,3 +1,5 @@
+// Random secrets; comparing them in constant time.
+
 #include "secret.hpp"
 
 #include <random>

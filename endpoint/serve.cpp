@@ -1,3 +1,5 @@
+// `serve`: default port, what it prints at the start, signals.
+
 #include <pthread.h>
 #include <unistd.h>
 

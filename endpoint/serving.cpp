@@ -1,3 +1,6 @@
+// The gateway that flags and scripts make; what stderr says of scripts; resetting; warnings about the network;
+// descriptors.
+
 #include "serving.hpp"
 
 #include <sys/resource.h>

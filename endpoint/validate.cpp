@@ -1,3 +1,5 @@
+// `validate`: its output.
+
 #include <iostream>
 
 #include "commands.hpp"

@@ -1,4 +1,4 @@
-// The control API. The token stays in this tab's session storage and goes out as a header of our own requests only.
+// Calls of the control API; the token in the tab; the shown curl lines.
 
 const NAME = 'mock-gateway-control-token';
 

@@ -1,4 +1,5 @@
-// The page: token, address, and which view is shown. Each view has an address of its own behind the #.
+// The views, their titles and addresses; asking for the token; the head of the page.
+
 import { call, connection, decoded, dropToken, exchangeCode, hasGoodToken, hasToken, isToken, keepToken,
   takeSecretFromAddress, takeTokenFromOtherTab } from './api.mjs';
 import { add, button, el, field, form, refill } from './dom.mjs';

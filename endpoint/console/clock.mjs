@@ -1,4 +1,5 @@
-// Time and what waits: the clock, gates, and requests that wait for a reply of the reader.
+// The clock, gates and asked replies of that view.
+
 import { call } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
 import { button, el, field, form, refill, say, table, text } from './dom.mjs';

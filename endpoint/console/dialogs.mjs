@@ -1,4 +1,5 @@
-// Dialogs: the browser's own, so that focus stays inside, Escape closes, and focus returns to where it was.
+// Dialogs, confirmations, copying.
+
 import { curl } from './api.mjs';
 import { add, button, el, say, text } from './dom.mjs';
 

@@ -1,4 +1,5 @@
-// Makes elements. Every text passes through shown(), so that no view can forget it.
+// Elements, forms, tables; where long texts are cut; messages; what keeps the focus.
+
 import { count, cut, place, runs, visible } from './text.mjs';
 
 /// Text nodes, and a marked span for each run of hidden characters.

@@ -1,4 +1,5 @@
-// One exchange: what came, who answered and why, when each event left, and what the client had better do.
+// One exchange: its sections.
+
 import { call, callForText } from './api.mjs';
 import { copy, curlButton } from './dialogs.mjs';
 import { add, button, el, placed, refill, save, say, table, text } from './dom.mjs';

@@ -1,4 +1,5 @@
-// What the next requests meet: forced failures, chaos, faults of connections, the port itself, and a reset.
+// "Failures and clock": failures, chaos, connections, port, reset, and the choices of their lists.
+
 import { call } from './api.mjs';
 import { showAsked, showClock, showGates } from './clock.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';

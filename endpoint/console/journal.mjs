@@ -1,4 +1,5 @@
-// The journal: what arrived, who answered and how it ended, the newest first.
+// The list of exchanges: columns, filters, following.
+
 import { call, withQuery } from './api.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';
 import { add, button, el, field, form, row, say, select } from './dom.mjs';

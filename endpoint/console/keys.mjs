@@ -1,4 +1,5 @@
-// API keys: what each may do, whether it is used, and its life from creation to deletion.
+// API keys.
+
 import { call } from './api.mjs';
 import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
 import { add, button, el, field, form, refill, row, say, select, table } from './dom.mjs';

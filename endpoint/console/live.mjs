@@ -1,4 +1,5 @@
-// Keeps what a view shows up to date.
+// How often a view loads anew, and asks a gateway that does not answer.
+
 import { report } from './dom.mjs';
 
 /// Loads now, and again every so many milliseconds while the page is visible, until the signal ends it. `apply` is

@@ -1,4 +1,5 @@
-// Whether everything went as scripted, and what the client did wrong, as it is now.
+// Verify and review.
+
 import { call } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
 import { add, el, placed, refill, table, text } from './dom.mjs';

@@ -1,4 +1,5 @@
-// What the gateway was told by files, and a document of one's own in their place or beside them.
+// Scripts and the editor.
+
 import { call } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
 import { add, button, el, field, form, problems, refill, say, text } from './dom.mjs';

@@ -1,4 +1,5 @@
-// Stubs in the order in which they are asked, how often each was called, and which would answer a request.
+// Stubs, adding one, "which would answer".
+
 import { call } from './api.mjs';
 import { confirmed, curlButton } from './dialogs.mjs';
 import { add, button, el, field, form, placed, refill, row, say, table } from './dom.mjs';

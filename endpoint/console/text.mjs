@@ -1,5 +1,4 @@
-// How texts, times and numbers are written. Prompts, names and messages come from clients, so that any of them may hold
-// characters that are invisible or that turn the reading order around. They are shown as escapes.
+// How times and numbers are written; which characters are shown as escapes.
 
 const HIDDEN =
   /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Cs}/gu;

@@ -1,5 +1,5 @@
-// When each event of an answer left, which of them carried a token, its faults and the client's departure, on an axis of
-// time.
+// The picture of an exchange's events.
+
 import { el, svg, table } from './dom.mjs';
 import { count, milliseconds } from './text.mjs';
 

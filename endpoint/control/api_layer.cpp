@@ -1,3 +1,5 @@
+// What the API has mounted, and what replaces it.
+
 #include "api_layer.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The routes by which a test gives the replies of stubs with "ask".
+// `/asked`.
 
 #include <utility>
 

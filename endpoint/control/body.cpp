@@ -1,3 +1,5 @@
+// Bodies of requests: texts about their JSON and keys.
+
 #include "body.hpp"
 
 #include <algorithm>

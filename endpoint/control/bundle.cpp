@@ -1,3 +1,5 @@
+// What a bundle holds, which exchanges have none, and why; how faults, times and refusals are written in it.
+
 #include "bundle.hpp"
 
 #include <algorithm>  // all_of, any_of, find_if

@@ -1,4 +1,4 @@
-// The routes of the gateway's clock, and of the gates that scripts name.
+// `/clock`, `/gates`.
 
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,5 @@
+// What routes share: reading numbers, durations (60 s at most, in the header) and ids; JSON of a script's problems.
+
 #include "control.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Who is let in before a body is read; limits; header fields of answers; Content-Security-Policy; types of the page;
+// JSON of errors.
+
 #include "control_server.hpp"
 
 #include <signal.h>

@@ -1,3 +1,5 @@
+// How the program finds the files that it carries.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Which of the tables below are served; errors of several problems.
+
 #include "evidence_routes.hpp"
 
 #include <chrono>

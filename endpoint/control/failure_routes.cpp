@@ -1,4 +1,4 @@
-// /failures, /chaos, /connections, /operations, /listening: what goes wrong, and what else is served.
+// `/failures`, `/chaos`, `/connections`, `/operations`, `/listening`.
 
 #include "control.hpp"
 #include "core/access.hpp"

@@ -1,3 +1,5 @@
+// Which documents share a gate.
+
 #include "gates.hpp"
 
 #include <utility>

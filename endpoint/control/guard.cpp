@@ -1,3 +1,5 @@
+// Who may use it: host, origin, token; 421, 403, 401.
+
 #include "guard.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// In which order changes of the journal are told.
+
 #include "journal_feed.hpp"
 
 #include <algorithm>

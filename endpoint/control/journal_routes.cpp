@@ -1,4 +1,4 @@
-// The routes of the journal.
+// `/journal`: filters, pages, times of events, explaining. The keys of an exchange: `src/evidence/evidence_json.cpp`.
 
 #include <algorithm>
 #include <cctype>

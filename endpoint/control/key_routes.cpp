@@ -1,4 +1,4 @@
-// The routes of the console's API Keys page.
+// `/keys`.
 
 #include <chrono>
 #include <utility>

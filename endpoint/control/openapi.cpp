@@ -1,3 +1,5 @@
+// What the program adds to the OpenAPI document.
+
 #include "openapi.hpp"
 
 #include <string>

@@ -1,3 +1,5 @@
+// How many connections there are, which is closed for the next one.
+
 #include "places.hpp"
 
 #include <utility>

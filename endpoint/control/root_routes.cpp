@@ -1,4 +1,4 @@
-// The root, /schema, /openapi.json, /session, /stop
+// `/`, `/schema`, `/openapi.json`, `/session`, `/stop`.
 
 #include <unistd.h>
 

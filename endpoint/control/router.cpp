@@ -1,3 +1,5 @@
+// The paths' beginning; how paths and queries are compared; 404, 405.
+
 #include "router.hpp"
 
 #include <algorithm>

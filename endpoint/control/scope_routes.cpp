@@ -1,4 +1,4 @@
-// The routes of verdicts, and of scopes: a key per test, which has its own stubs and its own verdict.
+// `/scopes`, `/verify`, `/review`; what ends with a scope.
 
 #include <utility>
 

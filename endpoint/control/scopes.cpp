@@ -1,3 +1,5 @@
+// The scopes that there are; names inside of a scope.
+
 #include "scopes.hpp"
 
 #include <algorithm>

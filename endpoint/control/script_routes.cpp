@@ -1,4 +1,4 @@
-// /script, /reset, /states
+// `/script`, `/states`, `/reset`.
 
 #include <algorithm>
 #include <array>

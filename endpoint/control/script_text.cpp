@@ -1,3 +1,5 @@
+// Bodies that are scripts or a section of one; what is not allowed there or in a scope.
+
 #include "script_text.hpp"
 
 #include <algorithm>

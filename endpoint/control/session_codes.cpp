@@ -1,3 +1,5 @@
+// The codes of console addresses: how long one works, how often a fresh one is shown.
+
 #include "session_codes.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A stub as JSON: its layer, conditions, what hides it.
+
 #include "stub_json.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// /stubs
+// `/stubs`.
 
 #include <limits>
 

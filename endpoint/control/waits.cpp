@@ -1,3 +1,5 @@
+// How often long polls look, how many there are.
+
 #include "waits.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// How Catch2 gets reports and prints values.
+
 #pragma once
 
 // For programs tested with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including

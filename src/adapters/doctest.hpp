@@ -1,3 +1,5 @@
+// The same for doctest.
+
 #pragma once
 
 // For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file

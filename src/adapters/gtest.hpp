@@ -1,3 +1,5 @@
+// The same for GoogleTest.
+
 #pragma once
 
 // For programs tested with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each

@@ -1,3 +1,5 @@
+// Bodies of errors; the codes and words that the profile openai has in them, the models list.
+
 #include "bodies.hpp"
 
 #include <string_view>

@@ -1,3 +1,5 @@
+// A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
+
 #include "completion.hpp"
 
 #include <algorithm>

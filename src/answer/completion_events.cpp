@@ -1,3 +1,5 @@
+// The chunks of a stream and their order: role, deltas, tool calls, finish, usage.
+
 #include "completion_events.hpp"
 
 #include <utility>

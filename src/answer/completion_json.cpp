@@ -1,3 +1,6 @@
+// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
+// `src/serve/reply_answer.cpp`.
+
 #include "completion_json.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
+// (`content_fingerprint`).
+
 #include "default_reply.hpp"
 
 #include <algorithm>

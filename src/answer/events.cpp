@@ -1,3 +1,5 @@
+// What an event is to delivery; the events of `chunks()`.
+
 #include "events.hpp"
 
 namespace mock_gateway {

@@ -1,3 +1,5 @@
+// How often an equal request came; how many are told apart.
+
 #include "occurrences.hpp"
 
 namespace mock_gateway {

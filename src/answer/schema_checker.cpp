@@ -1,3 +1,6 @@
+// Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
+// unsupported schemas.
+
 #include "schema_checker.hpp"
 
 #include <algorithm>

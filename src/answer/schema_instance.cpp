@@ -1,3 +1,6 @@
+// Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
+// `schema_checker.cpp`.
+
 #include "schema_instance.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
+
 #include "schema_pattern.hpp"
 
 #include <algorithm>

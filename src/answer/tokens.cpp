@@ -1,3 +1,5 @@
+// What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
+
 #include "tokens.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The words and sentences of made-up text.
+
 #include "words.hpp"
 
 #include <cstddef>

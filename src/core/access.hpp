@@ -1,3 +1,5 @@
+// How the library reaches what public values hide.
+
 #pragma once
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
+
 #include "calendar.hpp"
 
 #include <algorithm>

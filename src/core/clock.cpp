@@ -1,3 +1,6 @@
+// The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
+// of their waits.
+
 #include "clock.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The types of durations and moments.
+
 #pragma once
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// `GatewayError`, and what its messages begin with.
+
 #pragma once
 
 #include <stdexcept>

@@ -1,11 +1,11 @@
+// Public names before they are defined, since a reader meets the types in the order of their weight; the type of
+// functions that make replies.
+
 #pragma once
 
 #include <functional>
 
 #include "version.hpp"
-
-// The public types that a function takes or gives before they are defined: a reader meets them in the order of their
-// weight.
 
 namespace mock_gateway {
 

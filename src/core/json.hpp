@@ -1,3 +1,5 @@
+// The type of JSON.
+
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+// JSON pointers: escapes, and what one leads to.
+
 #include "json_pointer.hpp"
 
 #include <cstddef>

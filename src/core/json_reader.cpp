@@ -1,3 +1,6 @@
+// Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
+// twice.
+
 #include "json_reader.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
+
 #pragma once
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// The process id; SIGPIPE stays as it was.
+
 #include "process.hpp"
 
 #include <unistd.h>

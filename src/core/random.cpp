@@ -1,3 +1,5 @@
+// The generator and its distributions; fingerprints; made-up letters and digits.
+
 #include "random.hpp"
 
 #include <cmath>

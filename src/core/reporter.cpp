@@ -1,3 +1,5 @@
+// How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
+
 #include "reporter.hpp"
 
 #include <algorithm>  // remove

@@ -1,3 +1,5 @@
+// What copies of a value share, and what is left where one was moved from.
+
 #pragma once
 
 #include <memory>

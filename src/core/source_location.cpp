@@ -1,3 +1,5 @@
+// The place in a test as reports show it: "agent_test.cpp:41".
+
 #include "source_location.hpp"
 
 #include <string_view>

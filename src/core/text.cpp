@@ -1,3 +1,6 @@
+// UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
+// words; %XX.
+
 #include "text.hpp"
 
 #include <algorithm>

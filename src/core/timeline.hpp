@@ -1,3 +1,5 @@
+// The time of one exchange, and its waits for a clock or a gate; its code is in `clock.cpp`.
+
 #pragma once
 
 #include <chrono>

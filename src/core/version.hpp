@@ -1,3 +1,5 @@
+// The version; `MOCK_GATEWAY_HEADER_ONLY`.
+
 #pragma once
 
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)

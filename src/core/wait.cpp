@@ -1,3 +1,5 @@
+// What a wait of a test gives back, and "timed out: ".
+
 #include "wait.hpp"
 
 #include <ostream>

@@ -1,3 +1,5 @@
+// Lines of the library on stderr: what they begin with.
+
 #include "warning.hpp"
 
 #include <iostream>

@@ -1,3 +1,6 @@
+// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64
+// KiB).
+
 #include "delivery.hpp"
 
 #include <algorithm>

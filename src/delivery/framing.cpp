@@ -1,3 +1,5 @@
+// The bytes of an event in a dialect: `data: `, ids, comments, blank lines; HTTP chunks.
+
 #include "framing.hpp"
 
 #include <charconv>

@@ -1,3 +1,5 @@
+// The gzip of a stream.
+
 #include "gzip.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// What is remembered of the bytes that leave, when answers are kept: how many of one.
+
 #include "kept_answer.hpp"
 
 #include <algorithm>  // min

@@ -1,3 +1,5 @@
+// What delivery wants of a connection.
+
 #include "outlet.hpp"
 
 namespace mock_gateway {

@@ -1,3 +1,5 @@
+// The moment of each token, and what it is drawn from.
+
 #include "pace_schedule.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// What is noted of a delivery; of how many events the times are kept (in the header); "stalls as scripted after …".
+
 #include "progress.hpp"
 
 #include "../core/text.hpp"

@@ -1,3 +1,5 @@
+// Waits besides clock and gates; the time between two split writes.
+
 #pragma once
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// What a script has mounted; its code is in `script_document.cpp`.
+
 #pragma once
 
 #include <cstdint>

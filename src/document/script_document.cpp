@@ -1,3 +1,5 @@
+// Reading, mounting and replacing scripts; what is kept when one is read again; how a problem prints.
+
 #include "script_document.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The faults, failures and connection faults of a script document.
+// Keys and names of failures, faults, effects and faults of connections.
 
 #include <iterator>  // size
 #include <string_view>

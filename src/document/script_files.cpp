@@ -1,3 +1,6 @@
+// Which files of a folder are scripts (also `endpoint/script_watch.cpp`); largest file; no JSON, YAML, formats of
+// other tools.
+
 #include "script_files.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// "gateway" and "keys" of a script document.
+// Keys of `gateway` and of `keys`.
 
 #include <iterator>  // size
 #include <string_view>

@@ -1,4 +1,4 @@
-// "when" and "should": the matchers of a script document, and the texts that they look for.
+// Keys of `when`, `should` and of texts.
 
 #include <iterator>  // size
 

@@ -1,4 +1,4 @@
-// The values that have keys of their own: pace, dialect, usage, acceptance.
+// Keys of pace, `sse`, usage, logprobs, acceptance.
 
 #include <iterator>  // size
 

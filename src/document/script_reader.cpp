@@ -1,3 +1,6 @@
+// Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
+// shows of its line.
+
 #include "script_reader.hpp"
 
 #include <algorithm>  // any_of, fill, max, min, upper_bound

@@ -1,3 +1,5 @@
+// Warnings of hidden stubs, of states that nothing leads to, of models and keys that nobody has.
+
 #include "script_references.hpp"
 
 #include <algorithm>  // find, none_of

@@ -1,4 +1,4 @@
-// The replies of a script document: completions, failures, raw replies, chunks; and what breaks and paces them.
+// Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
 
 #include <algorithm>  // any_of
 #include <iterator>   // size

@@ -1,3 +1,5 @@
+// The JSON Schema: its title, and which types have names in it.
+
 #include <set>
 
 #include "../core/json_reader.hpp"

@@ -1,4 +1,4 @@
-// A script document and its sections: stubs, operations, failures, chaos, connections, states.
+// Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
 
 #include "script_sections.hpp"
 

@@ -1,3 +1,5 @@
+// Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
+
 #include "script_values.hpp"
 
 #include <chrono>

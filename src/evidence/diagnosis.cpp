@@ -1,3 +1,6 @@
+// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
+// chaos; what is a refusal.
+
 #include "diagnosis.hpp"
 
 #include <algorithm>  // min, stable_sort

@@ -1,3 +1,5 @@
+// The JSON of exchanges, verifications, reviews: keys, null, base64.
+
 #include "evidence_json.hpp"
 
 #include <chrono>

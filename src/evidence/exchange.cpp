@@ -1,3 +1,5 @@
+// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+
 #include <algorithm>
 #include <ostream>
 #include <string_view>

@@ -1,3 +1,6 @@
+// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
+// `Exchange`.
+
 #include "journal.hpp"
 
 #include <ostream>

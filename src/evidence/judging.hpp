@@ -1,3 +1,5 @@
+// What others call of the review; its code is in `review.cpp`.
+
 #pragma once
 
 #include <string>

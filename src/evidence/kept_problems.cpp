@@ -1,3 +1,5 @@
+// How many problems are kept, for whom the others are counted; what is kept of one.
+
 #include "kept_problems.hpp"
 
 #include "../core/random.hpp"

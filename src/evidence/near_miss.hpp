@@ -1,3 +1,5 @@
+// A stub, and a request beside it, as data.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
+
 #include "notes.hpp"
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+
 #include "record.hpp"
 
 #include <algorithm>  // any_of, count_if, find, find_if, lower_bound, min, none_of, sort

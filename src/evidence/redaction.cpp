@@ -1,3 +1,5 @@
+// Where a recorded request is masked. Which fields, and what is a key: `src/keys/secrets.cpp`.
+
 #include "redaction.hpp"
 
 #include <algorithm>  // min

@@ -1,3 +1,6 @@
+// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// findings.
+
 #include "retries.hpp"
 
 #include <algorithm>  // any_of, fill, find, max, min

@@ -1,3 +1,5 @@
+// `review()`: when a finding is found, its text; what it waits for; how it prints.
+
 #include "review.hpp"
 
 #include <algorithm>  // adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort

@@ -1,3 +1,5 @@
+// What a kept answer shows; masking in it.
+
 #include "sent_answer.hpp"
 
 #include <ostream>

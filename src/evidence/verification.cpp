@@ -1,3 +1,5 @@
+// `verify()`: problems, their texts, how many problems and notes are shown; stubs never called; `called_in_order`.
+
 #include "verifier.hpp"
 
 #include <algorithm>  // any_of, find, min, move, remove_if

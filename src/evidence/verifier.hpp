@@ -1,3 +1,5 @@
+// What `verify()` works on; its code is in `verification.cpp`.
+
 #pragma once
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// Verdicts on a client and their texts; finding, mounting and listing scenarios; their order.
+
 #include "catalogue.hpp"
 
 #include <algorithm>  // equal, max, min, stable_sort

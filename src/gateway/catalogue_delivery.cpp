@@ -1,4 +1,4 @@
-// How an answer is framed, where it breaks, when it comes, and what becomes of connections.
+// Scenarios of framing, breaks, pace and connections.
 
 #include <charconv>
 #include <chrono>

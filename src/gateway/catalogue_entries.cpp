@@ -1,3 +1,5 @@
+// What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
+
 #include "catalogue_entries.hpp"
 
 #include "../core/json_reader.hpp"

@@ -1,4 +1,4 @@
-// What is no answer: errors in all their shapes, and those that go away when the client tries again.
+// Scenarios of errors and retries.
 
 #include <chrono>
 #include <iterator>  // size

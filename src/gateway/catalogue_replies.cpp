@@ -1,4 +1,4 @@
-// What is odd in the chunks themselves and in the tool calls that they carry.
+// Scenarios of chunks and tool calls.
 
 #include <iterator>  // size
 #include <string>

@@ -1,3 +1,5 @@
+// `gateway.chat()`: setters of a stub and what they refuse; `Stub` and its waits.
+
 #include "chat_script.hpp"
 
 #include <cmath>

@@ -1,3 +1,6 @@
+// The calls of `Gateway`; the default model and key; addresses; what is reported at its end; how long `verify()`
+// waits.
+
 #include "gateway.hpp"
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// The defaults of the options: host, limits, timeouts, journal.
+
 #pragma once
 
 #include <chrono>

@@ -1,3 +1,6 @@
+// The options and their comments (in the header); which values are refused. The owner of a model:
+// `src/answer/bodies.hpp` too.
+
 #include "options.hpp"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
+
 #include "sweep_run.hpp"
 
 #include <algorithm>  // any_of, find_if, max, min, none_of, remove_if

@@ -1,3 +1,5 @@
+// The fields of a sweep; its code is in `sweep.cpp`.
+
 #pragma once
 
 #include <cstddef>

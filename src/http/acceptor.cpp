@@ -1,3 +1,5 @@
+// The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
+
 #include "acceptor.hpp"
 
 #include <chrono>

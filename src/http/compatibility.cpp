@@ -1,3 +1,5 @@
+// The oldest cpp-httplib, and configurations that do not fit together.
+
 #include "compatibility.hpp"
 
 #include <httplib.h>

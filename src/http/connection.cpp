@@ -1,3 +1,6 @@
+// When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
+// or RST. How long: options.
+
 #include "connection.hpp"
 
 #include <algorithm>

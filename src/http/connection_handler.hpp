@@ -1,3 +1,5 @@
+// What the server asks of `src/serve/connection_loop.cpp`.
+
 #pragma once
 
 #include <functional>

@@ -1,3 +1,6 @@
+// Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
+// 431, 501, 505.
+
 #include "request_reader.hpp"
 
 #include <algorithm>

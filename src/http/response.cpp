@@ -1,3 +1,5 @@
+// The status line, reason phrases, header fields of framing and their order.
+
 #include "response.hpp"
 
 namespace mock_gateway {

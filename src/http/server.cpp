@@ -1,3 +1,6 @@
+// Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
+// thread.
+
 #include "server.hpp"
 
 #include <httplib.h>

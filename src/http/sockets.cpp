@@ -1,3 +1,5 @@
+// Every call to the system: options, FIN, RST, backlog, poll; why a port cannot be had (`why_not_listen`).
+
 #include "sockets.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,6 @@
+// Connections that cannot be served: how many are looked after, how long they have for their request and for reading
+// their answer.
+
 #include "turned_away.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// A thread for each connection; how long an idle one stays; in the header the stack that it has at least.
+
 #include "workers.hpp"
 
 #include <chrono>

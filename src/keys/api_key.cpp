@@ -1,3 +1,5 @@
+// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, models, operations, limit).
+
 #include "api_key.hpp"
 
 #include <ostream>

@@ -1,3 +1,6 @@
+// Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
+// of rate limits.
+
 #include "key_store.hpp"
 
 #include <algorithm>  // all_of, max

@@ -1,3 +1,5 @@
+// The calls of `gateway.keys()`; what they do is in `key_store.cpp`.
+
 #include "keys.hpp"
 
 #include <optional>

@@ -1,3 +1,6 @@
+// Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
+// they are; `sk-***` (in the header).
+
 #include "secrets.hpp"
 
 #include <algorithm>  // max, min, replace, sort, upper_bound

@@ -1,3 +1,6 @@
+// What requests may hold beyond the documentation: the switches, their defaults (in the header), and what strict,
+// lenient and openai are.
+
 #include "acceptance.hpp"
 
 namespace mock_gateway {

@@ -1,3 +1,5 @@
+// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+
 #include "chat_fields.hpp"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// `messages` of a body: roles, content parts, tool calls and their results; their 400s and findings.
+
 #include "chat_reader.hpp"
 
 #include <string>

@@ -1,3 +1,5 @@
+// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
+
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,6 @@
+// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
+// fields.
+
 #include "chat_reader.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
+// empty or broken body.
+
 #include "chat_request.hpp"
 
 #include <algorithm>

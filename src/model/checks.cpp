@@ -1,3 +1,5 @@
+// `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
+
 #include "checks.hpp"
 
 #include "../core/error.hpp"

@@ -1,3 +1,5 @@
+// Faults of connections: kinds, when each strikes, names; the bytes of garbage (in the header) and of early hints.
+
 #include "connection_fault.hpp"
 
 #include <utility>

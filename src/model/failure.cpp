@@ -1,3 +1,5 @@
+// Ready-made failures (status, code, message, type); Retry-After and its kin; error headers and bodies by hand.
+
 #include "failure.hpp"
 
 #include <utility>

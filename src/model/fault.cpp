@@ -1,3 +1,5 @@
+// Triggers and effects of faults, and their names in reports.
+
 #include "fault.hpp"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// What a finding holds and prints; severities; whether one fails a review.
+
 #include "finding.hpp"
 
 #include <ostream>

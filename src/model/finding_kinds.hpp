@@ -1,3 +1,6 @@
+// The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
+// `chat_reader.cpp`.
+
 #pragma once
 
 #include <array>

@@ -1,3 +1,5 @@
+// Places at which a gate holds a reply.
+
 #include "hold.hpp"
 
 #include "../core/access.hpp"

@@ -1,3 +1,5 @@
+// Replies of mounted operations: statuses, content types.
+
 #include "http_reply.hpp"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Names of operations for rights and failures. Which paths are served: `src/serve/operations.cpp`.
+
 #pragma once
 
 #include <string>

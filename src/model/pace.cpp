@@ -1,3 +1,6 @@
+// Pace, distributions, chunking: what may be set, and limits (30 days). When a token leaves:
+// `src/delivery/pace_schedule.cpp`.
+
 #include "pace.hpp"
 
 #include <algorithm>

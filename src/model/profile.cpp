@@ -1,3 +1,6 @@
+// Profiles (a vendor's shape of answers): names; the table of what each sends and takes; fields that only OpenAI
+// documents.
+
 #include "profile.hpp"
 
 #include <algorithm>

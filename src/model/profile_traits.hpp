@@ -1,3 +1,5 @@
+// All that profiles can differ in; the values of the documented one.
+
 #pragma once
 
 #include <cstddef>

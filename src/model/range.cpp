@@ -1,3 +1,5 @@
+// Ranges of numbers, and how they print ("at least 2").
+
 #include "range.hpp"
 
 #include <cmath>

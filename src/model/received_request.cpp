@@ -1,3 +1,5 @@
+// An HTTP request as tests see it: target, header fields and how their names and lists compare.
+
 #include "received_request.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// What a test can say of a reply: its setters, `text()`, `tool_call()`, `chunks()`, `raw_reply()`; what their
+// arguments may be.
+
 #include "reply.hpp"
 
 #include <limits>

@@ -1,3 +1,5 @@
+// What a reply cannot carry, which faults can never happen in it, and the texts that say so.
+
 #include "reply_checks.hpp"
 
 #include <cmath>

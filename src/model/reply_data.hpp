@@ -1,3 +1,5 @@
+// The fields of a reply, and what they are when nothing is set.
+
 #pragma once
 
 #include <cstddef>

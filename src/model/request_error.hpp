@@ -1,3 +1,5 @@
+// The exception that refuses a request.
+
 #pragma once
 
 #include "failure.hpp"

@@ -1,3 +1,6 @@
+// SSE dialects: switches, defaults (in the header), pings, refused combinations, notes of verify(). Bytes:
+// `src/delivery/framing.cpp`.
+
 #include "sse_dialect.hpp"
 
 #include <chrono>

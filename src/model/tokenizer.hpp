@@ -1,3 +1,5 @@
+// The type of a tokenizer. What a token is without one: `src/answer/tokens.cpp`.
+
 #pragma once
 
 #include <functional>

@@ -1,3 +1,5 @@
+// The ways to divide a reply into writes.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Rules of chaos: what one may hold, and its text.
+
 #include "chaos.hpp"
 
 #include "../core/access.hpp"

@@ -1,3 +1,5 @@
+// The fields of a rule of chaos.
+
 #pragma once
 
 #include <cstddef>

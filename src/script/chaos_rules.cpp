@@ -1,3 +1,5 @@
+// Which rules strike a request: draws, counts, the text of a strike.
+
 #include "chaos_rules.hpp"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Which connection a queued fault strikes.
+
 #include "connection_faults.hpp"
 
 #include <algorithm>  // find_if, remove_if

@@ -1,3 +1,5 @@
+// Where texts are shortened in reports (120 bytes), what is shown around a difference.
+
 #include "excerpts.hpp"
 
 #include <algorithm>  // min, mismatch

@@ -1,3 +1,5 @@
+// Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
+
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Matchers of the documented fields, and of the body as JSON.
+// Matchers of fields and of JSON in the body, their names and "actual" in reports.
 
 #include <algorithm>  // count_if, find, min
 #include <optional>

@@ -1,3 +1,5 @@
+// The queue of `fail_next` and `fail_always`.
+
 #include "forced_failures.hpp"
 
 #include <algorithm>  // find_if, remove_if

@@ -1,3 +1,5 @@
+// Which stubs never answer, since others hide them.
+
 #include "hiding.hpp"
 
 #include <algorithm>  // lower_bound, min, sort, unique

@@ -1,3 +1,5 @@
+// When two JSON values are equal or one includes the other; the text of the difference.
+
 #include "json_comparison.hpp"
 
 #include <algorithm>  // max

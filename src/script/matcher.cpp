@@ -1,3 +1,5 @@
+// `&&`, `||`, `!`; a bare string; the text of the last user message; explaining conditions one by one.
+
 #include "matcher.hpp"
 
 #include <algorithm>  // find_if

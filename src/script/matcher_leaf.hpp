@@ -1,3 +1,5 @@
+// How matchers are built; its code is in `matchers.cpp`.
+
 #pragma once
 
 #include <string>

@@ -1,3 +1,5 @@
+// What a condition is made of.
+
 #pragma once
 
 #include <cstddef>

@@ -1,3 +1,6 @@
+// All matchers with their comments (in the header); those of messages, tool results, headers, query, key and own
+// functions.
+
 #include "matchers.hpp"
 
 #include <algorithm>  // any_of, min, replace

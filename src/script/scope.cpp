@@ -1,3 +1,5 @@
+// Which requests belong to one of several tests: by key or header.
+
 #include "scope.hpp"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
+// other.
+
 #include "script.hpp"
 
 #include <algorithm>  // all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …

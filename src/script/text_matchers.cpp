@@ -1,3 +1,5 @@
+// Matchers of texts; how long a text `matches_regex` searches.
+
 #include <algorithm>  // min
 #include <memory>
 #include <optional>

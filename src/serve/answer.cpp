@@ -1,3 +1,5 @@
+// What an answer is made of; how it becomes a failure.
+
 #include "answer.hpp"
 
 #include "../answer/bodies.hpp"

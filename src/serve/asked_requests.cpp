@@ -1,3 +1,5 @@
+// Requests that wait for the test's reply, and how long (10 s, in the header).
+
 #include "asked_requests.hpp"
 
 #include <algorithm>  // any_of, max

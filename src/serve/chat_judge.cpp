@@ -1,3 +1,6 @@
+// The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
+// reply.
+
 #include "chat_judge.hpp"
 
 #include <atomic>

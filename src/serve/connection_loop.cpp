@@ -1,3 +1,5 @@
+// One request after the other; faults of connections when they happen; 503 `connection_limit`.
+
 #include "connection_loop.hpp"
 
 #include <chrono>

@@ -1,3 +1,5 @@
+// Which content types are accepted; the text of 415.
+
 #include "content_type.hpp"
 
 #include <cstddef>

@@ -1,3 +1,5 @@
+// Which faults, holds and places were not reached, and guards that ended a wait.
+
 #include "delivery_report.hpp"
 
 #include <string>

@@ -1,3 +1,5 @@
+// What a request would be answered that is not sent.
+
 #include "explanation.hpp"
 
 #include <algorithm>  // all_of

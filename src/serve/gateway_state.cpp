@@ -1,3 +1,6 @@
+// All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
+// created.
+
 #include "gateway_state.hpp"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
+// words: `src/model/failure.cpp`.
+
 #include "judge.hpp"
 
 #include <algorithm>

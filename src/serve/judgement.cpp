@@ -1,3 +1,5 @@
+// What is known of a request while it is judged; the texts of 500 `internal_error`.
+
 #include "judgement.hpp"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// 403 and 404 of a model.
+
 #include "model_check.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
+
 #include "operations.hpp"
 
 #include <algorithm>

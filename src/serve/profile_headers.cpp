@@ -1,3 +1,5 @@
+// `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
+
 #include "profile_headers.hpp"
 
 #include <chrono>

@@ -1,3 +1,6 @@
+// `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
+// reasons.
+
 #include "reply_answer.hpp"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
+// body.
+
 #include "runner.hpp"
 
 #include <cstdint>

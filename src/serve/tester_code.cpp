@@ -1,3 +1,5 @@
+// What becomes of exceptions of the test's functions.
+
 #include "tester_code.hpp"
 
 #include <string_view>

@@ -99,6 +99,13 @@ class Docs(unittest.TestCase):
                 self.assertEqual((CHECKOUT / name).read_text(encoding="utf-8"), code, f"{page.name} shows another {name}")
         self.assertGreater(shown, 0)
 
+    def test_the_header_begins_with_a_complete_test(self):
+        example = (CHECKOUT / "examples/first_test.cpp").read_text(encoding="utf-8")
+        wanted = [f"//     {line}".rstrip() if line else "//" for line in example[example.index("#define"):].splitlines()]
+        shown = (CHECKOUT / "mock_gateway.hpp").read_text(encoding="utf-8").splitlines()[:60]
+        begin = shown.index(wanted[0])
+        self.assertEqual(shown[begin:begin + len(wanted)], wanted)
+
     def test_every_public_name_is_told(self):
         interface = (CHECKOUT / "mock_gateway.hpp").read_text(encoding="utf-8").split("#endif  // MOCK_GATEWAY_HPP")[0]
         names = set(public_names(interface))

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""What each file of src/ and endpoint/ decides, by its own first line. Run: python3 tests/house/decides.py [word…]
+
+With words, those files are printed whose name or line has all of them. Exit status: 0, or 1 when no file does.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
+FOLDERS = ["src", "endpoint"]
+# Files that cannot have a comment, and what they decide.
+WITHOUT_COMMENTS = {"endpoint/control/openapi.json": "The OpenAPI document: routes, parameters, answers."}
+COMMENT = re.compile(
+    r'(?:<!doctype html>\n|#![^\n]*\n)?(?:(?P<lines>(?:(?://|#)(?!include|pragma)[^\n]*\n)+)|/\*(?P<css>.*?)\*/|<!--(?P<html>.*?)-->|"""(?P<py>.*?)\n)',
+    re.DOTALL,
+)
+
+
+def files():
+    """The files that a person wrote, relative to the checkout. Of a header and its .cpp, the .cpp stands for both."""
+    paths = (path for folder in FOLDERS for path in (CHECKOUT / folder).rglob("*") if path.is_file())
+    for path in sorted(path for path in paths if "__pycache__" not in path.parts):
+        if path.suffix != ".hpp" or not path.with_suffix(".cpp").exists():
+            yield path.relative_to(CHECKOUT).as_posix()
+
+
+def first_line(text):
+    """The comment that a text begins with, as one line; empty when it begins with none."""
+    comment = COMMENT.match(text)
+    if not comment:
+        return ""
+    lines = comment["lines"] or comment["css"] or comment["html"] or comment["py"]
+    paragraph = re.split(r"\n(?://|#)?[ \t]*\n", lines.strip())[0]
+    return " ".join(re.sub(r"^(?://+|#)\s?", "", line.strip()) for line in paragraph.splitlines())
+
+
+def decides(name):
+    return WITHOUT_COMMENTS.get(name) or first_line((CHECKOUT / name).read_text(encoding="utf-8"))
+
+
+def shown(name):
+    """`src/keys/keys.*` for a pair."""
+    path = Path(name)
+    pair = path.suffix == ".cpp" and (CHECKOUT / path.with_suffix(".hpp")).exists()
+    return f"{path.with_suffix('.*') if pair else path}"
+
+
+def main(words):
+    printed = False
+    for name in files():
+        line = f"{shown(name)}  {decides(name)}"
+        if all(word.lower() in line.lower() for word in words):
+            print(line)
+            printed = True
+    return 0 if printed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
