@@ -10,6 +10,7 @@
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/fault.hpp"
+#include "../model/pace.hpp"
 #include "../model/reply.hpp"
 #include "../model/sse_dialect.hpp"
 #include "catalogue.hpp"

@@ -18,6 +18,7 @@ namespace mock_gateway {
 
 namespace detail {
 
+struct Access;
 class JournalState;
 class Script;
 class StubState;
