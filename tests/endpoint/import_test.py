@@ -338,6 +338,8 @@ class WhatItPrints(unittest.TestCase):
         script = imported_bytes(b'{"error": {"message": "no"}}')
         self.assertEqual(reply_of(script)["raw_reply"], {"status": 200, "body": '{"error": {"message": "no"}}'})
         self.assertIn("record it with curl -i", script["comment"])
+        for plain in b'{"choices": []}', b'["error"]':
+            self.assertNotIn("is an error", imported_bytes(plain)["comment"])
 
 
 class HarFiles(unittest.TestCase):

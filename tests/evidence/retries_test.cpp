@@ -152,13 +152,14 @@ TEST_CASE("a new call that comes too early is told when it came, and makes no re
   CHECK(limited.findings()[0].exchanges == std::vector<std::uint64_t>{1, 2});
   CHECK(limited.without("asked_again_early").message() == two);
 
-  CHECK(Wire().asked_again(rate_limited().retry_after_ms(500ms), {{key, "a"}}, 20ms, {{key, "b"}}).message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again after 0.02 s, as a new call (an "
-        "Idempotency-Key of its own); retry-after-ms was 0.5 s. Let what retries around the client wait for the "
+  // The pauses of the manual clock are longer than what the machine takes for two requests, which counts as well.
+  CHECK(Wire().asked_again(rate_limited().retry_after_ms(9500ms), {{key, "a"}}, 9s, {{key, "b"}}).message() ==
+        "asked_again_early (exchange 2 after 1): asked the same again after 9 s, as a new call (an "
+        "Idempotency-Key of its own); retry-after-ms was 9.5 s. Let what retries around the client wait for the "
         "header's time. "
         "A test that asks again on purpose is right.");
-  CHECK(Wire().asked_again(unauthorized(), first_try, 20ms, first_try).message() ==
-        "asked_again_early (exchange 2 after 1): asked the same again 0.02 s after 401 \"unauthorized\", as a new call "
+  CHECK(Wire().asked_again(unauthorized(), first_try, 900ms, first_try).message() ==
+        "asked_again_early (exchange 2 after 1): asked the same again 0.9 s after 401 \"unauthorized\", as a new call "
         "(x-stainless-retry-count: 0). Let what retries around the client report the error. A test that asks again on "
         "purpose is right.");
 }

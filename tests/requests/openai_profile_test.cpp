@@ -317,6 +317,8 @@ TEST_CASE("the time until a limit resets has hours, minutes and seconds, and is 
                                                                {3'599'500ms, "1h0m0s"},
                                                                {1h, "1h0m0s"},
                                                                {3'600'001ms, "1h0m1s"},
+                                                               {7199s, "1h59m59s"},
+                                                               {3599h, "3599h0m0s"},
                                                                {25h + 61s, "25h1m1s"}};
   for (const auto& [window, text] : times) {
     const auto& text_shown = text;  // a lambda in C++17 cannot name a structured binding
