@@ -341,6 +341,11 @@ class WhatItPrints(unittest.TestCase):
         for plain in b'{"choices": []}', b'["error"]':
             self.assertNotIn("is an error", imported_bytes(plain)["comment"])
 
+    def test_the_first_and_the_last_final_status_are_served_as_they_are(self):
+        for status in 200, 599:
+            script = imported_bytes(b"HTTP/1.1 %d Odd\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nno" % status)
+            self.assertEqual(reply_of(script)["raw_reply"]["status"], status)
+
 
 class HarFiles(unittest.TestCase):
     maxDiff = None

@@ -115,6 +115,11 @@ TEST_CASE("an exchange that was no chat request says so when asked for one") {
   Http(gateway).get("/v1/models");
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }),
                  "exchange 1 (GET /v1/models) was no valid chat request"));
+  const std::string longest = "/" + std::string(99, 'a');
+  Http(gateway).get(longest);
+  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), " (GET " + longest + ") was"));
+  Http(gateway).get(longest + "b");
+  CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "a…) was"));
   Http(gateway).post(chat_path, Json{{"model", "mock-model"}});
   CHECK(has_part(error_of([&] { gateway.journal().last().chat(); }), "answered with 400"));
 }
