@@ -78,4 +78,12 @@ std::chrono::steady_clock::duration time_of(const Action& action) {
   return std::chrono::steady_clock::now() - before;
 }
 
+/// The seconds of the processor that this process takes for an action: the same whatever else the machine does.
+template <class Action>
+double processor_seconds_of(const Action& action) {
+  const ProcessorTime before = ProcessorTime::now();
+  action();
+  return ProcessorTime::now().own - before.own;
+}
+
 }  // namespace test_support
