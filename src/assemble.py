@@ -60,11 +60,11 @@ class Part:
         kept = list(self._keep(blanked.splitlines()))
         while kept and not kept[-1][1].strip():
             kept.pop()
-        insertions = {}  # line number: [(column, text)]
-        for offset, added in self._marks(blanked):
+        changes = {}  # line number: [(column, how many characters go, text)]
+        for offset, gone, added in self._marks(blanked):
             start = blanked.rfind("\n", 0, offset) + 1
-            insertions.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, added))
-        self.kept = [self._with(line, insertions.get(number, ())) for number, line in kept]
+            changes.setdefault(blanked.count("\n", 0, offset) + 1, []).append((offset - start, gone, added))
+        self.kept = [self._with(line, changes.get(number, ())) for number, line in kept]
 
     def problem(self, line, message):
         self.problems.append(f"{self.label}:{line}: {message}")
@@ -120,20 +120,20 @@ class Part:
             self.problem(number, f"{macro} belongs in {PUBLIC_MACROS}: users see it")
 
     @staticmethod
-    def _with(line, insertions):
-        for column, added in sorted(insertions, reverse=True):
-            line = line[:column] + added + line[column:]
+    def _with(line, changes):
+        for column, gone, added in sorted(changes, reverse=True):
+            line = line[:column] + added + line[column + gone :]
         return line
 
     def _marks(self, blanked):
-        """What the assembled header has besides the lines of the part, as (offset, text).
+        """What the assembled header has besides the lines of the part, as (offset, how many characters go, text).
 
         In a header every file that includes it would get its own copy of what has internal linkage. Only adapters want
         that: each file's copy is for the framework as that file has configured it.
         """
         code = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m[0]), blanked, flags=re.M)
         heading_start, scopes = 0, []  # scopes: for each open brace, whether it is a namespace's
-        ours = False  # whether the outermost scope is namespace mock_gateway
+        ours = ""  # what closes namespace mock_gateway besides its own brace, while it is the outermost scope
         anonymous_at = None  # how many scopes the outermost anonymous namespace stands in
         for token in re.finditer(r"[{};]|\bstatic\b", code):
             line = code.count("\n", 0, token.start()) + 1
@@ -145,12 +145,12 @@ class Part:
             starts_at = code.find(heading, heading_start)
             heading_start = token.end()
             if token[0] == ";" and not all(scopes) and self._is_virtual(heading):
-                yield starts_at + self._first_word(heading), "MOCK_GATEWAY_INLINE "
+                yield starts_at + self._first_word(heading), 0, "MOCK_GATEWAY_INLINE "
             if token[0] == "}" and scopes:
                 scopes.pop()
                 if ours and not scopes:
-                    ours = False
-                    yield token.end(), "}"
+                    yield token.end(), 0, ours
+                    ours = ""
                 if len(scopes) == anonymous_at:
                     anonymous_at = None
                 continue
@@ -160,19 +160,21 @@ class Part:
                     self.problem(line, "no anonymous namespace: use namespace detail, with a name for the part")
                 elif anonymous_at is None:
                     anonymous_at = len(scopes)
-            if token[0] == "{" and namespace and not scopes and namespace[1].startswith("mock_gateway"):
-                ours = True
-                if namespace[1] == "mock_gateway":
-                    yield token.end(), " inline namespace MOCK_GATEWAY_ABI {"
-                else:
-                    self.problem(line, "open namespace mock_gateway by itself, and others inside it")
+            if token[0] == "{" and namespace and not scopes and namespace[1] == "mock_gateway":
+                ours = "}"
+                yield token.end(), 0, " inline namespace MOCK_GATEWAY_ABI {"
+            elif token[0] == "{" and namespace and not scopes and namespace[1].startswith("mock_gateway::"):
+                # namespace mock_gateway::detail {
+                ours = "}}"
+                within = starts_at + heading.index("::")
+                yield within, 2, " { inline namespace MOCK_GATEWAY_ABI { namespace "
             defines = token[0] == "{" or re.search(r"=\s*default$", heading)
             shared = all(scopes) and anonymous_at is None
             if defines and not namespace and shared and self._is_function(heading):
                 if self.path.suffix == ".hpp":
                     self.problem(line, "a function defined in a header needs inline")
                 else:
-                    yield starts_at + self._first_word(heading), "MOCK_GATEWAY_INLINE "
+                    yield starts_at + self._first_word(heading), 0, "MOCK_GATEWAY_INLINE "
             if token[0] == "{":
                 # `extern "C" {` opens no scope of its own.
                 scopes.append(bool(namespace) or heading == "extern")

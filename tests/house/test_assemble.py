@@ -438,9 +438,15 @@ class AssembleTest(unittest.TestCase):
         self.assertEqual(opened, len(re.findall("^namespace mock_gateway", text, re.M)))
         self.assertIn("#define MOCK_GATEWAY_ABI compiled_1_2\n", text)
 
-    def test_a_nested_namespace_in_one_line_is_refused(self):
-        self.change("core/clock.cpp", "namespace mock_gateway {", "namespace mock_gateway::detail {")
-        self.assert_refused("src/core/clock.cpp:5: open namespace mock_gateway by itself, and others inside it")
+    def test_a_namespace_that_is_nested_in_one_line_carries_them_too(self):
+        before = "mock_gateway"
+        for inner in ("detail", "detail::clock"):
+            self.change("core/clock.cpp", f"namespace {before} {{", f"namespace mock_gateway::{inner} {{")
+            self.change("core/clock.cpp", f"}}  // namespace {before}", f"}}  // namespace mock_gateway::{inner}")
+            before = f"mock_gateway::{inner}"
+            text = self.assembled()
+            self.assertIn(f"\nnamespace mock_gateway {{ inline namespace MOCK_GATEWAY_ABI {{ namespace {inner} {{\n", text)
+            self.assertIn(f"\n}}}}}}  // namespace mock_gateway::{inner}\n", text)
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_files_of_different_modes_do_not_link(self):
