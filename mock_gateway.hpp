@@ -8313,9 +8313,9 @@ std::size_t received(int socket);
 std::size_t unacknowledged(int socket);
 /// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
-/// How many received bytes the program at the other end has not read; nothing where the system cannot tell. Linux can
-/// of a peer on the same machine and in the same network namespace.
-std::optional<std::size_t> unread_by_peer(int socket);
+/// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
+/// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
+std::optional<bool> was_read_by_peer(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
@@ -25062,11 +25062,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   return !stop_line_->is_stopped();
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> Connection::was_read() const {
-  const std::optional<std::size_t> unread = sockets::unread_by_peer(socket_);
-  if (!unread) return std::nullopt;
-  return *unread == 0 && sockets::unacknowledged(socket_) == 0;
-}
+MOCK_GATEWAY_INLINE std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
 
 MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;
@@ -26202,7 +26198,27 @@ MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   return true;
 }
 
-MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int socket) {
+/// A count of bytes in the tcp_info that the kernel fills in. The C library's own tcp_info ends before it.
+enum class ByteCount : std::size_t { acknowledged = 120, received = 128 };
+
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, ByteCount count) {
+  std::uint64_t bytes = 0;
+  if (size < static_cast<std::size_t>(count) + sizeof bytes) return std::nullopt;
+  std::memcpy(&bytes, info + static_cast<std::size_t>(count), sizeof bytes);
+  return bytes;
+}
+
+/// How many bytes have been handed to the system for an accepted connection.
+MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
+  char info[512];
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
+  const std::optional<std::uint64_t> acknowledged = counted_in(info, size, ByteCount::acknowledged);
+  if (!acknowledged) return std::nullopt;
+  return *acknowledged + unacknowledged(socket);
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -26212,11 +26228,12 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int socket) {
   request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
   request.head.nlmsg_flags = NLM_F_REQUEST;
   request.asked.sdiag_protocol = IPPROTO_TCP;
+  request.asked.idiag_ext = 1u << (INET_DIAG_INFO - 1);
   request.asked.idiag_states = ~0U;
   request.asked.id.idiag_cookie[0] = request.asked.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
   const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
   if (system < 0) return std::nullopt;
-  alignas(nlmsghdr) char answer[1024];
+  char answer[2048];
   ssize_t size = -1;
   // The kernel answers before send returns.
   if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
@@ -26224,14 +26241,28 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int socket) {
   ::close(system);
   nlmsghdr head{};
   inet_diag_msg found{};
-  if (size < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof found)) return std::nullopt;
+  constexpr std::size_t attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof found);
+  if (size < static_cast<ssize_t>(attributes)) return std::nullopt;
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  return found.idiag_rqueue;
+  if (found.idiag_rqueue > 0) return false;
+  // An empty queue may be one to which nothing has come yet. The acknowledgement would tell, but a peer that has just
+  // sent something delays it by 40 ms.
+  const std::optional<std::uint64_t> sent = handed_over(socket);
+  nlattr attribute{};
+  for (std::size_t at = attributes; sent && at + sizeof attribute <= static_cast<std::size_t>(size);
+       at += NLA_ALIGN(attribute.nla_len)) {
+    std::memcpy(&attribute, answer + at, sizeof attribute);
+    if (attribute.nla_len < NLA_HDRLEN || at + attribute.nla_len > static_cast<std::size_t>(size)) break;
+    if (attribute.nla_type != INET_DIAG_INFO) continue;
+    const auto arrived = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
+    if (arrived) return *arrived >= *sent;
+  }
+  return unacknowledged(socket) == 0;
 }
 #else
-MOCK_GATEWAY_INLINE std::optional<std::size_t> unread_by_peer(int) { return std::nullopt; }
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int) { return std::nullopt; }
 #endif
 
 MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
@@ -35598,50 +35629,50 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  24475    http/acceptor.cpp
 //  24586    http/compatibility.cpp
 //  24698    http/connection.cpp
-//  25205    http/request_reader.cpp
-//  25580    http/response.cpp
-//  25663    http/server.cpp
-//  25998    http/sockets.cpp
-//  26448    http/turned_away.cpp
-//  26540    http/workers.cpp
-//  26678    serve/answer.cpp
-//  26704    serve/asked_requests.cpp
-//  26779    serve/chat_judge.cpp
-//  27050    serve/connection_loop.cpp
-//  27145    serve/content_type.cpp
-//  27189    serve/delivery_report.cpp
-//  27284    serve/explanation.cpp
-//  27368    serve/gateway_state.cpp
-//  27416    serve/judge.cpp
-//  27619    serve/judgement.cpp
-//  27677    serve/model_check.cpp
-//  27701    serve/operations.cpp
-//  27858    serve/profile_headers.cpp
-//  27902    serve/reply_answer.cpp
-//  28044    serve/runner.cpp
-//  28260    serve/tester_code.cpp
-//  28279    gateway/catalogue.cpp
-//  28650    gateway/catalogue_delivery.cpp
-//  29214    gateway/catalogue_entries.cpp
-//  29374    gateway/catalogue_failures.cpp
-//  29639    gateway/catalogue_replies.cpp
-//  30037    gateway/chat_script.cpp
-//  30186    gateway/gateway.cpp
-//  30469    gateway/options.cpp
-//  30657    gateway/sweep.cpp
-//  31106    document/script_document.cpp
-//  31505    document/script_faults.cpp
-//  31805    document/script_files.cpp
-//  31954    document/script_gateway.cpp
-//  32212    document/script_matchers.cpp
-//  32543    document/script_objects.cpp
-//  32755    document/script_reader.cpp
-//  33123    document/script_references.cpp
-//  33390    document/script_replies.cpp
-//  33864    document/script_schema.cpp
-//  33975    document/script_sections.cpp
-//  34517    document/script_values.cpp
-//  34917  Adapters
-//  34934    adapters/catch2.hpp
-//  35094    adapters/doctest.hpp
-//  35259    adapters/gtest.hpp
+//  25201    http/request_reader.cpp
+//  25576    http/response.cpp
+//  25659    http/server.cpp
+//  25994    http/sockets.cpp
+//  26479    http/turned_away.cpp
+//  26571    http/workers.cpp
+//  26709    serve/answer.cpp
+//  26735    serve/asked_requests.cpp
+//  26810    serve/chat_judge.cpp
+//  27081    serve/connection_loop.cpp
+//  27176    serve/content_type.cpp
+//  27220    serve/delivery_report.cpp
+//  27315    serve/explanation.cpp
+//  27399    serve/gateway_state.cpp
+//  27447    serve/judge.cpp
+//  27650    serve/judgement.cpp
+//  27708    serve/model_check.cpp
+//  27732    serve/operations.cpp
+//  27889    serve/profile_headers.cpp
+//  27933    serve/reply_answer.cpp
+//  28075    serve/runner.cpp
+//  28291    serve/tester_code.cpp
+//  28310    gateway/catalogue.cpp
+//  28681    gateway/catalogue_delivery.cpp
+//  29245    gateway/catalogue_entries.cpp
+//  29405    gateway/catalogue_failures.cpp
+//  29670    gateway/catalogue_replies.cpp
+//  30068    gateway/chat_script.cpp
+//  30217    gateway/gateway.cpp
+//  30500    gateway/options.cpp
+//  30688    gateway/sweep.cpp
+//  31137    document/script_document.cpp
+//  31536    document/script_faults.cpp
+//  31836    document/script_files.cpp
+//  31985    document/script_gateway.cpp
+//  32243    document/script_matchers.cpp
+//  32574    document/script_objects.cpp
+//  32786    document/script_reader.cpp
+//  33154    document/script_references.cpp
+//  33421    document/script_replies.cpp
+//  33895    document/script_schema.cpp
+//  34006    document/script_sections.cpp
+//  34548    document/script_values.cpp
+//  34948  Adapters
+//  34965    adapters/catch2.hpp
+//  35125    adapters/doctest.hpp
+//  35290    adapters/gtest.hpp

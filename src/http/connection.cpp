@@ -374,11 +374,7 @@ bool Connection::drain() {
   return !stop_line_->is_stopped();
 }
 
-std::optional<bool> Connection::was_read() const {
-  const std::optional<std::size_t> unread = sockets::unread_by_peer(socket_);
-  if (!unread) return std::nullopt;
-  return *unread == 0 && sockets::unacknowledged(socket_) == 0;
-}
+std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
 
 void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;

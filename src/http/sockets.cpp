@@ -224,7 +224,27 @@ bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   return true;
 }
 
-std::optional<std::size_t> unread_by_peer(int socket) {
+/// A count of bytes in the tcp_info that the kernel fills in. The C library's own tcp_info ends before it.
+enum class ByteCount : std::size_t { acknowledged = 120, received = 128 };
+
+std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, ByteCount count) {
+  std::uint64_t bytes = 0;
+  if (size < static_cast<std::size_t>(count) + sizeof bytes) return std::nullopt;
+  std::memcpy(&bytes, info + static_cast<std::size_t>(count), sizeof bytes);
+  return bytes;
+}
+
+/// How many bytes have been handed to the system for an accepted connection.
+std::optional<std::uint64_t> handed_over(int socket) {
+  char info[512];
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &size) != 0) return std::nullopt;
+  const std::optional<std::uint64_t> acknowledged = counted_in(info, size, ByteCount::acknowledged);
+  if (!acknowledged) return std::nullopt;
+  return *acknowledged + unacknowledged(socket);
+}
+
+std::optional<bool> was_read_by_peer(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -234,11 +254,12 @@ std::optional<std::size_t> unread_by_peer(int socket) {
   request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
   request.head.nlmsg_flags = NLM_F_REQUEST;
   request.asked.sdiag_protocol = IPPROTO_TCP;
+  request.asked.idiag_ext = 1u << (INET_DIAG_INFO - 1);
   request.asked.idiag_states = ~0U;
   request.asked.id.idiag_cookie[0] = request.asked.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
   const int system = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
   if (system < 0) return std::nullopt;
-  alignas(nlmsghdr) char answer[1024];
+  char answer[2048];
   ssize_t size = -1;
   // The kernel answers before send returns.
   if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
@@ -246,14 +267,28 @@ std::optional<std::size_t> unread_by_peer(int socket) {
   ::close(system);
   nlmsghdr head{};
   inet_diag_msg found{};
-  if (size < static_cast<ssize_t>(NLMSG_HDRLEN + sizeof found)) return std::nullopt;
+  constexpr std::size_t attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof found);
+  if (size < static_cast<ssize_t>(attributes)) return std::nullopt;
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  return found.idiag_rqueue;
+  if (found.idiag_rqueue > 0) return false;
+  // An empty queue may be one to which nothing has come yet. The acknowledgement would tell, but a peer that has just
+  // sent something delays it by 40 ms.
+  const std::optional<std::uint64_t> sent = handed_over(socket);
+  nlattr attribute{};
+  for (std::size_t at = attributes; sent && at + sizeof attribute <= static_cast<std::size_t>(size);
+       at += NLA_ALIGN(attribute.nla_len)) {
+    std::memcpy(&attribute, answer + at, sizeof attribute);
+    if (attribute.nla_len < NLA_HDRLEN || at + attribute.nla_len > static_cast<std::size_t>(size)) break;
+    if (attribute.nla_type != INET_DIAG_INFO) continue;
+    const auto arrived = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
+    if (arrived) return *arrived >= *sent;
+  }
+  return unacknowledged(socket) == 0;
 }
 #else
-std::optional<std::size_t> unread_by_peer(int) { return std::nullopt; }
+std::optional<bool> was_read_by_peer(int) { return std::nullopt; }
 #endif
 
 void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }

@@ -47,9 +47,9 @@ std::size_t received(int socket);
 std::size_t unacknowledged(int socket);
 /// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
-/// How many received bytes the program at the other end has not read; nothing where the system cannot tell. Linux can
-/// of a peer on the same machine and in the same network namespace.
-std::optional<std::size_t> unread_by_peer(int socket);
+/// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
+/// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
+std::optional<bool> was_read_by_peer(int socket);
 /// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);

@@ -19,6 +19,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/timing.hpp"
 
 namespace writes_test {
 
@@ -188,6 +189,23 @@ TEST_CASE("each slice of a reply is a read of its own, over IPv4, over IPv6, and
     CHECK(reads.size() > 100);
     CHECK(*std::max_element(reads.begin(), reads.end()) == 7);
   }
+}
+#endif
+
+#ifdef __linux__
+TEST_CASE("the next slice leaves when the client has read the one before, not when its system has acknowledged it") {
+  Gateway gateway;
+  gateway.chat().reply(text("one two").slice_writes(200));
+  RawConnection connection(gateway);
+  std::vector<std::chrono::nanoseconds> times;
+  // In a conversation that goes to and fro, a system delays each acknowledgement by 40 ms.
+  for (int i = 0; i < 40; ++i) {
+    times.push_back(test_support::time_of([&] {
+      connection.send(Http(gateway).format_chat());
+      REQUIRE(connection.receive_response().complete);
+    }));
+  }
+  CHECK(*std::min_element(times.begin() + 20, times.end()) < 20ms);
 }
 #endif
 
