@@ -1508,10 +1508,10 @@ class Gate {
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
-  /// acknowledged everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
+  /// everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
   /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
   /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
-  /// is acknowledged, the two are the same.
+  /// has come there, the two are the same.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Lets one exchange pass: the one held longest, else the next to arrive.
@@ -1597,7 +1597,7 @@ Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. Everything before it has arrived: it is acknowledged by the client's kernel before a FIN
+/// What happens at a trigger. Everything before it has arrived: the client's kernel has it before a FIN
 /// or RST follows.
 class Effect {
  public:
@@ -2306,7 +2306,7 @@ struct Departure {
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
+  /// How many of these bytes have come to the client's kernel; all where the system cannot tell.
   std::size_t delivered = 0;
   /// When, on the gateway's clock.
   TimePoint at{};
@@ -4813,7 +4813,7 @@ namespace detail {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether everything sent is acknowledged; asked again and again until it is.
+  /// `delivered`: whether everything sent has come to the client's kernel; asked again and again until it is.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   MOCK_GATEWAY_INLINE ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -7104,7 +7104,7 @@ class Outlet {
   virtual bool wait_until_writable() = 0;
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has acknowledged what was written; false as for write.
+  /// Waits until the client's kernel has what was written; false as for write.
   virtual bool drain() = 0;
   /// Whether it has, as far as the system can tell.
   virtual bool delivered() const { return true; }
@@ -7500,7 +7500,7 @@ class Delivery {
   void stall(const Fault& fault);
   void send_error(const Effect& effect);
   void half_close(const Trigger& trigger);
-  /// Ends the connection when everything sent is acknowledged.
+  /// Ends the connection when everything sent has come to the client's kernel.
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
   // Waits.
@@ -7627,7 +7627,7 @@ class RealTimeLimit final : public Pending {
 
 /// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
 /// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
-/// acknowledgement, which a client that has just sent a request delays by 40 ms.
+/// acknowledgement, which the client's kernel delays.
 class BetweenWrites final : public Pending {
  public:
   /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
@@ -8311,7 +8311,10 @@ bool was_closed(int socket);
 std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
-/// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
+/// How many of these are not known to have come to the peer's kernel. One that has just sent something delays its
+/// acknowledgement by 40 ms; Linux tells of a peer on the same machine and in the same network namespace before that.
+std::size_t under_way(int socket);
+/// How many of them have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
 /// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
 /// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
@@ -8514,7 +8517,7 @@ class Connection final : public Outlet {
   MOCK_GATEWAY_INLINE bool drain() override;
   MOCK_GATEWAY_INLINE void last_bytes_follow() override;
   MOCK_GATEWAY_INLINE bool took_last_bytes() override;
-  bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
+  bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   MOCK_GATEWAY_INLINE std::optional<bool> was_read() const override;
   MOCK_GATEWAY_INLINE bool wait(Pending& pending, OnClientClosed on_client_closed) override;
@@ -25044,7 +25047,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
   Standstill standstill(socket_);
-  for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
+  for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
     if (stop_line_->is_stopped()) return false;
@@ -25145,7 +25148,7 @@ MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
   departure.events = record_->progress.events;
   departure.tokens = record_->progress.tokens;
   departure.bytes = record_->bytes;
-  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::unacknowledged(socket_));
+  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::under_way(socket_));
   departure.at = timeline_->now();
   if (last_write_ != TimePoint{}) departure.after_last_write = departure.at - last_write_;
   return departure;
@@ -26218,7 +26221,15 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
+/// What the system knows of the socket at the other end of a connection.
+struct OtherEnd {
+  /// What has arrived there and was not read by its program.
+  std::size_t unread = 0;
+  /// What has ever arrived there.
+  std::optional<std::uint64_t> received = {};
+};
+
+MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -26246,23 +26257,42 @@ MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  if (found.idiag_rqueue > 0) return false;
-  // An empty queue may be one to which nothing has come yet. The acknowledgement would tell, but a peer that has just
-  // sent something delays it by 40 ms.
-  const std::optional<std::uint64_t> sent = handed_over(socket);
+  OtherEnd end;
+  end.unread = found.idiag_rqueue;
   nlattr attribute{};
-  for (std::size_t at = attributes; sent && at + sizeof attribute <= static_cast<std::size_t>(size);
+  for (std::size_t at = attributes; at + sizeof attribute <= static_cast<std::size_t>(size);
        at += NLA_ALIGN(attribute.nla_len)) {
     std::memcpy(&attribute, answer + at, sizeof attribute);
     if (attribute.nla_len < NLA_HDRLEN || at + attribute.nla_len > static_cast<std::size_t>(size)) break;
-    if (attribute.nla_type != INET_DIAG_INFO) continue;
-    const auto arrived = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
-    if (arrived) return *arrived >= *sent;
+    if (attribute.nla_type == INET_DIAG_INFO)
+      end.received = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
   }
-  return unacknowledged(socket) == 0;
+  return end;
+}
+
+/// Whether all that was handed over has arrived there; nothing where the system does not count.
+MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
+  const std::optional<std::uint64_t> sent = handed_over(socket);
+  if (!sent || !end.received) return std::nullopt;
+  return *end.received >= *sent;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
+  const std::optional<OtherEnd> end = other_end(socket);
+  if (!end) return std::nullopt;
+  // An empty queue may be one to which nothing has come yet.
+  return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
+}
+
+MOCK_GATEWAY_INLINE std::size_t under_way(int socket) {
+  const std::size_t bytes = unacknowledged(socket);
+  if (bytes == 0) return 0;
+  const std::optional<OtherEnd> end = other_end(socket);
+  return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
 #else
 MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int) { return std::nullopt; }
+MOCK_GATEWAY_INLINE std::size_t under_way(int socket) { return unacknowledged(socket); }
 #endif
 
 MOCK_GATEWAY_INLINE void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }
@@ -35514,165 +35544,165 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8150    evidence/retries.hpp
 //   8183    evidence/verifier.hpp
 //   8274    http/sockets.hpp
-//   8389    http/connection.hpp
-//   8624    http/request_reader.hpp
-//   8681    http/connection_handler.hpp
-//   8713    http/server.hpp
-//   8754    http/turned_away.hpp
-//   8810    http/acceptor.hpp
-//   8863    http/compatibility.hpp
-//   8875    http/workers.hpp
-//   8940    http/response.hpp
-//   8958    serve/asked_requests.hpp
-//   9040    serve/operations.hpp
-//   9096    serve/gateway_state.hpp
-//   9165    serve/answer.hpp
-//   9218    serve/judgement.hpp
-//   9274    serve/runner.hpp
-//   9308    serve/connection_loop.hpp
-//   9336    serve/chat_judge.hpp
-//   9352    serve/content_type.hpp
-//   9367    serve/model_check.hpp
-//   9385    serve/reply_answer.hpp
-//   9401    serve/tester_code.hpp
-//   9451    serve/judge.hpp
-//   9468    serve/delivery_report.hpp
-//   9490    serve/explanation.hpp
-//   9515    serve/profile_headers.hpp
-//   9528    gateway/option_values.hpp
-//   9585    gateway/catalogue_entries.hpp
-//   9781    gateway/sweep_run.hpp
-//   9808    document/loaded_document.hpp
-//   9843    document/script_reader.hpp
-//  10034    document/script_files.hpp
-//  10055    document/script_references.hpp
-//  10092    document/script_sections.hpp
-//  10212    document/script_values.hpp
-//  10346    core/calendar.cpp
-//  10458    core/clock.cpp
-//  11041    core/json_pointer.cpp
-//  11100    core/json_reader.cpp
-//  11425    core/process.cpp
-//  11451    core/random.cpp
-//  11508    core/reporter.cpp
-//  11593    core/source_location.cpp
-//  11609    core/text.cpp
-//  11960    core/wait.cpp
-//  11972    core/warning.cpp
-//  11988    model/acceptance.cpp
-//  12050    model/chat_fields.cpp
-//  12194    model/chat_messages.cpp
-//  12399    model/chat_reader.cpp
-//  12752    model/chat_request.cpp
-//  12865    model/checks.cpp
-//  12905    model/connection_fault.cpp
-//  12999    model/failure.cpp
-//  13179    model/fault.cpp
-//  13312    model/finding.cpp
-//  13339    model/hold.cpp
-//  13361    model/http_reply.cpp
-//  13412    model/pace.cpp
-//  13623    model/profile.cpp
-//  13796    model/range.cpp
-//  13826    model/received_request.cpp
-//  13900    model/reply.cpp
-//  14374    model/reply_checks.cpp
-//  14581    model/sse_dialect.cpp
-//  14744    keys/api_key.cpp
-//  14796    keys/key_store.cpp
-//  15222    keys/keys.cpp
-//  15270    keys/secrets.cpp
-//  15477    answer/bodies.cpp
-//  15586    answer/completion.cpp
-//  15824    answer/completion_events.cpp
-//  16037    answer/completion_json.cpp
-//  16257    answer/default_reply.cpp
-//  16423    answer/events.cpp
-//  16444    answer/occurrences.cpp
-//  16468    answer/schema_checker.cpp
-//  16942    answer/schema_instance.cpp
-//  17324    answer/schema_pattern.cpp
-//  17744    answer/tokens.cpp
-//  17975    answer/words.cpp
-//  18038    script/chaos.cpp
-//  18181    script/chaos_rules.cpp
-//  18290    script/connection_faults.cpp
-//  18401    script/excerpts.cpp
-//  18466    script/field_matchers.cpp
-//  18809    script/forced_failures.cpp
-//  18909    script/hiding.cpp
-//  18968    script/json_comparison.cpp
-//  19056    script/matcher.cpp
-//  19296    script/matchers.cpp
-//  19646    script/scope.cpp
-//  19708    script/script.cpp
-//  20141    script/text_matchers.cpp
-//  20262    delivery/delivery.cpp
-//  20854    delivery/framing.cpp
-//  20961    delivery/gzip.cpp
-//  21030    delivery/kept_answer.cpp
-//  21123    delivery/outlet.cpp
-//  21142    delivery/pace_schedule.cpp
-//  21213    delivery/progress.cpp
-//  21278    evidence/diagnosis.cpp
-//  21512    evidence/evidence_json.cpp
-//  21833    evidence/exchange.cpp
-//  22138    evidence/journal.cpp
-//  22278    evidence/kept_problems.cpp
-//  22382    evidence/notes.cpp
-//  22509    evidence/record.cpp
-//  22967    evidence/redaction.cpp
-//  23075    evidence/retries.cpp
-//  23459    evidence/review.cpp
-//  23793    evidence/sent_answer.cpp
-//  23911    evidence/verification.cpp
-//  24475    http/acceptor.cpp
-//  24586    http/compatibility.cpp
-//  24698    http/connection.cpp
-//  25201    http/request_reader.cpp
-//  25576    http/response.cpp
-//  25659    http/server.cpp
-//  25994    http/sockets.cpp
-//  26479    http/turned_away.cpp
-//  26571    http/workers.cpp
-//  26709    serve/answer.cpp
-//  26735    serve/asked_requests.cpp
-//  26810    serve/chat_judge.cpp
-//  27081    serve/connection_loop.cpp
-//  27176    serve/content_type.cpp
-//  27220    serve/delivery_report.cpp
-//  27315    serve/explanation.cpp
-//  27399    serve/gateway_state.cpp
-//  27447    serve/judge.cpp
-//  27650    serve/judgement.cpp
-//  27708    serve/model_check.cpp
-//  27732    serve/operations.cpp
-//  27889    serve/profile_headers.cpp
-//  27933    serve/reply_answer.cpp
-//  28075    serve/runner.cpp
-//  28291    serve/tester_code.cpp
-//  28310    gateway/catalogue.cpp
-//  28681    gateway/catalogue_delivery.cpp
-//  29245    gateway/catalogue_entries.cpp
-//  29405    gateway/catalogue_failures.cpp
-//  29670    gateway/catalogue_replies.cpp
-//  30068    gateway/chat_script.cpp
-//  30217    gateway/gateway.cpp
-//  30500    gateway/options.cpp
-//  30688    gateway/sweep.cpp
-//  31137    document/script_document.cpp
-//  31536    document/script_faults.cpp
-//  31836    document/script_files.cpp
-//  31985    document/script_gateway.cpp
-//  32243    document/script_matchers.cpp
-//  32574    document/script_objects.cpp
-//  32786    document/script_reader.cpp
-//  33154    document/script_references.cpp
-//  33421    document/script_replies.cpp
-//  33895    document/script_schema.cpp
-//  34006    document/script_sections.cpp
-//  34548    document/script_values.cpp
-//  34948  Adapters
-//  34965    adapters/catch2.hpp
-//  35125    adapters/doctest.hpp
-//  35290    adapters/gtest.hpp
+//   8392    http/connection.hpp
+//   8627    http/request_reader.hpp
+//   8684    http/connection_handler.hpp
+//   8716    http/server.hpp
+//   8757    http/turned_away.hpp
+//   8813    http/acceptor.hpp
+//   8866    http/compatibility.hpp
+//   8878    http/workers.hpp
+//   8943    http/response.hpp
+//   8961    serve/asked_requests.hpp
+//   9043    serve/operations.hpp
+//   9099    serve/gateway_state.hpp
+//   9168    serve/answer.hpp
+//   9221    serve/judgement.hpp
+//   9277    serve/runner.hpp
+//   9311    serve/connection_loop.hpp
+//   9339    serve/chat_judge.hpp
+//   9355    serve/content_type.hpp
+//   9370    serve/model_check.hpp
+//   9388    serve/reply_answer.hpp
+//   9404    serve/tester_code.hpp
+//   9454    serve/judge.hpp
+//   9471    serve/delivery_report.hpp
+//   9493    serve/explanation.hpp
+//   9518    serve/profile_headers.hpp
+//   9531    gateway/option_values.hpp
+//   9588    gateway/catalogue_entries.hpp
+//   9784    gateway/sweep_run.hpp
+//   9811    document/loaded_document.hpp
+//   9846    document/script_reader.hpp
+//  10037    document/script_files.hpp
+//  10058    document/script_references.hpp
+//  10095    document/script_sections.hpp
+//  10215    document/script_values.hpp
+//  10349    core/calendar.cpp
+//  10461    core/clock.cpp
+//  11044    core/json_pointer.cpp
+//  11103    core/json_reader.cpp
+//  11428    core/process.cpp
+//  11454    core/random.cpp
+//  11511    core/reporter.cpp
+//  11596    core/source_location.cpp
+//  11612    core/text.cpp
+//  11963    core/wait.cpp
+//  11975    core/warning.cpp
+//  11991    model/acceptance.cpp
+//  12053    model/chat_fields.cpp
+//  12197    model/chat_messages.cpp
+//  12402    model/chat_reader.cpp
+//  12755    model/chat_request.cpp
+//  12868    model/checks.cpp
+//  12908    model/connection_fault.cpp
+//  13002    model/failure.cpp
+//  13182    model/fault.cpp
+//  13315    model/finding.cpp
+//  13342    model/hold.cpp
+//  13364    model/http_reply.cpp
+//  13415    model/pace.cpp
+//  13626    model/profile.cpp
+//  13799    model/range.cpp
+//  13829    model/received_request.cpp
+//  13903    model/reply.cpp
+//  14377    model/reply_checks.cpp
+//  14584    model/sse_dialect.cpp
+//  14747    keys/api_key.cpp
+//  14799    keys/key_store.cpp
+//  15225    keys/keys.cpp
+//  15273    keys/secrets.cpp
+//  15480    answer/bodies.cpp
+//  15589    answer/completion.cpp
+//  15827    answer/completion_events.cpp
+//  16040    answer/completion_json.cpp
+//  16260    answer/default_reply.cpp
+//  16426    answer/events.cpp
+//  16447    answer/occurrences.cpp
+//  16471    answer/schema_checker.cpp
+//  16945    answer/schema_instance.cpp
+//  17327    answer/schema_pattern.cpp
+//  17747    answer/tokens.cpp
+//  17978    answer/words.cpp
+//  18041    script/chaos.cpp
+//  18184    script/chaos_rules.cpp
+//  18293    script/connection_faults.cpp
+//  18404    script/excerpts.cpp
+//  18469    script/field_matchers.cpp
+//  18812    script/forced_failures.cpp
+//  18912    script/hiding.cpp
+//  18971    script/json_comparison.cpp
+//  19059    script/matcher.cpp
+//  19299    script/matchers.cpp
+//  19649    script/scope.cpp
+//  19711    script/script.cpp
+//  20144    script/text_matchers.cpp
+//  20265    delivery/delivery.cpp
+//  20857    delivery/framing.cpp
+//  20964    delivery/gzip.cpp
+//  21033    delivery/kept_answer.cpp
+//  21126    delivery/outlet.cpp
+//  21145    delivery/pace_schedule.cpp
+//  21216    delivery/progress.cpp
+//  21281    evidence/diagnosis.cpp
+//  21515    evidence/evidence_json.cpp
+//  21836    evidence/exchange.cpp
+//  22141    evidence/journal.cpp
+//  22281    evidence/kept_problems.cpp
+//  22385    evidence/notes.cpp
+//  22512    evidence/record.cpp
+//  22970    evidence/redaction.cpp
+//  23078    evidence/retries.cpp
+//  23462    evidence/review.cpp
+//  23796    evidence/sent_answer.cpp
+//  23914    evidence/verification.cpp
+//  24478    http/acceptor.cpp
+//  24589    http/compatibility.cpp
+//  24701    http/connection.cpp
+//  25204    http/request_reader.cpp
+//  25579    http/response.cpp
+//  25662    http/server.cpp
+//  25997    http/sockets.cpp
+//  26509    http/turned_away.cpp
+//  26601    http/workers.cpp
+//  26739    serve/answer.cpp
+//  26765    serve/asked_requests.cpp
+//  26840    serve/chat_judge.cpp
+//  27111    serve/connection_loop.cpp
+//  27206    serve/content_type.cpp
+//  27250    serve/delivery_report.cpp
+//  27345    serve/explanation.cpp
+//  27429    serve/gateway_state.cpp
+//  27477    serve/judge.cpp
+//  27680    serve/judgement.cpp
+//  27738    serve/model_check.cpp
+//  27762    serve/operations.cpp
+//  27919    serve/profile_headers.cpp
+//  27963    serve/reply_answer.cpp
+//  28105    serve/runner.cpp
+//  28321    serve/tester_code.cpp
+//  28340    gateway/catalogue.cpp
+//  28711    gateway/catalogue_delivery.cpp
+//  29275    gateway/catalogue_entries.cpp
+//  29435    gateway/catalogue_failures.cpp
+//  29700    gateway/catalogue_replies.cpp
+//  30098    gateway/chat_script.cpp
+//  30247    gateway/gateway.cpp
+//  30530    gateway/options.cpp
+//  30718    gateway/sweep.cpp
+//  31167    document/script_document.cpp
+//  31566    document/script_faults.cpp
+//  31866    document/script_files.cpp
+//  32015    document/script_gateway.cpp
+//  32273    document/script_matchers.cpp
+//  32604    document/script_objects.cpp
+//  32816    document/script_reader.cpp
+//  33184    document/script_references.cpp
+//  33451    document/script_replies.cpp
+//  33925    document/script_schema.cpp
+//  34036    document/script_sections.cpp
+//  34578    document/script_values.cpp
+//  34978  Adapters
+//  34995    adapters/catch2.hpp
+//  35155    adapters/doctest.hpp
+//  35320    adapters/gtest.hpp

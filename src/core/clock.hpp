@@ -100,10 +100,10 @@ class Gate {
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
   /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
-  /// acknowledged everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
+  /// everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
   /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
   /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
-  /// is acknowledged, the two are the same.
+  /// has come there, the two are the same.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
   /// Lets one exchange pass: the one held longest, else the next to arrive.

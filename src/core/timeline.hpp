@@ -106,7 +106,7 @@ namespace detail {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether everything sent is acknowledged; asked again and again until it is.
+  /// `delivered`: whether everything sent has come to the client's kernel; asked again and again until it is.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   ~GateWait() override;
   GateWait(const GateWait&) = delete;

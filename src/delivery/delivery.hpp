@@ -145,7 +145,7 @@ class Delivery {
   void stall(const Fault& fault);
   void send_error(const Effect& effect);
   void half_close(const Trigger& trigger);
-  /// Ends the connection when everything sent is acknowledged.
+  /// Ends the connection when everything sent has come to the client's kernel.
   [[noreturn]] void end_connection(Outlet::Ending ending);
 
   // Waits.

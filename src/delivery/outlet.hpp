@@ -28,7 +28,7 @@ class Outlet {
   virtual bool wait_until_writable() = 0;
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has acknowledged what was written; false as for write.
+  /// Waits until the client's kernel has what was written; false as for write.
   virtual bool drain() = 0;
   /// Whether it has, as far as the system can tell.
   virtual bool delivered() const { return true; }

@@ -81,7 +81,7 @@ class RealTimeLimit final : public Pending {
 
 /// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
 /// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
-/// acknowledgement, which a client that has just sent a request delays by 40 ms.
+/// acknowledgement, which the client's kernel delays.
 class BetweenWrites final : public Pending {
  public:
   /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that

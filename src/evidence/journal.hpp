@@ -102,7 +102,7 @@ struct Departure {
   std::size_t events = 0;
   std::size_t tokens = 0;
   std::size_t bytes = 0;
-  /// How many of these bytes the client's kernel has acknowledged; all where the system cannot tell.
+  /// How many of these bytes have come to the client's kernel; all where the system cannot tell.
   std::size_t delivered = 0;
   /// When, on the gateway's clock.
   TimePoint at{};

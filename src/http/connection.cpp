@@ -356,7 +356,7 @@ bool Connection::drain() {
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
   Standstill standstill(socket_);
-  for (Duration pause = std::chrono::microseconds{20}; sockets::unacknowledged(socket_) > 0;
+  for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
     if (stop_line_->is_stopped()) return false;
@@ -457,7 +457,7 @@ Departure Connection::departure(Departure::How how) const {
   departure.events = record_->progress.events;
   departure.tokens = record_->progress.tokens;
   departure.bytes = record_->bytes;
-  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::unacknowledged(socket_));
+  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::under_way(socket_));
   departure.at = timeline_->now();
   if (last_write_ != TimePoint{}) departure.after_last_write = departure.at - last_write_;
   return departure;

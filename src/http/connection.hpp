@@ -144,7 +144,7 @@ class Connection final : public Outlet {
   bool drain() override;
   void last_bytes_follow() override;
   bool took_last_bytes() override;
-  bool delivered() const override { return sockets::unacknowledged(socket_) == 0; }
+  bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   std::optional<bool> was_read() const override;
   bool wait(Pending& pending, OnClientClosed on_client_closed) override;

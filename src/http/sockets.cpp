@@ -244,7 +244,15 @@ std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-std::optional<bool> was_read_by_peer(int socket) {
+/// What the system knows of the socket at the other end of a connection.
+struct OtherEnd {
+  /// What has arrived there and was not read by its program.
+  std::size_t unread = 0;
+  /// What has ever arrived there.
+  std::optional<std::uint64_t> received = {};
+};
+
+std::optional<OtherEnd> other_end(int socket) {
   struct {
     nlmsghdr head;
     inet_diag_req_v2 asked;
@@ -272,23 +280,42 @@ std::optional<bool> was_read_by_peer(int socket) {
   std::memcpy(&head, answer, sizeof head);
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
-  if (found.idiag_rqueue > 0) return false;
-  // An empty queue may be one to which nothing has come yet. The acknowledgement would tell, but a peer that has just
-  // sent something delays it by 40 ms.
-  const std::optional<std::uint64_t> sent = handed_over(socket);
+  OtherEnd end;
+  end.unread = found.idiag_rqueue;
   nlattr attribute{};
-  for (std::size_t at = attributes; sent && at + sizeof attribute <= static_cast<std::size_t>(size);
+  for (std::size_t at = attributes; at + sizeof attribute <= static_cast<std::size_t>(size);
        at += NLA_ALIGN(attribute.nla_len)) {
     std::memcpy(&attribute, answer + at, sizeof attribute);
     if (attribute.nla_len < NLA_HDRLEN || at + attribute.nla_len > static_cast<std::size_t>(size)) break;
-    if (attribute.nla_type != INET_DIAG_INFO) continue;
-    const auto arrived = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
-    if (arrived) return *arrived >= *sent;
+    if (attribute.nla_type == INET_DIAG_INFO)
+      end.received = counted_in(answer + at + NLA_HDRLEN, attribute.nla_len - NLA_HDRLEN, ByteCount::received);
   }
-  return unacknowledged(socket) == 0;
+  return end;
+}
+
+/// Whether all that was handed over has arrived there; nothing where the system does not count.
+std::optional<bool> has_all(const OtherEnd& end, int socket) {
+  const std::optional<std::uint64_t> sent = handed_over(socket);
+  if (!sent || !end.received) return std::nullopt;
+  return *end.received >= *sent;
+}
+
+std::optional<bool> was_read_by_peer(int socket) {
+  const std::optional<OtherEnd> end = other_end(socket);
+  if (!end) return std::nullopt;
+  // An empty queue may be one to which nothing has come yet.
+  return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
+}
+
+std::size_t under_way(int socket) {
+  const std::size_t bytes = unacknowledged(socket);
+  if (bytes == 0) return 0;
+  const std::optional<OtherEnd> end = other_end(socket);
+  return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
 #else
 std::optional<bool> was_read_by_peer(int) { return std::nullopt; }
+std::size_t under_way(int socket) { return unacknowledged(socket); }
 #endif
 
 void shut_down(int socket) { ::shutdown(socket, SHUT_RDWR); }

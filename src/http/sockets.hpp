@@ -45,7 +45,10 @@ bool was_closed(int socket);
 std::size_t received(int socket);
 /// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
 std::size_t unacknowledged(int socket);
-/// How many of these have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
+/// How many of these are not known to have come to the peer's kernel. One that has just sent something delays its
+/// acknowledgement by 40 ms; Linux tells of a peer on the same machine and in the same network namespace before that.
+std::size_t under_way(int socket);
+/// How many of them have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
 std::size_t unsent(int socket);
 /// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
 /// cannot tell. Linux can of a peer on the same machine and in the same network namespace.

@@ -79,7 +79,7 @@ Trigger before_done();
 /// After the last event, before the body is terminated.
 Trigger at_end();
 
-/// What happens at a trigger. Everything before it has arrived: it is acknowledged by the client's kernel before a FIN
+/// What happens at a trigger. Everything before it has arrived: the client's kernel has it before a FIN
 /// or RST follows.
 class Effect {
  public:
