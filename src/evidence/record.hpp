@@ -20,11 +20,11 @@
 #include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/fault.hpp"
+#include "../script/near_miss.hpp"
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
 #include "kept_problems.hpp"
-#include "near_miss.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
@@ -112,8 +112,8 @@ struct ExchangeRecord {
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered; else null.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  /// The stubs that came closest to a request that none answered.
+  std::vector<NearMiss> near_misses;
   /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
   std::shared_ptr<const KeyStore> keys;
 
@@ -174,13 +174,14 @@ class JournalState {
 
   /// The id of an exchange that is to be published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
-  /// the bounds; the newest always stays.
+  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
+  /// Evicts the oldest records beyond the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many, the first. See KeptProblems.
+  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
+  /// KeptProblems.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// Since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<RecordedProblem> problems() const;
+  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  std::vector<RecordedProblem> problems(const RequestScope& scope) const;
   /// How many more of the scope there were than problems() holds.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Forgets all problems, those of exchanges under way too.

@@ -37,10 +37,11 @@ inline constexpr std::size_t most_explained = 20;
 /// How many problems, and how many notes, a message shows.
 inline constexpr std::size_t most_shown = 20;
 
-Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  Comparison comparison = compare(stub, recorded.call(), FunctionResults(), {});
-  comparison.passed_over.clear();  // of now, not of then
-  return comparison;
+NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+  NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
+  near.exchange = recorded.record().id;
+  near.passed_over.clear();  // of now, not of then
+  return near;
 }
 
 /// Whether the stub was there when the request came, and did not answer it.
@@ -78,15 +79,15 @@ std::string instead(const ExchangeRecord& record, const StubState& stub) {
 /// A request that the stub did not answer, and how near it came.
 struct Nearest {
   const RecordedCall* call = nullptr;  // null: there is none
-  Comparison comparison;
+  NearMiss near;
 };
 
 /// The first that the stub matches.
 Nearest hidden(const StubState& stub, const Calls& calls) {
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches()) return {&recorded, std::move(comparison)};
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near)) return {&recorded, std::move(near)};
   }
   return {};
 }
@@ -100,29 +101,27 @@ Nearest closest(const StubState& stub, const Calls& calls) {
   Nearest best;
   for (const RecordedCall& recorded : calls) {
     if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches() || (best.call && comparison.matched <= best.comparison.matched)) continue;
-    best = {&recorded, std::move(comparison)};
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near) || (best.call && near.matched <= best.near.matched)) continue;
+    best = {&recorded, std::move(near)};
   }
   return best;
 }
 
 /// Adds to the problem of a stub that was called too seldom what came nearest to a call.
 void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
-  const Nearest match = hidden(stub, calls);
-  const Nearest nearest = match.call ? match : closest(stub, calls);
+  Nearest match = hidden(stub, calls);
+  const bool is_match = match.call != nullptr;
+  Nearest nearest = is_match ? std::move(match) : closest(stub, calls);
   if (!nearest.call) return;
-  const ExchangeRecord& record = nearest.call->record();
-  const Comparison& comparison = nearest.comparison;
-  NearMiss near = near_miss(stub, comparison);
-  near.exchange = record.id;
-  if (match.call) {
+  NearMiss& near = nearest.near;
+  if (is_match) {
+    const ExchangeRecord& record = nearest.call->record();
     near.passed_over = instead(record, stub);
     found.text += "  " + hidden_line(stub, record) + '\n';
   } else {
-    found.text += "closest: exchange " + std::to_string(record.id) + ", " + std::to_string(comparison.matched) +
-                  " of " + std::to_string(comparison.total) + '\n' + brief(nearest.call->call()) +
-                  condition_lines(comparison.conditions);
+    found.text += "closest: exchange " + std::to_string(near.exchange) + ", " + std::to_string(near.matched) + " of " +
+                  std::to_string(near.total) + '\n' + brief(nearest.call->call()) + condition_lines(near.conditions);
   }
   found.near_misses.push_back(std::move(near));
 }
@@ -176,16 +175,11 @@ Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_ma
 
 /// "and 3 more problems of exchanges, not kept (unmatched)".
 std::string dropped_line(const KeptProblems::Dropped& dropped) {
-  const auto more = [&dropped](std::size_t count) {
-    return text::counted(count, "more problem") + " of exchanges, not kept (" + to_string(dropped.kind) + ")";
-  };
-  std::string line;
-  if (dropped.certain > 0) line += "and " + more(dropped.certain);
-  if (dropped.perhaps > 0) {
-    line += (line.empty() ? "and" : ", and") + std::string(" perhaps some of ") + more(dropped.perhaps) +
-            ", whose header fields were too many to be counted";
-  }
-  return line;
+  const std::string count = dropped.count == 0
+                                ? "perhaps more problems"
+                                : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
+  return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
+         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
 }
 
 std::string lines(const std::vector<std::string>& notes) {
@@ -490,20 +484,18 @@ Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::S
 }
 
 void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
-  for (const RecordedProblem& problem : journal_->problems()) {
-    if (!scope.covers(problem.request)) continue;
-    const std::string first = headline(problem);
-    Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->where() : SourceLocation{},
-                  problem.stub ? reference_to(*problem.stub) : StubReference{}};
-    if (problem.near_misses) found.near_misses = *problem.near_misses;
-    for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
-    problems.emplace_back(std::move(found), first + problem.text);
+  for (RecordedProblem& recorded : journal_->problems(scope)) {
+    Problem& found = recorded.problem;
+    if (recorded.stub) {
+      found.where = recorded.stub->where();
+      found.stub = reference_to(*recorded.stub);
+    }
+    const std::string identity = found.text;
+    problems.emplace_back(std::move(found), identity);
   }
   for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
-    problems.emplace_back(Problem{dropped.kind, verifications::dropped_line(dropped)},
-                          "dropped " + to_string(dropped.kind) + " " + std::to_string(dropped.certain) + " " +
-                              std::to_string(dropped.perhaps));
+    const std::string line = verifications::dropped_line(dropped);
+    problems.emplace_back(Problem{dropped.kind, line}, line);
   }
 }
 

@@ -68,16 +68,15 @@ bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
 /// Notes what a stub's request is not and should be. Runs the tester's functions.
 void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
-  std::vector<ExplainedCondition> broken;
+  std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
     if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
   }
   if (broken.empty()) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::invalid;
-  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
-  problem.text.pop_back();
-  judgement.problems.push_back(std::move(problem));
+  std::string text =
+      brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  text.pop_back();
+  judgement.problems.push_back({{Problem::Kind::invalid, std::move(text)}});
 }
 
 Reply default_reply_to(const Judgement& judgement) {
@@ -139,8 +138,11 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
   const GatewayState& gateway = judgement.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
   // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
-  redact(diagnosis.text, judgement.presented, *gateway.keys);
-  redact(diagnosis.closest, judgement.presented, *gateway.keys);
+  const auto mask = [&](std::string& text) { redact(text, judgement.presented, *gateway.keys); };
+  mask(diagnosis.text);
+  mask(diagnosis.closest);
+  for (NearMiss& near : diagnosis.near_misses)
+    for (std::string* const text : texts_of(near)) mask(*text);
   std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
@@ -150,13 +152,11 @@ void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const 
                      .should_retry(false),
                  Decision::Kind::unmatched);
   judgement.answer.decision.detail = diagnosis.text;
-  judgement.near_misses = std::move(diagnosis.near_misses);
+  judgement.near_misses = diagnosis.near_misses;
   if (gateway.settings.unmatched_are_allowed) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::unmatched;
-  problem.text = std::move(diagnosis.text);
-  problem.stub = choice.stub;
-  judgement.problems.push_back(std::move(problem));
+  RecordedProblem recorded{{Problem::Kind::unmatched, std::move(diagnosis.text)}, choice.stub};
+  recorded.problem.near_misses = std::move(diagnosis.near_misses);
+  judgement.problems.push_back(std::move(recorded));
 }
 
 /// Waits until the test gives the reply of the stub that was chosen.

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "../evidence/journal.hpp"
-#include "../evidence/near_miss.hpp"
 #include "../keys/api_key.hpp"
 #include "../model/received_request.hpp"
+#include "../script/near_miss.hpp"
 #include "../script/script.hpp"
 #include "gateway_state.hpp"
 

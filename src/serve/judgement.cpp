@@ -50,11 +50,7 @@ bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, cons
                                const std::string& reason) {
   fail(error, decision);
   answer.decision.detail = reason;
-  RecordedProblem problem;
-  problem.kind = kind;
-  if (chat) problem.text = brief(ChatCall(*chat, request));
-  problem.text += "  " + reason;
-  problems.push_back(std::move(problem));
+  problems.push_back({{kind, (chat ? brief(ChatCall(*chat, request)) : std::string()) + "  " + reason}});
   return true;
 }
 

@@ -171,14 +171,8 @@ void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
   record.decision = answer.decision;
   mask(record.decision.detail);
   record.problems = std::move(judgement.problems);
-  for (RecordedProblem& problem : record.problems) mask(problem.text);
-  if (!judgement.near_misses.empty()) {
-    for (NearMiss& near : judgement.near_misses)
-      for (std::string* const text : texts_of(near)) mask(*text);
-    record.near_misses = std::make_shared<const std::vector<NearMiss>>(std::move(judgement.near_misses));
-    for (RecordedProblem& problem : record.problems)
-      if (problem.kind == Problem::Kind::unmatched) problem.near_misses = record.near_misses;
-  }
+  for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
+  record.near_misses = std::move(judgement.near_misses);
   record.under_chaos = judgement.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});

@@ -100,9 +100,9 @@ TEST_CASE("where header fields are too many to be counted, problems that may be 
   CHECK(early[0].text == "and 2 more problems of exchanges, not kept (unmatched)");
   const std::vector<Problem> late = gateway.verify(with_header("x-test", "late")).problems();
   REQUIRE(late.size() == 1);
-  CHECK(contains(late[0].text, "and perhaps some of "));
-  CHECK(contains(late[0].text,
-                 "more problems of exchanges, not kept (unmatched), whose header fields were too many to be counted"));
+  CHECK(
+      late[0].text ==
+      "and perhaps more problems of exchanges, not kept (unmatched), whose header fields were too many to be counted");
   CHECK(gateway.verify().problems().back().text == "and 153 more problems of exchanges, not kept (unmatched)");
 }
 
