@@ -329,24 +329,16 @@ std::ostream& operator<<(std::ostream& out, const Verification& verification) {
 
 namespace detail {
 
-Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                   std::shared_ptr<KeyStore> keys, std::shared_ptr<ConnectionFaults> connection_faults,
-                   std::shared_ptr<const ChaosRules> chaos, Clock clock)
-    : script_(std::move(script)),
-      journal_(std::move(journal)),
-      keys_(std::move(keys)),
-      connection_faults_(std::move(connection_faults)),
-      chaos_(std::move(chaos)),
-      clock_(std::move(clock)),
-      sleeps_before_(expired_sleeps(clock_).count) {}
+Verifier::Verifier(const GatewayParts& gateway)
+    : gateway_(gateway), sleeps_before_(expired_sleeps(gateway.clock).count) {}
 
 void Verifier::reset() {
   reported_->clear();
-  sleeps_before_ = expired_sleeps(clock_).count;
+  sleeps_before_ = expired_sleeps(gateway_.clock).count;
 }
 
 std::string Verifier::masked(std::string text) const {
-  keys_->mask(text);
+  gateway_.keys->mask(text);
   return text::printable_lines(text);
 }
 
@@ -366,13 +358,13 @@ Script::Stubs Verifier::stubs(const RequestScope& scope) const {
   // A key may be named by its id here and by its description there.
   const auto same = [this](const RequestScope& a, const RequestScope& b) {
     if (a.key().empty() || b.key().empty()) return a == b;
-    const std::vector<std::string> ids = keys_->named(a.key());
-    for (const std::string& id : keys_->named(b.key()))
+    const std::vector<std::string> ids = gateway_.keys->named(a.key());
+    for (const std::string& id : gateway_.keys->named(b.key()))
       if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
     return false;
   };
   Script::Stubs stubs;
-  for (auto& stub : script_->all()) {
+  for (auto& stub : gateway_.script->all()) {
     const auto& scopes = stub->scopes();
     const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
     if (scope.whole() || own) stubs.push_back(std::move(stub));
@@ -388,7 +380,7 @@ Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& 
   });
   if (!asked_for) return {};
   constexpr std::size_t most = 200;
-  std::vector<std::shared_ptr<ExchangeRecord>> all = journal_->snapshot();
+  std::vector<std::shared_ptr<ExchangeRecord>> all = gateway_.journal->snapshot();
   Calls calls;
   for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
     if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
@@ -396,11 +388,11 @@ Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& 
 }
 
 Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
-  if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
+  if (!scope.key().empty() && gateway_.keys->named(scope.key()).empty()) {
     throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
                        "; Keys::list() shows them");
   }
-  journal_->wait_until_idle(scope, patience);
+  gateway_.journal->wait_until_idle(scope, patience);
   const Script::Stubs considered = stubs(scope);
   const Calls recorded = calls(scope, considered);
   std::vector<Problem> all;
@@ -411,14 +403,14 @@ Verification Verifier::verify(const RequestScope& scope, Duration patience) cons
   }
   std::vector<std::string> all_notes = notes(scope, considered, recorded);
   std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
-          std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
+  return {std::move(all),       std::move(all_notes),        std::move(identities),        reported_,
+          std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope)};
 }
 
 std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Script::Stubs& stubs,
                                              const std::vector<Problem>& problems) const {
   std::set<std::uint64_t> unmet;
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope))
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
     if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
   for (const Problem& found : problems)
     if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
@@ -448,17 +440,17 @@ Verifier::Unreported Verifier::unreported(bool with_problems) const {
 std::string Verifier::new_notes(std::uint64_t since) const {
   using verifications::add;
   std::vector<std::string> notes;
-  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
-  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
-  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
-  add(notes, notes_of_open(*journal_, {}));
+  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {}))));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
+  add(notes, notes_of_open(*gateway_.journal, {}));
   return verifications::lines(reported_->new_notes(std::move(notes)));
 }
 
 void Verifier::pass_over_notes() const {
-  std::vector<std::string> notes = notes_of_connections(*journal_);
+  std::vector<std::string> notes = notes_of_connections(*gateway_.journal);
   reported_->add_notes(notes);
-  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
+  verifications::add(notes, verifications::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {})));
   reported_->pass_over(notes);
 }
 
@@ -484,7 +476,7 @@ Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::S
 }
 
 void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
-  for (RecordedProblem& recorded : journal_->problems(scope)) {
+  for (RecordedProblem& recorded : gateway_.journal->problems(scope)) {
     Problem& found = recorded.problem;
     if (recorded.stub) {
       found.where = recorded.stub->where();
@@ -493,14 +485,14 @@ void Verifier::add_problems(const RequestScope& scope, Problems& problems) const
     const std::string identity = found.text;
     problems.emplace_back(std::move(found), identity);
   }
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope)) {
     const std::string line = verifications::dropped_line(dropped);
     problems.emplace_back(Problem{dropped.kind, line}, line);
   }
 }
 
 void Verifier::add_connection_faults(Problems& problems) const {
-  for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
+  for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
     const std::string count = queued.times == 1
                                   ? "no connection came to it"
                                   : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
@@ -515,7 +507,7 @@ void Verifier::add_connection_faults(Problems& problems) const {
 }
 
 void Verifier::add_expired_sleeps(Problems& problems) const {
-  const ExpiredSleeps expired = expired_sleeps(clock_);
+  const ExpiredSleeps expired = expired_sleeps(gateway_.clock);
   const std::size_t count = expired.count - sleeps_before_;
   if (count == 0) return;
   const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
@@ -529,11 +521,11 @@ void Verifier::add_expired_sleeps(Problems& problems) const {
 std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
                                          const Calls& calls) const {
   using verifications::add;
-  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
+  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
   // Which test's client had the connection cannot be told.
-  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
-  std::vector<std::string> open = notes_of_open(*journal_, scope);
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
+  std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
   for (const auto& stub : stubs) {
     // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
     if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;

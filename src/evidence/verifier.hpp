@@ -12,12 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
-#include "../keys/key_store.hpp"
-#include "../script/connection_faults.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
-#include "record.hpp"
+#include "gateway_parts.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
@@ -48,8 +45,8 @@ class ReportedProblems {
 /// Judges script and journal as they are now.
 class Verifier {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos, Clock clock);
+  /// The gateway must outlive this.
+  explicit Verifier(const GatewayParts& gateway);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -90,12 +87,7 @@ class Verifier {
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
-  std::shared_ptr<Script> script_;
-  std::shared_ptr<JournalState> journal_;
-  std::shared_ptr<KeyStore> keys_;
-  std::shared_ptr<ConnectionFaults> connection_faults_;
-  std::shared_ptr<const ChaosRules> chaos_;
-  Clock clock_;
+  const GatewayParts& gateway_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
