@@ -1,6 +1,6 @@
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
 
-#include "notes.hpp"
+#include "gateway_problems.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -7,7 +7,7 @@
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../evidence/record.hpp"
-#include "../evidence/verifier.hpp"
+#include "../evidence/gateway_problems.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/script.hpp"
 

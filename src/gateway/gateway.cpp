@@ -16,9 +16,9 @@
 #include "../core/reporter.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
-#include "../evidence/judging.hpp"
+#include "../evidence/gateway_problems.hpp"
 #include "../evidence/record.hpp"
-#include "../evidence/verifier.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../http/server.hpp"
 #include "../keys/key_store.hpp"
 #include "../keys/keys.hpp"
@@ -126,18 +126,18 @@ class Gateway::Impl : public detail::NoteSource {
   detail::TestNotes take_notes() override {
     if (!is_here()) return {};
     state.journal->wait_until_idle({}, patience);
-    return {verifier.new_notes(noted), where};
+    return {problems.new_notes(noted), where};
   }
 
   void pass_over_notes() override {
     if (!is_here()) return;
     noted = state.journal->newest_id();
-    verifier.pass_over_notes();
+    problems.pass_over_notes();
   }
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -159,7 +159,7 @@ class Gateway::Impl : public detail::NoteSource {
   std::string root_url;
   std::string default_secret;
   detail::GatewayState state;
-  detail::Verifier verifier{state};
+  detail::GatewayProblems problems{state};
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
   std::vector<std::string> without_findings;
@@ -279,7 +279,7 @@ Verification Gateway::verify() const { return verify(RequestScope()); }
 
 Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return impl.verifier.verify(scope, impl.patience_here());
+  return impl.problems.verify(scope, impl.patience_here());
 }
 
 Review Gateway::review() const { return review(RequestScope()); }
@@ -300,7 +300,7 @@ void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
   impl->state.reset();
-  impl->verifier.reset();
+  impl->problems.reset();
   impl->server->accept_again();
 }
 

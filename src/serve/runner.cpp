@@ -18,7 +18,7 @@
 #include "../core/warning.hpp"
 #include "../delivery/delivery.hpp"
 #include "../evidence/diagnosis.hpp"
-#include "../evidence/judging.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../evidence/redaction.hpp"
 #include "../http/response.hpp"
 #include "../model/reply_data.hpp"

@@ -1,5 +1,3 @@
-// What `verify()` works on; its code is in `verification.cpp`.
-
 #pragma once
 
 #include <atomic>
@@ -42,11 +40,11 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Judges script and journal as they are now.
-class Verifier {
+/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+class GatewayProblems {
  public:
   /// The gateway must outlive this.
-  explicit Verifier(const GatewayParts& gateway);
+  explicit GatewayProblems(const GatewayParts& gateway);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -94,6 +92,22 @@ class Verifier {
 
 /// Every call of each stub came before every call of the next, and each was called.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
+
+/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
+/// was unusual in them, and which got a failure; of many exchanges the first ten.
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since);
+/// The connections that a scripted fault struck, a line each.
+std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// Of many such lines the first ten, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
+/// What is under way: what each exchange waits for as scripted, and how many others there are.
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
+
+/// The first notes, a line each, and how many more there are.
+std::string lines_of(const std::vector<std::string>& notes);
+/// What verify() prints, of many problems and notes the first; empty when there are none.
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }  // namespace detail
 

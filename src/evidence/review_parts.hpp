@@ -1,3 +1,5 @@
+// What others call of the review, and what `review.cpp` and `retries.cpp` share.
+
 #pragma once
 
 #include <cstdint>
@@ -8,9 +10,22 @@
 
 #include "../model/finding.hpp"
 #include "record.hpp"
+#include "review.hpp"
 
 namespace mock_gateway {
 namespace detail {
+
+class ChaosRules;
+
+/// Throws GatewayError, which lists the codes, when there is no such code.
+void require_finding_code(const std::string& code);
+
+/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off, Duration patience);
 
 /// An exchange under review, with what of its record may still change as it is now.
 struct Seen {
@@ -35,7 +50,7 @@ struct Seen {
 
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
 }  // namespace detail
 }  // namespace mock_gateway
