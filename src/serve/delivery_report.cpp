@@ -1,6 +1,6 @@
 // Which faults, holds and places were not reached, and guards that ended a wait.
 
-#include "delivery_report.hpp"
+#include "runner.hpp"
 
 #include <string>
 #include <utility>

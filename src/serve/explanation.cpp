@@ -9,8 +9,7 @@
 #include "../evidence/diagnosis.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
-#include "chat_judge.hpp"
-#include "model_check.hpp"
+#include "request_checks.hpp"
 
 namespace mock_gateway {
 namespace detail {

@@ -1,9 +1,13 @@
+// What becomes of exceptions of the test's functions.
+
 #pragma once
 
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../http/connection.hpp"
 #include "../model/tokenizer.hpp"
@@ -51,7 +55,14 @@ struct TokenizerThrew {
 };
 
 /// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
-Tokenizer guarded_tokenizer(Tokenizer tokenizer);
+inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
+  if (!tokenizer) return tokenizer;
+  return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    std::vector<std::string> tokens;
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    return tokens;
+  };
+}
 
 }  // namespace detail
 }  // namespace mock_gateway
