@@ -1,3 +1,5 @@
+// What delivery wants of a connection.
+
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,14 @@ class Outlet {
   /// Waits until it takes more; false when the client does not read.
   virtual bool wait_until_writable() = 0;
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
-  bool write(std::string_view bytes);
+  bool write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::optional<std::size_t> count = write_some(bytes);
+      if (!count || (*count == 0 && !wait_until_writable())) return false;
+      bytes.remove_prefix(*count);
+    }
+    return true;
+  }
   /// Waits until the client's kernel has acknowledged what was written; false as for write.
   virtual bool drain() = 0;
   /// Whether it has, as far as the system can tell.

@@ -35,7 +35,7 @@ std::string scripted_wait(const ExchangeRecord& record) {
 
 /// Under the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
-  return record.outcome == Outcome::Kind::pending && !record.forsaken && scope.covers(record.request);
+  return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
 std::size_t held(const std::string& text) {
@@ -122,12 +122,12 @@ void ExchangeRecord::mark_client_closed(const Departure& how) {
   if (signal) signal->changed.notify_all();
 }
 
-void ExchangeRecord::mark_forsaken(bool is) {
+void ExchangeRecord::mark_unattended(bool is) {
   if (!signal) return;
   {
     const auto locked = lock();
-    if (forsaken == is) return;
-    forsaken = is;
+    if (unattended == is) return;
+    unattended = is;
     is ? --signal->under_way : ++signal->under_way;
   }
   signal->changed.notify_all();
@@ -300,7 +300,7 @@ void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint 
     record.outcome = outcome;
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
-    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+    if (!std::exchange(record.unattended, false)) --signal_->under_way;
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();

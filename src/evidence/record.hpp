@@ -127,7 +127,7 @@ struct ExchangeRecord {
   std::optional<Departure> departure;
   bool guard_expired = false;
   bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool forsaken = false;              // it waits, and its client has closed its side: not under way
+  bool unattended = false;            // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
   std::optional<TimePoint> first_byte;
@@ -151,8 +151,8 @@ struct ExchangeRecord {
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed(const Departure& how);
-  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
-  void mark_forsaken(bool forsaken);
+  /// Whether the exchange waits although its client has closed its side: see `unattended`.
+  void mark_unattended(bool unattended);
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
