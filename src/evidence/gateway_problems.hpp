@@ -18,18 +18,18 @@
 namespace mock_gateway {
 namespace detail {
 
-/// Which problems somebody has looked at, and which notes were printed, so that a gateway's end tells only the others.
+/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Those that were not added before; from now on they have been.
+  /// Adds the notes. Returns those that had not been added before.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
-  /// the next test the same number is of others.
+  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
+  /// connections may be printed once more, since the same count means others in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Those that do not belong to earlier tests.
+  /// The notes without those that belong to earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -56,7 +56,7 @@ class GatewayProblems {
     /// The notes, when there is none: what to print when the test has failed.
     std::string notes;
   };
-  /// Without problems: notes alone.
+  /// Without `with_problems`: notes alone.
   Unreported unreported(bool with_problems) const;
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
@@ -77,7 +77,7 @@ class GatewayProblems {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Those that ask something of the client, judged by the problems.
+  /// The stubs that ask something of the client, and whether they are met, by the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// The text without keys, which a stub's name or a matcher may hold.
@@ -99,7 +99,7 @@ std::vector<std::string> notes_of_exchanges(const JournalState& journal, const R
                                             std::uint64_t since);
 /// The connections that a scripted fault struck, a line each.
 std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Of many such lines the first ten, and how many more there are.
+/// The first ten lines about connections, and how many more there are.
 std::vector<std::string> first_connections(std::vector<std::string> lines);
 /// What is under way: what each exchange waits for as scripted, and how many others there are.
 std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);

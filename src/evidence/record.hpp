@@ -47,7 +47,7 @@ struct RetryAdvice {
   std::string code;
   /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
   std::optional<Duration> after;
-  /// It was retry-after-ms.
+  /// The field was retry-after-ms.
   bool in_milliseconds = false;
   /// The moment that Retry-After, a date, names.
   std::optional<TimePoint> not_before;
@@ -69,7 +69,7 @@ struct ExchangeRecord {
   /// A rule of chaos that struck it.
   struct ChaosStrike {
     std::string text;
-    /// It broke the reply, or would have.
+    /// The rule broke the reply, or would have.
     bool fault = false;
     /// The reply did not come to the fault. Guarded by the signal's mutex.
     bool missed = false;
@@ -227,19 +227,20 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
-  /// what another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
+  /// another test's client leaves open is not waited for.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
+  /// every request.
   std::size_t open(const RequestScope& scope) const;
-  /// Those of them that are recorded.
+  /// The recorded exchanges of the scope that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
-  // Such conditions call these, with the mutex held.
+  // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", of each that waits as its script wants, of many the
-  /// first; for the message of a wait that failed. Empty: none waits so.
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
+  /// three exchanges that wait as their scripts want. Empty when none does.
   std::string scripted_waits() const;
   /// The newest record of a stub; null when there is none.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
@@ -251,7 +252,7 @@ class JournalState {
 
   // These expect the mutex to be held.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest out that are beyond the bounds, for the caller to free after the lock.
+  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
   /// Finds out whether the record of a reserved id was forgotten before it was published.

@@ -20,14 +20,15 @@ class ChaosRules;
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
 
-/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
+/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
+/// errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
 /// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience);
 
-/// An exchange under review, with what of its record may still change as it is now.
+/// An exchange under review, with a copy of what may still change in its record.
 struct Seen {
   using RealTime = ExchangeRecord::RealTime;
 
@@ -42,9 +43,9 @@ struct Seen {
   RealTime over{};
   /// The number of the try, from a client that numbers its tries; 0 for the first.
   std::optional<std::int64_t> number;
-  /// Its Idempotency-Key.
+  /// The request's Idempotency-Key.
   std::optional<std::string> call;
-  /// A fault of chaos struck its answer, or Content-Length was not its own.
+  /// A fault of chaos struck the answer, or its Content-Length was wrong.
   bool broken = false;
 };
 

@@ -13,9 +13,9 @@ namespace detail {
 
 /// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The same before the body was read: false when no body can make it true.
+/// Whether allows_json() may become true once the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The 415 of one that does not.
+/// The 415 of a request whose Content-Type does not allow that.
 Failure unsupported_content_type(const ReceivedRequest& request);
 
 /// Whether a key's rights allow a model, which need not exist.
@@ -25,7 +25,7 @@ bool may_use(const ApiKey& key, const std::string& model);
 Failure model_not_found(const std::string& model);
 
 /// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
-/// whether it has.
+/// whether it has refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
 }  // namespace detail

@@ -22,8 +22,8 @@ struct DeliveryEnd {
   bool is_guard_spent = false;
 };
 
-/// Notes in the record what of its script a reply came to, and reports to verify() what it did not come to, and the
-/// guards that ended a wait.
+/// Notes in the record to which parts of its script a reply came. Reports to verify() the parts to which it did not
+/// come, and the guards that ended a wait.
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 

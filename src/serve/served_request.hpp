@@ -33,12 +33,12 @@ struct DeliveryPlan {
   std::shared_ptr<const Reply> reply;
   /// The rules of chaos that are applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// How many of the reply's faults were scripted, where there is chaos; those of chaos follow them.
+  /// How many of the reply's faults were scripted, where there is chaos. The faults of chaos follow the scripted ones.
   std::size_t scripted_faults = 0;
   /// Interim responses in front of the answer.
   std::string interim;
   PaceSchedule pace;
-  /// When its pace begins; nothing: when the request was complete.
+  /// When the pace begins; nothing: when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
   /// What the events of a streamed completion are made from.
@@ -68,7 +68,7 @@ struct Answer {
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// The same, decided as `kind`. What a reply gave to the answer is dropped, the stub stays.
+  /// The answer becomes the failure, decided as `kind`. What a reply gave to it is dropped; the stub stays.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
@@ -105,7 +105,7 @@ struct ServedRequest {
   /// The stubs that came closest to a request that none answers.
   std::vector<NearMiss> near_misses;
 
-  // Each of these answers, and returns true, as a check does that has answered.
+  // Each of these functions answers, and returns true like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
   bool reject(const Failure& failure);

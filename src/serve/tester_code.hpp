@@ -42,7 +42,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// The same on a connection's thread. `what` names the code, as for Busy.
+/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   const Busy busy(connection, std::move(what));
@@ -54,7 +54,7 @@ struct TokenizerThrew {
   std::string what;
 };
 
-/// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
+/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
