@@ -1,4 +1,4 @@
-// What `verify()` prints, and of how many problems and notes; `called_in_order`.
+// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
 
 #include "verification.hpp"
 
