@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../core/access.hpp"
+#include "../core/json.hpp"
 #include "../model/range.hpp"
 #include "../model/received_request.hpp"
 #include "matcher.hpp"
