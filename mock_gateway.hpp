@@ -2558,7 +2558,7 @@ SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
 
 }}  // namespace mock_gateway
 
-// ---- evidence/near_miss.hpp -----------------------------------------------------------------------------------------
+// ---- script/near_miss.hpp -------------------------------------------------------------------------------------------
 
 // A stub, and a request beside it, as data.
 
@@ -2578,6 +2578,7 @@ struct StubReference {
 
 /// A request beside a stub that did not answer it, condition by condition.
 struct NearMiss {
+  /// A line of a report: a condition of the stub, or one within it.
   struct Condition {
     /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
     std::size_t depth = 0;
@@ -4347,7 +4348,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, find, min, move, remove_if, any_of, max, all_of, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -6288,17 +6289,6 @@ class FunctionResults {
   std::vector<std::pair<const MatcherNode*, bool>> results_;
 };
 
-/// One condition in a report.
-struct ExplainedCondition {
-  enum class Result { match, mismatch, not_evaluated };
-  /// How deep it stands within "any of" and "not".
-  std::size_t depth = 0;
-  Result result = Result::match;
-  std::string expected;
-  /// What was there instead; empty when there is nothing to say.
-  std::string actual;
-};
-
 struct TextMatcherNode {
   bool (*test)(const TextMatcherNode& node, std::string_view text);
   std::string description;
@@ -6375,7 +6365,7 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
 /// matches; nothing when that depends on a function that was not asked.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
-                            std::size_t depth, std::vector<ExplainedCondition>& conditions);
+                            std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
 }  // namespace detail
 
@@ -6571,12 +6561,13 @@ class Script {
   /// called at most once, and only when a stub is to give it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
+  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
+  /// condition that only such a function decides does not hold here.
+  std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// Those mounted, in the order in which they are asked.
+  /// The mounted stubs, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The same without those of other tests than the request's.
-  std::shared_ptr<const Stubs> stubs(const ReceivedRequest& request) const;
-  /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
+  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& machine) const;
@@ -6607,15 +6598,24 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
+  /// What stubs are asked for.
+  enum class Purpose {
+    /// To answer the call.
+    answer,
+    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    forecast,
+  };
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
+                               const std::function<bool()>& has_default_reply, Purpose purpose);
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                   const std::function<bool()>& has_default_reply, Choice& choice);
+                   const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match.
+  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
-                      FunctionResults& function_results, MatcherInProgress& in_progress);
+                      FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   struct Turn {
@@ -6631,7 +6631,8 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // of the call, from 0
   };
-  Turn take(StubState& stub, std::optional<bool> has_default_reply);
+  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
@@ -7084,6 +7085,8 @@ class EventFraming {
 
 // ---- delivery/outlet.hpp --------------------------------------------------------------------------------------------
 
+// What delivery wants of a connection.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
@@ -7100,25 +7103,33 @@ class Outlet {
   /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
   /// or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Waits until it takes more; false when the client does not read.
+  /// Waits until the connection takes more bytes; false when the client does not read.
   virtual bool wait_until_writable() = 0;
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
-  bool write(std::string_view bytes);
-  /// Waits until the client's kernel has what was written; false as for write.
+  bool write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::optional<std::size_t> count = write_some(bytes);
+      if (!count || (*count == 0 && !wait_until_writable())) return false;
+      bytes.remove_prefix(*count);
+    }
+    return true;
+  }
+  /// Waits until the client's kernel has what was written. False when the client has gone, does not read,
+  /// or the gateway stops.
   virtual bool drain() = 0;
-  /// Whether it has, as far as the system can tell.
+  /// Whether the client's kernel has what was written, as far as the system can tell.
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
-  /// Whether the client, not only its kernel, has read what was written; nothing where the system cannot tell.
+  /// Whether the client itself has read what was written, not only its kernel; nothing where the system cannot tell.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
-  /// sends or does not wait for is its answer to a whole reply.
+  /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
+  /// first call, or leaves, has a whole reply.
   virtual void last_bytes_follow() {}
-  /// Whether the client's kernel took the last bytes: of a client that closed its side before them, only its kernel's
-  /// answer tells whether it still reads. False as for write.
+  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
+  /// answer of its kernel tells whether the client still reads. False also when the gateway stops.
   virtual bool took_last_bytes() { return true; }
-  /// Waits until `pending` is over; false as for write.
+  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may go on sending.
@@ -7181,8 +7192,8 @@ class PaceSchedule {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// An answer as it leaves, for whoever asks for it later: what the connection took of it, without HTTP's chunks and
-/// gzip, and when. Written by the connection's thread, read by any.
+/// An answer as it leaves, kept for later: the bytes that the connection took, without HTTP's chunks and gzip, and when
+/// it took them. Written by the connection's thread, read by any.
 class KeptAnswer {
  public:
   enum class Ending { open, whole, closed, half_closed, reset, abandoned };
@@ -7194,7 +7205,7 @@ class KeptAnswer {
     /// When the connection took the first and the last of them, since the request was complete.
     Duration at{0};
     Duration until{0};
-    /// Their HTTP chunk was announced so many bytes longer than it came.
+    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
     std::size_t missing = 0;
   };
 
@@ -7209,12 +7220,12 @@ class KeptAnswer {
     Duration ended{0};
     bool is_streamed = false;
     bool is_compressed = false;
-    /// There was more than is kept.
+    /// The answer had more bytes than are kept.
     bool is_cut = false;
   };
 
-  /// Bytes on their way: `wire` of them stand at `begin` among the bytes of the answer, and carry the payload, which
-  /// begins `before` bytes behind that.
+  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
+  /// `before` come before the payload.
   struct Place {
     std::size_t begin;
     std::size_t wire;
@@ -7231,17 +7242,17 @@ class KeptAnswer {
   void add_interim(std::string_view bytes);
   /// These bytes are handed over next, in order.
   void add(Kind kind, std::string_view payload, const Place& place);
-  /// It is sent event by event.
+  /// The answer is sent event by event.
   void stream();
   /// The answer is whole when the connection has taken so many bytes of it.
   void add_end(std::size_t end);
   /// The connection has taken so many bytes of the answer.
   void handed_over(std::size_t written, TimePoint now);
-  /// How it ends, unless that was said before, or it is whole.
+  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
   void end(Ending ending, TimePoint now);
 
   Sent sent() const;
-  /// The memory that it takes.
+  /// How many bytes of memory this takes.
   std::size_t weight() const;
 
  private:
@@ -7288,12 +7299,12 @@ struct DeliveryTrace {
   };
 
   bool streamed = false;
-  /// Bytes of it.
+  /// How many bytes the head has.
   std::size_t head = 0;
   std::vector<Part> parts;
   /// The number of the event `[DONE]`; 0: there was none.
   std::size_t done = 0;
-  /// It came to the end of the body.
+  /// The delivery came to the end of the body.
   bool whole = false;
 };
 
@@ -7301,7 +7312,7 @@ struct DeliveryTrace {
 class EventTimes {
  public:
   struct Event {
-    /// It carries content.
+    /// The event carries content.
     bool token;
     /// Since the request was complete, on the gateway's clock. Events of one write have one time.
     Duration at;
@@ -7347,17 +7358,17 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// When, in real time; where the connection is then kept open, when the client's kernel has it, and the latest moment
-  /// there is until then.
+  /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
+  /// it, and the latest moment until that is known.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
+  /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
   /// can have read.
   mutable std::mutex handover;
-  /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
+  /// What left of a traced reply; null for other replies. Not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
-  /// Null unless somebody wants to know them.
+  /// Null unless somebody looks at the times of events.
   std::unique_ptr<EventTimes> times;
   /// Null unless answers are kept.
   std::unique_ptr<KeptAnswer> kept;
@@ -7389,7 +7400,7 @@ class Delivery {
     broken_off,
     /// A fault of the plan ended the reply.
     broken_by_fault,
-    /// The stall guard did, by a reset.
+    /// The stall guard ended the reply by a reset.
     guard_expired,
   };
 
@@ -7458,10 +7469,11 @@ class Delivery {
   void send_done();
   void send_event(const StreamEvent& event, bool last);
   void at_end();
-  /// What is no event, between events.
+  /// Sends what stands between events and is none.
   void send_between(std::string_view bytes);
   void end_body();
-  /// Bytes of the body, those of event `event` or, with 0, others, cut where a fault is to happen inside them.
+  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
+  /// belong to none.
   void send_body(std::string_view bytes, std::size_t event);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   /// Gathers bytes for the next write. What would not fit into one is written at once.
@@ -7478,10 +7490,9 @@ class Delivery {
   void write(std::string_view bytes);
   /// Tells the progress of the marks that have been handed over.
   void publish();
-  /// Tells who keeps the answer, if anybody does, what comes next: the payload of these bytes, which are about to be
-  /// sent.
+  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
   void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
-  /// That all of it has been sent; that it ends otherwise.
+  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
   void keep_end() const {
     if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
   }
@@ -7515,7 +7526,7 @@ class Delivery {
   [[noreturn]] void stall_guard_expired(const std::string& purpose);
   void plan_pings();
   bool may_ping() const;
-  /// Whether a ping is due no later than that. Of several that are late, all but the last are left out.
+  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
   void guard_expired();
@@ -7543,7 +7554,7 @@ class Delivery {
   std::size_t published_ = 0;  // of the marks
   std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
-  /// What the client took to read between writes, in real time; when that is too much it gets no more.
+  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
   Duration time_to_read_{0};
   bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
@@ -7667,45 +7678,41 @@ class BetweenWrites final : public Pending {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
+/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  Problem::Kind kind = Problem::Kind::unmatched;
-  std::uint64_t exchange = 0;
-  /// Whole lines, without a secret.
-  std::string text;
+  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  Problem problem{Problem::Kind::unmatched, {}};
+  /// The stub that the problem is about; null when it is about none.
+  std::shared_ptr<StubState> stub{};
   /// What scopes need of the request, and no more.
-  ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
-  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  ReceivedRequest request{};
 };
 
 /// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
 /// bounded by the number of keys. Not thread-safe.
 class KeptProblems {
  public:
-  /// Problems of one kind that were not kept.
+  /// The problems of one kind that belong to a scope and were not kept.
   struct Dropped {
     Problem::Kind kind;
-    /// Those of the scope.
-    std::size_t certain = 0;
-    /// Those of which nothing tells whether they are of the scope; always 0 for a key and for every request. There are
-    /// some only after some ten thousand different header fields.
-    std::size_t perhaps = 0;
-    /// The stubs that they are about, the first thousand.
+    std::size_t count = 0;
+    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
+    /// thousand different header fields.
+    bool is_least = false;
+    /// The stubs that such problems are about, of any scope; of each key the first thousand.
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps or counts it. Its request needs no body.
-  void add(RecordedProblem problem);
-  /// Those that are kept, oldest first.
-  const std::vector<RecordedProblem>& all() const { return problems_; }
+  /// Keeps or counts a problem. Its request needs no body.
+  void add(RecordedProblem recorded);
+  /// The kept problems of a scope, oldest first.
+  std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// The kinds of which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets those of a scope. Returns those that were kept. The others are forgotten too, but for those of a header,
-  /// which stay counted.
+  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
+  /// key; for a scope of a header they stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets all of them. Returns those that were kept.
+  /// Forgets every problem. Returns the kept ones.
   std::vector<RecordedProblem> clear();
 
  private:
@@ -7713,20 +7720,22 @@ class KeptProblems {
   static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
   static constexpr std::size_t most_stubs = 1'000;    // of a group
 
-  /// Problems of one kind whose requests presented one key. A description may change.
+  /// Problems of one kind whose requests presented one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
-    /// How many of the dropped ones have a header field, by the field's fingerprint.
+    /// In how many dropped problems a header field occurs, by the field's fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// How many of the dropped ones have a field that is not among the fields.
-    std::size_t uncounted = 0;
-    /// The stubs that the dropped ones are about.
+    /// Some dropped problem has a field that is not among the fields.
+    bool has_uncounted = false;
+    /// The stubs that the dropped problems are about.
     std::set<std::uint64_t> stubs{};
   };
-  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;  // kind, id and description of the key
+  /// Kind, id and description of the key: a description may change.
+  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
-  void drop(Group& group, const RecordedProblem& problem);
+  static GroupName group_of(const RecordedProblem& recorded);
+  void drop(Group& group, const RecordedProblem& recorded);
 
   std::vector<RecordedProblem> problems_;
   std::map<GroupName, Group> groups_;
@@ -7758,7 +7767,7 @@ struct RetryAdvice {
   std::string code;
   /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
   std::optional<Duration> after;
-  /// It was retry-after-ms.
+  /// The field was retry-after-ms.
   bool in_milliseconds = false;
   /// The moment that Retry-After, a date, names.
   std::optional<TimePoint> not_before;
@@ -7780,7 +7789,7 @@ struct ExchangeRecord {
   /// A rule of chaos that struck it.
   struct ChaosStrike {
     std::string text;
-    /// It broke the reply, or would have.
+    /// The rule broke the reply, or would have.
     bool fault = false;
     /// The reply did not come to the fault. Guarded by the signal's mutex.
     bool missed = false;
@@ -7823,8 +7832,8 @@ struct ExchangeRecord {
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered; else null.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  /// The stubs that came closest to a request that none answered.
+  std::vector<NearMiss> near_misses;
   /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
   std::shared_ptr<const KeyStore> keys;
 
@@ -7838,7 +7847,7 @@ struct ExchangeRecord {
   std::optional<Departure> departure;
   bool guard_expired = false;
   bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool forsaken = false;              // it waits, and its client has closed its side: not under way
+  bool unattended = false;            // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
   std::optional<TimePoint> first_byte;
@@ -7862,8 +7871,8 @@ struct ExchangeRecord {
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed(const Departure& how);
-  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
-  void mark_forsaken(bool forsaken);
+  /// Whether the exchange waits although its client has closed its side: see `unattended`.
+  void mark_unattended(bool unattended);
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
@@ -7885,13 +7894,14 @@ class JournalState {
 
   /// The id of an exchange that is to be published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
-  /// the bounds; the newest always stays.
+  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
+  /// Evicts the oldest records beyond the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many, the first. See KeptProblems.
+  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
+  /// KeptProblems.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// Since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<RecordedProblem> problems() const;
+  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  std::vector<RecordedProblem> problems(const RequestScope& scope) const;
   /// How many more of the scope there were than problems() holds.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Forgets all problems, those of exchanges under way too.
@@ -7937,19 +7947,20 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
-  /// what another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
+  /// another test's client leaves open is not waited for.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
+  /// every request.
   std::size_t open(const RequestScope& scope) const;
-  /// Those of them that are recorded.
+  /// The recorded exchanges of the scope that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
-  // Such conditions call these, with the mutex held.
+  // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", of each that waits as its script wants, of many the
-  /// first; for the message of a wait that failed. Empty: none waits so.
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
+  /// three exchanges that wait as their scripts want. Empty when none does.
   std::string scripted_waits() const;
   /// The newest record of a stub; null when there is none.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
@@ -7961,7 +7972,7 @@ class JournalState {
 
   // These expect the mutex to be held.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest out that are beyond the bounds, for the caller to free after the lock.
+  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
   /// Finds out whether the record of a reserved id was forgotten before it was published.
@@ -7997,9 +8008,30 @@ std::string text_of(const Outcome& outcome);
 
 }}  // namespace mock_gateway
 
-// ---- evidence/judging.hpp -------------------------------------------------------------------------------------------
+// ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
 
-// What others call of the review; its code is in `review.cpp`.
+// The parts of a gateway that outlive it where a handle keeps them.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
+/// by itself.
+struct GatewayParts {
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
+
+// What others call of the review, and what `review.cpp` and `retries.cpp` share.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -8009,15 +8041,40 @@ class ChaosRules;
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
 
-/// Keeps of an answer what its client may do next. `error_code` is empty when it was none of the gateway's errors.
+/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
+/// errors.
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
-/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then judges what is recorded.
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
                    const std::vector<std::string>& switched_off, Duration patience);
 
-}  // namespace detail
+/// An exchange under review, with a copy of what may still change in its record.
+struct Seen {
+  using RealTime = ExchangeRecord::RealTime;
 
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed = false;
+  std::optional<RealTime> client_left;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The client could send the request from this moment on.
+  RealTime possible{};
+  RealTime over{};
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  std::optional<std::int64_t> number;
+  /// The request's Idempotency-Key.
+  std::optional<std::string> call;
+  /// A fault of chaos struck the answer, or its Content-Length was wrong.
+  bool broken = false;
+};
+
+/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
+/// of ids.
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
@@ -8027,31 +8084,17 @@ namespace detail {
 
 class ChaosRules;
 
-/// A stub beside a request, condition by condition.
-struct Comparison {
-  std::vector<ExplainedCondition> conditions;
-  /// How many conditions are not part of another, and how many of those matched.
-  std::size_t total = 0;
-  std::size_t matched = 0;
-  /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
-  std::string passed_over;
-
-  /// Every condition is known to hold.
-  bool matches() const { return matched == total; }
-  /// What stands between the stub and the request.
-  std::size_t misses() const { return total - matched + (passed_over.empty() ? 0 : 1); }
-};
-
-/// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                   const Script::States& states);
+/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
+/// known. The caller says which exchange it was.
+NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states);
+/// Whether every condition is known to hold.
+bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// The same as data. Its exchange is for the caller to say.
-NearMiss near_miss(const StubState& stub, const Comparison& comparison);
 /// Every text in it that may hold a key.
 std::vector<std::string*> texts_of(NearMiss& near);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
-std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
+std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
 /// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
@@ -8067,8 +8110,9 @@ struct Diagnosis {
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
-std::string headline(const RecordedProblem& problem);
+/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
+/// 3`.
+std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);
@@ -8105,100 +8149,23 @@ class RecordedCall {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- evidence/notes.hpp ---------------------------------------------------------------------------------------------
+// ---- evidence/gateway_problems.hpp ----------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-class JournalState;
-
-/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
-/// was unusual in them, and which got a failure; of many exchanges the first ten.
-std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
-                                            std::uint64_t since);
-/// The connections that a scripted fault struck, a line each.
-std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// Of many such lines the first ten, and how many more there are.
-std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// What is under way: what each exchange waits for as scripted, and how many others there are.
-std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
-/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
-/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
-/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
-/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
-/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
-/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
-Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-             const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// The same for any text made from the request: a decision's detail, a finding, a line of a log.
-void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- evidence/retries.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// An exchange under review, with what of its record may still change as it is now.
-struct Seen {
-  using RealTime = ExchangeRecord::RealTime;
-
-  std::shared_ptr<ExchangeRecord> record;
-  Outcome::Kind outcome = Outcome::Kind::pending;
-  bool client_closed = false;
-  std::optional<RealTime> client_left;
-  std::optional<TimePoint> first_byte;
-  std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
-  RealTime possible{};
-  RealTime over{};
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
-  std::optional<std::int64_t> number;
-  /// Its Idempotency-Key.
-  std::optional<std::string> call;
-  /// A fault of chaos struck its answer, or Content-Length was not its own.
-  bool broken = false;
-};
-
-/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
-/// of ids.
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- evidence/verifier.hpp ------------------------------------------------------------------------------------------
-
-// What `verify()` works on; its code is in `verification.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Which problems somebody has looked at, and which notes were printed, so that a gateway's end tells only the others.
+/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Those that were not added before; from now on they have been.
+  /// Adds the notes. Returns those that had not been added before.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
-  /// the next test the same number is of others.
+  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
+  /// connections may be printed once more, since the same count means others in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Those that do not belong to earlier tests.
+  /// The notes without those that belong to earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -8209,11 +8176,11 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Judges script and journal as they are now.
-class Verifier {
+/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+class GatewayProblems {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos, Clock clock);
+  /// The gateway must outlive this.
+  explicit GatewayProblems(const GatewayParts& gateway);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -8225,7 +8192,7 @@ class Verifier {
     /// The notes, when there is none: what to print when the test has failed.
     std::string notes;
   };
-  /// Without problems: notes alone.
+  /// Without `with_problems`: notes alone.
   Unreported unreported(bool with_problems) const;
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
@@ -8246,7 +8213,7 @@ class Verifier {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Those that ask something of the client, judged by the problems.
+  /// The stubs that ask something of the client, and whether they are met, by the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// The text without keys, which a stub's name or a matcher may hold.
@@ -8254,12 +8221,7 @@ class Verifier {
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
-  std::shared_ptr<Script> script_;
-  std::shared_ptr<JournalState> journal_;
-  std::shared_ptr<KeyStore> keys_;
-  std::shared_ptr<ConnectionFaults> connection_faults_;
-  std::shared_ptr<const ChaosRules> chaos_;
-  Clock clock_;
+  const GatewayParts& gateway_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
@@ -8267,8 +8229,45 @@ class Verifier {
 /// Every call of each stub came before every call of the next, and each was called.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
 
+/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
+/// was unusual in them, and which got a failure; of many exchanges the first ten.
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since);
+/// The connections that a scripted fault struck, a line each.
+std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// The first ten lines about connections, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
+/// What is under way: what each exchange waits for as scripted, and how many others there are.
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
+
+/// The first notes, a line each, and how many more there are.
+std::string lines_of(const std::vector<std::string>& notes);
+/// What verify() prints, of many problems and notes the first; empty when there are none.
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
+
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
+/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
+/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
+/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
+/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
+/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
+/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
+Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
+void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- http/sockets.hpp -----------------------------------------------------------------------------------------------
@@ -8681,14 +8680,13 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- http/connection_handler.hpp ------------------------------------------------------------------------------------
-
-// What the server asks of `src/serve/connection_loop.cpp`.
+// ---- http/server.hpp ------------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// What becomes of the connections of a Server: decided by the layer above, on the server's threads.
+/// What becomes of the connections of a Server: decided by the layer above, in `src/serve/connection_loop.cpp`, on the
+/// server's threads.
 class ConnectionHandler {
  public:
   /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
@@ -8709,14 +8707,6 @@ class ConnectionHandler {
   /// free now, because a connection was closed that is not in use.
   virtual bool free_a_descriptor() { return false; }
 };
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- http/server.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
 
 /// The listening socket and the connections of one gateway. cpp-httplib binds the socket and checks the grammar of
 /// requests; accepting, and the connections, are ours.
@@ -8965,7 +8955,7 @@ namespace detail {
 
 /// A request that waits until the test says what to reply.
 struct AskedRequest {
-  /// The id that its exchange will have in the journal, which records it when it is answered.
+  /// The id of its exchange, which the journal records when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
@@ -8980,17 +8970,17 @@ class AskedRequests {
  public:
   enum class Answered {
     yes,
-    /// It was answered, its guard ended the wait, or its client left.
+    /// The request was answered, its guard ended the wait, or its client left.
     too_late,
     /// No such exchange ever waited here.
     unknown,
   };
 
-  /// Those of a scope, the one that waits longest first.
+  /// The waiting requests of a scope, the one that waits longest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
-  /// Whether one of them waits.
+  /// Whether a request of the scope waits.
   bool any(const RequestScope& scope) const;
-  /// Ends the wait of an exchange with the step that answers it, which asks nobody.
+  /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
  private:
@@ -9055,20 +9045,20 @@ struct Route {
   std::string allow;                                // of Kind::wrong_method: the methods the path has
 };
 
-/// The operations of one gateway: the documented ones and those that the test and script documents mounted. Of equal
-/// ones, that of the newest document answers, or the one that the test mounted after it. Thread-safe.
+/// The operations of one gateway: documented ones, and those that the test and script documents mounted. Where several
+/// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
 class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Takes the place of an equal one of the same owner, which is a document; 0: the test. Newer documents have greater
-  /// numbers. Throws GatewayError for what cannot be mounted.
+  /// Mounts an operation, in place of an equal one of the same owner. The owner is the number of a document, greater
+  /// for newer documents; 0: the test. Throws GatewayError for what cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
-  /// Takes that of an owner away. Nothing happens when it has none.
+  /// Takes an owner's operation away. Nothing happens when the owner has none like it.
   void unmount(const Operation& operation, std::uint64_t owner);
-  /// Those that were mounted, each once.
+  /// The mounted operations, each once.
   std::vector<Operation> mounted() const;
-  /// How often one was mounted or taken away.
+  /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
@@ -9080,7 +9070,7 @@ class Operations {
   struct Mounted {
     Operation operation;
     std::uint64_t owner;
-    std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
+    std::uint64_t newest;  // the newest document when the operation was mounted; for a document's own: that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
@@ -9131,10 +9121,8 @@ struct ResetParts {
 
 /// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
 /// thread-safe, each by itself.
-struct GatewayState {
-  GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
-               std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
-               std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
+struct GatewayState : GatewayParts {
+  GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
   /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
@@ -9144,12 +9132,6 @@ struct GatewayState {
   const wire::Model* find_model(const std::string& id) const;
 
   ServeSettings settings;
-  Clock clock;
-  std::shared_ptr<KeyStore> keys;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::shared_ptr<ConnectionFaults> connection_faults;
-  std::shared_ptr<ChaosRules> chaos;
   AskedRequests asked;
   ForcedFailures failures;
   Operations operations;
@@ -9165,7 +9147,7 @@ struct GatewayState {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/answer.hpp -----------------------------------------------------------------------------------------------
+// ---- serve/served_request.hpp ---------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -9176,12 +9158,12 @@ struct DeliveryPlan {
   std::shared_ptr<const Reply> reply;
   /// The rules of chaos that are applied to the reply.
   std::vector<ChaosRules::Hit> chaos;
-  /// How many of the reply's faults were scripted, where there is chaos; those of chaos follow them.
+  /// How many of the reply's faults were scripted, where there is chaos. The faults of chaos follow the scripted ones.
   std::size_t scripted_faults = 0;
   /// Interim responses in front of the answer.
   std::string interim;
   PaceSchedule pace;
-  /// When its pace begins; nothing: when the request was complete.
+  /// When the pace begins; nothing: when the request was complete.
   std::optional<TimePoint> start;
   bool stream = false;
   /// What the events of a streamed completion are made from.
@@ -9211,22 +9193,14 @@ struct Answer {
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
   void become(const Failure& failure, Profile profile, TimePoint now);
-  /// The same, decided as `kind`. What a reply gave to the answer is dropped, the stub stays.
+  /// The answer becomes the failure, decided as `kind`. What a reply gave to it is dropped; the stub stays.
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/judgement.hpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// One request under judgement: what is known of it, and the answer that is made.
-struct Judgement {
-  Judgement(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
-            const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
+/// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
+struct ServedRequest {
+  ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
+                const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
       : gateway(its_gateway),
         connection(its_connection),
         incoming(its_incoming),
@@ -9256,7 +9230,7 @@ struct Judgement {
   /// The stubs that came closest to a request that none answers.
   std::vector<NearMiss> near_misses;
 
-  // Each of these answers, and returns true, as a check does that has answered.
+  // Each of these functions answers, and returns true like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
   /// Refuses by a failure of the documented rules, in place of whatever was answered so far.
   bool reject(const Failure& failure);
@@ -9271,6 +9245,46 @@ struct Judgement {
   bool internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error, const std::string& reason);
 };
 
+// The steps that make the answer, each in the .cpp that the comment names.
+
+// judge.cpp
+
+/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
+/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
+/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
+void judge(ServedRequest& served);
+
+/// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
+/// body. Counts nothing, and runs nothing of the test's.
+std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
+
+// chat_judge.cpp
+
+/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
+/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
+/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
+void judge_chat(ServedRequest& served);
+
+/// Tells apart what chat requests ask for, and gateways of different seeds.
+std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
+
+// reply_answer.cpp
+
+/// Makes the answer to a chat request from the reply in its delivery plan, struck by what of chaos can happen to it:
+/// status, headers and body or events, and when they leave. Runs the tester's tokenizer, which may throw.
+void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
+
+/// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
+/// happen to it, and decides when it leaves.
+void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
+
+// profile_headers.cpp
+
+/// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
+/// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
+/// key's rate limit.
+void add_profile_headers(ServedRequest& served);
+
 }  // namespace detail
 }}  // namespace mock_gateway
 
@@ -9278,6 +9292,20 @@ struct Judgement {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+
+/// How the delivery of an answer ended.
+struct DeliveryEnd {
+  Delivery::Result result = Delivery::Result::completed;
+  /// How many chunks a streamed completion had.
+  std::size_t chunks = 0;
+  /// A gate was not opened, or a manual clock not advanced, in time.
+  bool is_guard_spent = false;
+};
+
+/// Notes in the record to which parts of its script a reply came. Reports to verify() the parts to which it did not
+/// come, and the guards that ended a wait.
+void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end);
 
 /// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
 /// threads of all connections.
@@ -9297,8 +9325,8 @@ class Runner {
   void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
                       const KeyStore::Presented& presented) const;
   /// Writes down what is answered, and masks keys in it.
-  void record_answer(ExchangeRecord& record, Judgement& judgement) const;
-  Outcome::Kind deliver(Judgement& judgement, ExchangeRecord& record) const;
+  void record_answer(ExchangeRecord& record, ServedRequest& served) const;
+  Outcome::Kind deliver(ServedRequest& served, ExchangeRecord& record) const;
   /// Calls Options::on_exchange.
   void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
 
@@ -9336,41 +9364,17 @@ class ConnectionLoop final : public ConnectionHandler {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/chat_judge.hpp -------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
-/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
-void judge_chat(Judgement& judgement);
-
-/// Tells apart what chat requests ask for, and gateways of different seeds.
-std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/content_type.hpp -----------------------------------------------------------------------------------------
+// ---- serve/request_checks.hpp ---------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 /// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The same before the body was read: false when no body can make it true.
+/// Whether allows_json() may become true once the body is read.
 bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance);
-/// The 415 of one that does not.
+/// The 415 of a request whose Content-Type does not allow that.
 Failure unsupported_content_type(const ReceivedRequest& request);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/model_check.hpp ------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
 
 /// Whether a key's rights allow a model, which need not exist.
 bool may_use(const ApiKey& key, const std::string& model);
@@ -9379,29 +9383,15 @@ bool may_use(const ApiKey& key, const std::string& model);
 Failure model_not_found(const std::string& model);
 
 /// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
-/// whether it has.
-bool refuse_model(Judgement& judgement, const std::string& model);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/reply_answer.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Makes the answer to a chat request from the reply in its delivery plan, struck by what of chaos can happen to it:
-/// status, headers and body or events, and when they leave. Runs the tester's tokenizer, which may throw.
-void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits);
-
-/// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
-/// happen to it, and decides when it leaves.
-void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits);
+/// whether it has refused.
+bool refuse_model(ServedRequest& served, const std::string& model);
 
 }  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
+
+// What becomes of exceptions of the test's functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -9433,7 +9423,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// The same on a connection's thread. `what` names the code, as for Busy.
+/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   const Busy busy(connection, std::move(what));
@@ -9445,47 +9435,15 @@ struct TokenizerThrew {
   std::string what;
 };
 
-/// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
-Tokenizer guarded_tokenizer(Tokenizer tokenizer);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/judge.hpp ------------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
-/// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
-/// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
-void judge(Judgement& judgement);
-
-/// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
-/// body. Counts nothing, and runs nothing of the test's.
-std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/delivery_report.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// How the delivery of an answer ended.
-struct DeliveryEnd {
-  Delivery::Result result = Delivery::Result::completed;
-  /// How many chunks a streamed completion had.
-  std::size_t chunks = 0;
-  /// A gate was not opened, or a manual clock not advanced, in time.
-  bool is_guard_spent = false;
-};
-
-/// Notes in the record what of its script a reply came to, and reports to verify() what it did not come to, and the
-/// guards that ended a wait.
-void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
-                     const DeliveryEnd& end);
+/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
+inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
+  if (!tokenizer) return tokenizer;
+  return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    std::vector<std::string> tokens;
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    return tokens;
+  };
+}
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -9499,7 +9457,7 @@ namespace detail {
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// That would answer, or that would refuse because it must never be asked; null when there is none.
+  /// The stub that would answer, or would refuse because it must never be asked; null when there is none.
   std::shared_ptr<StubState> stub;
   /// The stubs that come closest, when none answers; three at most.
   std::vector<NearMiss> near_misses;
@@ -9511,19 +9469,6 @@ struct Explanation {
 /// tester's: a condition that only such a function decides does not hold here. Forced failures, chaos, rate limits and
 /// the key's state are left out.
 Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/profile_headers.hpp --------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
-/// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
-/// key's rate limit.
-void add_profile_headers(Judgement& judgement);
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -19225,59 +19170,54 @@ MOCK_GATEWAY_INLINE bool decide(const Matcher& matcher, const ChatCall& call, Fu
 
 namespace explanation {
 
-MOCK_GATEWAY_INLINE ExplainedCondition::Result result(std::optional<bool> matched) {
-  if (!matched) return ExplainedCondition::Result::not_evaluated;
-  return *matched ? ExplainedCondition::Result::match : ExplainedCondition::Result::mismatch;
-}
-
 /// All of the parts, which each have lines of their own.
 MOCK_GATEWAY_INLINE std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, ExplainedCondition::Result::match, "all of", ""});
+  if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
-  if (nested) conditions[heading].result = result(all);
+  if (nested) conditions[heading].holds = all;
   return all;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   const std::size_t heading = conditions.size();
-  conditions.push_back({depth, ExplainedCondition::Result::match, "any of", ""});
+  conditions.push_back({depth, std::nullopt, "any of", ""});
   std::optional<bool> any = false;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
     if (matched == true) any = true;
     if (!matched && any == false) any = std::nullopt;
   }
-  conditions[heading].result = result(any);
+  conditions[heading].holds = any;
   return any;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
                                      const FunctionResults& function_results, std::size_t depth,
-                                     std::vector<ExplainedCondition>& conditions) {
-  std::vector<ExplainedCondition> inner;
+                                     std::vector<NearMiss::Condition>& conditions) {
+  std::vector<NearMiss::Condition> inner;
   std::optional<bool> matched = explain(node.parts.front(), call, function_results, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
   const MatcherNode& part = detail::Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
-  conditions.push_back({depth, result(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;
 }
 
 }  // namespace explanation
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
-                            std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                            std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
@@ -19289,7 +19229,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const Ch
   const std::optional<bool> matched =
       node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
-  conditions.push_back({depth, explanation::result(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;
 }
 
@@ -19962,6 +19902,17 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
                                              const std::function<bool()>& has_default_reply) {
+  return choose(call, in_progress, has_default_reply, Purpose::answer);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
+                                                   const std::function<bool()>& has_default_reply) {
+  MatcherInProgress in_progress;
+  return choose(call, in_progress, has_default_reply, Purpose::forecast);
+}
+
+MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
+                                             const std::function<bool()>& has_default_reply, Purpose purpose) {
   std::optional<bool> known;
   const auto ask_once = [&] {
     if (!known) known = has_default_reply();
@@ -19978,12 +19929,12 @@ MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall&
     choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
     in_progress.considered = choice.considered;
     if (mounted->stubs.empty()) return std::nullopt;
-    if (choose_from(*mounted, call, in_progress, ask_once, choice)) return choice;
+    if (choose_from(*mounted, call, in_progress, ask_once, purpose, choice)) return choice;
   }
 }
 
 MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                         const std::function<bool()>& has_default_reply, Choice& choice) {
+                         const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
@@ -19995,11 +19946,11 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
-    Turn turn = take(stub, std::nullopt);
-    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply());
+    Turn turn = take(stub, std::nullopt, purpose);
+    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
     const bool missed = turn.kind == Turn::Kind::missed;
     if (missed && stub.removed()) return false;
     if (missed && !(plan.nothing_more && stub.exhausted())) continue;
@@ -20012,10 +19963,12 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
 }
 
 MOCK_GATEWAY_INLINE bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
-                     FunctionResults& function_results, MatcherInProgress& in_progress) {
+                     FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose) {
   in_progress.stub = &stub;
+  std::vector<NearMiss::Condition> unread;
   return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
     in_progress.matcher = &matcher;
+    if (purpose == Purpose::forecast) return explain(matcher, call, function_results, 0, unread) == true;
     return decide(matcher, call, function_results);
   });
 }
@@ -20028,12 +19981,13 @@ MOCK_GATEWAY_INLINE bool Script::may_answer(const StubState& stub) const {
   return in_states(stub.plan());
 }
 
-MOCK_GATEWAY_INLINE Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply) {
+MOCK_GATEWAY_INLINE Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const StubPlan& plan = stub.plan();
   if (stub.removed_ || stub.exhausted() || !in_states(plan)) return {};
   if (!plan.replies.empty() && !has_default_reply.value_or(false) && step_of(plan, stub.calls_).is_default())
     return {has_default_reply ? Turn::Kind::unanswerable : Turn::Kind::undecided};
+  if (purpose == Purpose::forecast) return {Turn::Kind::taken, stub.calls_};
   for (const MachineState& next : plan.then_states) states_[next.machine] = next.state;
   return {Turn::Kind::taken, stub.calls_++};
 }
@@ -20046,16 +20000,6 @@ MOCK_GATEWAY_INLINE bool Script::in_states(const StubPlan& plan) const {
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {mounted_, &mounted_->stubs};
-}
-
-MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Stubs> Script::stubs(const ReceivedRequest& request) const {
-  std::shared_ptr<const Snapshot> mounted;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    mounted = mounted_;
-  }
-  if (mounted->isolated) mounted = covering(*mounted, request);
-  return {mounted, &mounted->stubs};
 }
 
 MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
@@ -21123,25 +21067,6 @@ MOCK_GATEWAY_INLINE std::size_t KeptAnswer::weight() const {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- delivery/outlet.cpp --------------------------------------------------------------------------------------------
-
-// What delivery wants of a connection.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-MOCK_GATEWAY_INLINE bool Outlet::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::optional<std::size_t> count = write_some(bytes);
-    if (!count || (*count == 0 && !wait_until_writable())) return false;
-    bytes.remove_prefix(*count);
-  }
-  return true;
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
 // The moment of each token, and what it is drawn from.
@@ -21311,41 +21236,28 @@ MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
   return names;
 }
 
+/// How much stands between the stub and the request.
+MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
+
 }  // namespace diagnoses
 
-MOCK_GATEWAY_INLINE Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                   const Script::States& states) {
-  Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers)
-    explain(matcher, call, function_results, 0, comparison.conditions);
-  for (const ExplainedCondition& condition : comparison.conditions) {
-    if (condition.depth > 0) continue;
-    ++comparison.total;
-    if (condition.result == ExplainedCondition::Result::match) ++comparison.matched;
-  }
-  comparison.passed_over = diagnoses::passed_over(stub, states);
-  return comparison;
-}
-
-MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
-
-MOCK_GATEWAY_INLINE NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
+MOCK_GATEWAY_INLINE NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states) {
   NearMiss near;
   near.stub = reference_to(stub);
-  near.matched = comparison.matched;
-  near.total = comparison.total;
-  near.passed_over = comparison.passed_over;
-  for (const ExplainedCondition& condition : comparison.conditions) {
-    NearMiss::Condition told;
-    told.depth = condition.depth;
-    if (condition.result != ExplainedCondition::Result::not_evaluated)
-      told.holds = condition.result == ExplainedCondition::Result::match;
-    told.expected = condition.expected;
-    told.actual = condition.actual;
-    near.conditions.push_back(std::move(told));
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, near.conditions);
+  for (const NearMiss::Condition& condition : near.conditions) {
+    if (condition.depth > 0) continue;
+    ++near.total;
+    if (condition.holds == true) ++near.matched;
   }
+  near.passed_over = diagnoses::passed_over(stub, states);
   return near;
 }
+
+MOCK_GATEWAY_INLINE bool all_hold(const NearMiss& near) { return near.matched == near.total; }
+
+MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
 
 MOCK_GATEWAY_INLINE std::vector<std::string*> texts_of(NearMiss& near) {
   std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
@@ -21356,17 +21268,13 @@ MOCK_GATEWAY_INLINE std::vector<std::string*> texts_of(NearMiss& near) {
   return texts;
 }
 
-MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
+MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<NearMiss::Condition>& conditions) {
   std::string lines;
-  for (const ExplainedCondition& condition : conditions) {
+  for (const NearMiss::Condition& condition : conditions) {
     lines.append(2 + 2 * condition.depth, ' ');
-    switch (condition.result) {
-      case ExplainedCondition::Result::match: lines += "✔ "; break;
-      case ExplainedCondition::Result::mismatch: lines += "✘ "; break;
-      case ExplainedCondition::Result::not_evaluated: lines += "? "; break;
-    }
+    lines += !condition.holds ? "? " : *condition.holds ? "✔ " : "✘ ";
     lines += condition.expected;
-    if (condition.result == ExplainedCondition::Result::not_evaluated) lines += "    not evaluated";
+    if (!condition.holds) lines += "    not evaluated";
     if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     lines += '\n';
   }
@@ -21387,37 +21295,35 @@ MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
 
 MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states) {
   constexpr std::size_t most = 3;
-  using Candidate = std::pair<const StubState*, Comparison>;
-  std::vector<Candidate> candidates;
+  std::vector<NearMiss> candidates;
   for (const auto& stub : *choice.considered) {
-    candidates.emplace_back(stub.get(), compare(*stub, call, choice.function_results, states));
-    Comparison& comparison = candidates.back().second;
-    if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
+    candidates.push_back(compare(*stub, call, choice.function_results, states));
+    NearMiss& near = candidates.back();
+    if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      comparison.passed_over = lower ? "of a lower priority" : "older";
+      near.passed_over = lower ? "of a lower priority" : "older";
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [&choice](const Candidate& a, const Candidate& b) {
-    // The one that refused is the reason, whatever else is near.
-    const auto refused = [&choice](const Candidate& candidate) { return candidate.first == choice.stub.get(); };
-    if (refused(a) != refused(b)) return refused(a);
-    if (a.second.misses() != b.second.misses()) return a.second.misses() < b.second.misses();
-    return a.second.matched > b.second.matched;
+  // The one that refused is the reason, whatever else is near.
+  const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
+  std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
+    if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
+    if (diagnoses::misses(a) != diagnoses::misses(b)) return diagnoses::misses(a) < diagnoses::misses(b);
+    return a.matched > b.matched;
   });
 
   Diagnosis diagnosis;
   diagnosis.text = brief(call);
-  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
-    const auto& [stub, comparison] = candidates[i];
-    std::string line = stub->title();
-    if (!comparison.matches()) {
-      line += ", " + std::to_string(comparison.matched) + " of " + std::to_string(comparison.total);
-    }
-    if (!comparison.passed_over.empty()) line += ", " + comparison.passed_over;
-    if (i == 0) diagnosis.closest = line;
-    diagnosis.text += (i == 0 ? "closest: " : "next: ") + line + '\n';
-    if (!comparison.matches()) diagnosis.text += condition_lines(comparison.conditions);
-    diagnosis.near_misses.push_back(near_miss(*stub, comparison));
+  for (NearMiss& near : candidates) {
+    if (diagnosis.near_misses.size() == most) break;
+    std::string line = near.stub.title;
+    if (!all_hold(near)) line += ", " + std::to_string(near.matched) + " of " + std::to_string(near.total);
+    if (!near.passed_over.empty()) line += ", " + near.passed_over;
+    const bool is_first = diagnosis.near_misses.empty();
+    if (is_first) diagnosis.closest = line;
+    diagnosis.text += (is_first ? "closest: " : "next: ") + line + '\n';
+    if (!all_hold(near)) diagnosis.text += condition_lines(near.conditions);
+    diagnosis.near_misses.push_back(std::move(near));
   }
   if (candidates.size() > most) {
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
@@ -21428,9 +21334,9 @@ MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choic
   return diagnosis;
 }
 
-MOCK_GATEWAY_INLINE std::string headline(const RecordedProblem& problem) {
+MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange) {
   std::string line;
-  switch (problem.kind) {
+  switch (kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
     case Problem::Kind::invalid: line = "a request is not as it should be"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
@@ -21441,12 +21347,12 @@ MOCK_GATEWAY_INLINE std::string headline(const RecordedProblem& problem) {
     case Problem::Kind::unmet_expectation:
     case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
   }
-  line += "  " + text::printable(problem.request.method) + " " + text::printable(problem.request.path());
-  if (!problem.request.key_id.empty()) {
-    const std::string& description = problem.request.key_description;
-    line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);
+  line += "  " + text::printable(request.method) + " " + text::printable(request.path());
+  if (!request.key_id.empty()) {
+    const std::string& description = request.key_description;
+    line += "  key " + excerpts::quoted(description.empty() ? request.key_id : description);
   }
-  return line + "  exchange " + std::to_string(problem.exchange);
+  return line + "  exchange " + std::to_string(exchange);
 }
 
 MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
@@ -21984,12 +21890,7 @@ MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return r
 MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
 MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
-MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const {
-  if (!record_->near_misses) return {};
-  std::vector<NearMiss> near_misses = *record_->near_misses;
-  for (NearMiss& near : near_misses) near.exchange = record_->id;
-  return near_misses;
-}
+MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
 MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
 MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const {
@@ -22136,6 +22037,453 @@ MOCK_GATEWAY_INLINE std::optional<SentAnswer> Exchange::answer() const {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
 
+}}  // namespace mock_gateway
+
+// ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
+
+// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
+// are told only once.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace gateway_problems {
+
+MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
+  const double last = std::isinf(range.most()) ? range.least() : range.most();
+  return range.to_string() + (last == 1 ? " call" : " calls");
+}
+
+using Calls = std::vector<RecordedCall>;
+
+/// How many stubs are compared with what came instead: each costs a comparison with every request.
+inline constexpr std::size_t most_explained = 20;
+
+MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+  NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
+  near.exchange = recorded.record().id;
+  near.passed_over.clear();  // of now, not of then
+  return near;
+}
+
+/// Whether the stub was there when the request came, and did not answer it.
+MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
+  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
+         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
+}
+
+/// Why the answer was not the stub's, which matches the request: "no stub answered".
+MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
+  const StubPlan& plan = stub.plan();
+  if (!record.stub) {
+    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
+    return "the answer was " + to_string(record.decision.kind) +
+           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
+                    record.decision == Decision::Kind::rejected
+                ? ", " + excerpts::plain(record.decision.detail)
+                : std::string());
+  }
+  std::string text = record.stub->title() + " answered";
+  if (!plan.in_states.empty()) {
+    // Which of them was missing at that moment is not on record.
+    const char* separator = ": this one waits for ";
+    for (const MachineState& wanted : plan.in_states) {
+      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
+      separator = " and ";
+    }
+    return text;
+  }
+  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
+  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
+  return text + (stub.removed() ? ": this one was removed" : "");
+}
+
+/// A request that the stub did not answer, and how near it came.
+struct Nearest {
+  const RecordedCall* call = nullptr;  // null: there is none
+  NearMiss near;
+};
+
+/// The first that the stub matches.
+MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near)) return {&recorded, std::move(near)};
+  }
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+}
+
+/// The one that came closest; those that the stub matches are left out.
+MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
+  Nearest best;
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near) || (best.call && near.matched <= best.near.matched)) continue;
+    best = {&recorded, std::move(near)};
+  }
+  return best;
+}
+
+/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
+  Nearest match = hidden(stub, calls);
+  const bool is_match = match.call != nullptr;
+  Nearest nearest = is_match ? std::move(match) : closest(stub, calls);
+  if (!nearest.call) return;
+  NearMiss& near = nearest.near;
+  if (is_match) {
+    const ExchangeRecord& record = nearest.call->record();
+    near.passed_over = instead(record, stub);
+    found.text += "  " + hidden_line(stub, record) + '\n';
+  } else {
+    found.text += "closest: exchange " + std::to_string(near.exchange) + ", " + std::to_string(near.matched) + " of " +
+                  std::to_string(near.total) + '\n' + brief(nearest.call->call()) + condition_lines(near.conditions);
+  }
+  found.near_misses.push_back(std::move(near));
+}
+
+/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
+MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
+  constexpr std::size_t most = 3;
+  std::string lines;
+  std::size_t count = 0;
+  for (const RecordedCall& recorded : calls) {
+    const ExchangeRecord& record = recorded.record();
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
+                                    record.request.path() == chat_completions().path ||
+                                    (record.status == 404 && record.request.method == "POST");
+    const std::string reason = refusal(record);
+    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
+    if (++count > most) continue;
+    lines += "  exchange " + std::to_string(record.id) + " was refused " +
+             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             std::to_string(record.status) + " " + reason + '\n';
+  }
+  if (count > most) {
+    lines +=
+        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
+  }
+  return lines;
+}
+
+/// Without an explanation when `calls` is null.
+MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
+  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
+               std::to_string(calls_made) + '\n';
+  if (static_cast<double>(calls_made) > expected.most()) {
+    constexpr std::size_t most = 20;
+    std::string ids;
+    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
+      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
+      found.exchanges.push_back(recorded.record().id);
+      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
+    }
+    if (found.exchanges.size() > most) ids += ", …";
+    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
+  } else if (calls) {
+    add_nearest(found, stub, *calls);
+    found.text += refused(stub, *calls);
+  }
+  found.text.pop_back();
+  return found;
+}
+
+/// "and 3 more problems of exchanges, not kept (unmatched)".
+MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
+  const std::string count = dropped.count == 0
+                                ? "perhaps more problems"
+                                : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
+  return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
+         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
+}
+
+MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(notes));
+}
+
+/// The line about chaos as a note; none when it is empty.
+MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
+  if (line.empty()) return {};
+  return {std::move(line)};
+}
+
+/// What tells a note from others: of an exchange under way, all but how long it has waited.
+MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
+  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
+  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+}
+
+/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
+  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
+}
+
+}  // namespace gateway_problems
+
+MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  problems_.insert(problems.begin(), problems.end());
+}
+
+MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return problems_.count(found) != 0;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& note : notes) notes_.insert(gateway_problems::identity_of(note));
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto was_there = [this](const auto& note) {
+    return !notes_.insert(gateway_problems::identity_of(note)).second;
+  };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
+  for (auto note = notes_.begin(); note != notes_.end();)
+    note = gateway_problems::is_number(*note) ? notes_.erase(note) : std::next(note);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  problems_.clear();
+  notes_.clear();
+  passed_over_.clear();
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::GatewayProblems(const GatewayParts& gateway)
+    : gateway_(gateway), sleeps_before_(expired_sleeps(gateway.clock).count) {}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::reset() {
+  reported_->clear();
+  sleeps_before_ = expired_sleeps(gateway_.clock).count;
+}
+
+MOCK_GATEWAY_INLINE std::string GatewayProblems::masked(std::string text) const {
+  gateway_.keys->mask(text);
+  return text::printable_lines(text);
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::mask(StubReference& stub) const {
+  stub.name = masked(std::move(stub.name));
+  stub.title = masked(std::move(stub.title));
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::mask(Problem& found) const {
+  found.text = masked(std::move(found.text));
+  mask(found.stub);
+  for (NearMiss& near : found.near_misses)
+    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
+}
+
+MOCK_GATEWAY_INLINE Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
+  // A key may be named by its id here and by its description there.
+  const auto same = [this](const RequestScope& a, const RequestScope& b) {
+    if (a.key().empty() || b.key().empty()) return a == b;
+    const std::vector<std::string> ids = gateway_.keys->named(a.key());
+    for (const std::string& id : gateway_.keys->named(b.key()))
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+    return false;
+  };
+  Script::Stubs stubs;
+  for (auto& stub : gateway_.script->all()) {
+    const auto& scopes = stub->scopes();
+    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
+    if (scope.whole() || own) stubs.push_back(std::move(stub));
+  }
+  return stubs;
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Calls GatewayProblems::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
+  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const auto calls = static_cast<double>(stub->recorded());
+    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
+  });
+  if (!asked_for) return {};
+  constexpr std::size_t most = 200;
+  std::vector<std::shared_ptr<ExchangeRecord>> all = gateway_.journal->snapshot();
+  Calls calls;
+  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
+    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
+  return {calls.rbegin(), calls.rend()};
+}
+
+MOCK_GATEWAY_INLINE Verification GatewayProblems::verify(const RequestScope& scope, Duration patience) const {
+  if (!scope.key().empty() && gateway_.keys->named(scope.key()).empty()) {
+    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
+                       "; Keys::list() shows them");
+  }
+  gateway_.journal->wait_until_idle(scope, patience);
+  const Script::Stubs considered = stubs(scope);
+  const Calls recorded = calls(scope, considered);
+  std::vector<Problem> all;
+  std::vector<std::string> identities;
+  for (auto& [found, identity] : problems(scope, considered, recorded)) {
+    all.push_back(std::move(found));
+    identities.push_back(std::move(identity));
+  }
+  std::vector<std::string> all_notes = notes(scope, considered, recorded);
+  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
+  return {std::move(all),       std::move(all_notes),        std::move(identities),        reported_,
+          std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope)};
+}
+
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                                    const std::vector<Problem>& problems) const {
+  std::set<std::uint64_t> unmet;
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
+    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
+  for (const Problem& found : problems)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+      unmet.insert(found.stub.id);
+  std::vector<VerifiedStub> verified;
+  for (const auto& stub : stubs) {
+    const StubPlan& plan = stub->plan();
+    if (!plan.expected_calls && plan.validators.empty()) continue;
+    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
+                        unmet.count(stub->id()) == 0});
+    mask(verified.back().stub);
+  }
+  return verified;
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems) const {
+  const Script::Stubs considered = stubs({});
+  const Calls recorded = calls({}, considered);
+  std::vector<Problem> untold;
+  for (auto& [found, identity] : problems({}, considered, recorded))
+    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
+  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::string text = message_of(untold, untold_notes);
+  return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
+}
+
+MOCK_GATEWAY_INLINE std::string GatewayProblems::new_notes(std::uint64_t since) const {
+  using gateway_problems::add;
+  std::vector<std::string> notes;
+  add(notes,
+      reported_->not_passed_over(gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {}))));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
+  add(notes, notes_of_open(*gateway_.journal, {}));
+  return lines_of(reported_->new_notes(std::move(notes)));
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::pass_over_notes() const {
+  std::vector<std::string> notes = notes_of_connections(*gateway_.journal);
+  reported_->add_notes(notes);
+  gateway_problems::add(notes, gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {})));
+  reported_->pass_over(notes);
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Problems GatewayProblems::problems(const RequestScope& scope, const Script::Stubs& stubs,
+                                                    const Calls& calls) const {
+  Problems problems;
+  add_problems(scope, problems);
+  // Whose connection it waits for, and which test's client slept, cannot be told.
+  if (scope.whole()) {
+    add_connection_faults(problems);
+    add_expired_sleeps(problems);
+  }
+  std::size_t unmet = 0;
+  for (const auto& stub : stubs) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const std::size_t made = stub->recorded();
+    if (!expected || expected->contains(static_cast<double>(made))) continue;
+    const bool explained = ++unmet <= gateway_problems::most_explained;
+    problems.emplace_back(gateway_problems::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
+  }
+  for (auto& found : problems) mask(found.first);
+  return problems;
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_problems(const RequestScope& scope, Problems& problems) const {
+  for (RecordedProblem& recorded : gateway_.journal->problems(scope)) {
+    Problem& found = recorded.problem;
+    if (recorded.stub) {
+      found.where = recorded.stub->where();
+      found.stub = reference_to(*recorded.stub);
+    }
+    const std::string identity = found.text;
+    problems.emplace_back(std::move(found), identity);
+  }
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope)) {
+    const std::string line = gateway_problems::dropped_line(dropped);
+    problems.emplace_back(Problem{dropped.kind, line}, line);
+  }
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_connection_faults(Problems& problems) const {
+  for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
+    const std::string count = queued.times == 1
+                                  ? "no connection came to it"
+                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
+    Problem found{Problem::Kind::fault_not_reached,
+                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
+                      queued.where.to_string() + ")\n  " + count,
+                  {},
+                  queued.where};
+    problems.emplace_back(std::move(found),
+                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
+  }
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_expired_sleeps(Problems& problems) const {
+  const ExpiredSleeps expired = expired_sleeps(gateway_.clock);
+  const std::size_t count = expired.count - sleeps_before_;
+  if (count == 0) return;
+  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
+  problems.emplace_back(Problem{Problem::Kind::guard_expired,
+                                "a wait ran into its real-time guard  " +
+                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
+                                    "\n  the manual clock was not advanced in time"},
+                        "expired sleeps " + std::to_string(expired.count));
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const Script::Stubs& stubs,
+                                                const Calls& calls) const {
+  using gateway_problems::add;
+  std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
+  std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
+  for (const auto& stub : stubs) {
+    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
+    const RecordedCall* const call =
+        notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
+    notes.push_back(
+        masked(call ? "always hidden: " + stub->title() + ": " + gateway_problems::hidden_line(*stub, call->record())
+                    : "never called: " + stub->title()));
+  }
+  add(notes, std::move(open));
+  return notes;
+}
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
@@ -22301,32 +22649,41 @@ MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::s
 
 }  // namespace kept_problems
 
-MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem problem) {
-  Group& group = groups_[{problem.kind, problem.request.key_id, problem.request.key_description}];
-  if (group.kept == most_of_a_group) return drop(group, problem);
-  ++group.kept;
-  problems_.push_back(std::move(problem));
+MOCK_GATEWAY_INLINE KeptProblems::GroupName KeptProblems::group_of(const RecordedProblem& recorded) {
+  return {recorded.problem.kind, recorded.request.key_id, recorded.request.key_description};
 }
 
-MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& problem) {
+MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem recorded) {
+  Group& group = groups_[group_of(recorded)];
+  if (group.kept == most_of_a_group) return drop(group, recorded);
+  ++group.kept;
+  problems_.push_back(std::move(recorded));
+}
+
+MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
   ++group.dropped;
-  if (problem.stub && group.stubs.size() < most_stubs) group.stubs.insert(problem.stub->id());
+  if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
   std::set<std::uint64_t> fields;  // a request may have the same one twice
-  for (const wire::Header& field : problem.request.headers) fields.insert(kept_problems::fingerprint_of(field));
-  bool has_uncounted = false;
+  for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
   for (const std::uint64_t field : fields) {
     const auto known = group.fields.find(field);
     if (known != group.fields.end()) {
       ++known->second;
-    } else if (group.uncounted == 0 && !has_uncounted && fields_ < most_fields) {
-      // Never behind one that was not counted: what is counted at all is counted from the beginning.
+    } else if (!group.has_uncounted && fields_ < most_fields) {
+      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
-      has_uncounted = true;
+      group.has_uncounted = true;
     }
   }
-  if (has_uncounted) ++group.uncounted;
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
+  std::vector<RecordedProblem> its;
+  for (const RecordedProblem& recorded : problems_)
+    if (scope.covers(recorded.request)) its.push_back(recorded);
+  return its;
 }
 
 MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
@@ -22337,16 +22694,16 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(con
     if (const std::optional<wire::Header> field = scope.header()) {
       const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
       if (counted != group.fields.end())
-        its.certain = counted->second;
+        its.count = counted->second;
       else
-        its.perhaps = group.uncounted;
+        its.is_least = group.has_uncounted;
     } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
-      its.certain = group.dropped;
+      its.count = group.dropped;
     }
-    if (its.certain == 0 && its.perhaps == 0) continue;
+    if (its.count == 0 && !its.is_least) continue;
     if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
-    all.back().certain += its.certain;
-    all.back().perhaps += its.perhaps;
+    all.back().count += its.count;
+    all.back().is_least = all.back().is_least || its.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
   }
   return all;
@@ -22355,10 +22712,10 @@ MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(con
 MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
   std::vector<RecordedProblem> forgotten;
   std::vector<RecordedProblem> kept;
-  for (RecordedProblem& problem : problems_) {
-    const bool is_its = scope.covers(problem.request);
-    if (is_its) --groups_[{problem.kind, problem.request.key_id, problem.request.key_description}].kept;
-    (is_its ? forgotten : kept).push_back(std::move(problem));
+  for (RecordedProblem& recorded : problems_) {
+    const bool is_its = scope.covers(recorded.request);
+    if (is_its) --groups_[group_of(recorded)].kept;
+    (is_its ? forgotten : kept).push_back(std::move(recorded));
   }
   problems_ = std::move(kept);
   for (auto group = groups_.begin(); group != groups_.end();) {
@@ -22394,7 +22751,7 @@ namespace notes {
 inline constexpr std::size_t most = 10;
 
 /// "broke off after token 2 as scripted".
-MOCK_GATEWAY_INLINE std::string deed(const Fault& fault) {
+MOCK_GATEWAY_INLINE std::string what_happened(const Fault& fault) {
   const Effect& effect = fault.effect;
   const auto at_its_place = [&fault](const std::string& what) {
     return what + " " + delivery::place_of(fault.trigger) + " as scripted";
@@ -22448,7 +22805,7 @@ MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(deed(scripted.fault));
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(what_happened(scripted.fault));
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;
 }
@@ -22535,7 +22892,7 @@ MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
 
 /// Under the journal's mutex.
 MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
-  return record.outcome == Outcome::Kind::pending && !record.forsaken && scope.covers(record.request);
+  return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
 MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
@@ -22591,9 +22948,7 @@ MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
   }
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
-  if (near_misses) {
-    for (const NearMiss& near : *near_misses) total += held(near);
-  }
+  for (const NearMiss& near : near_misses) total += held(near);
   return total;
 }
 
@@ -22624,12 +22979,12 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how
   if (signal) signal->changed.notify_all();
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_forsaken(bool is) {
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_unattended(bool is) {
   if (!signal) return;
   {
     const auto locked = lock();
-    if (forsaken == is) return;
-    forsaken = is;
+    if (unattended == is) return;
+    unattended = is;
     is ? --signal->under_way : ++signal->under_way;
   }
   signal->changed.notify_all();
@@ -22704,6 +23059,7 @@ MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> recor
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
+    for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
@@ -22735,18 +23091,20 @@ MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, Reco
   keep(record, std::move(problem));
 }
 
-MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
+MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
   if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
-  problem.exchange = record.id;
-  problem.text = text::printable_lines(problem.text);
-  problem.request = journal::without_body(record.request);
-  if (!problem.stub) problem.stub = record.stub;
-  problems_.add(std::move(problem));
+  recorded.request = journal::without_body(record.request);
+  if (!recorded.stub) recorded.stub = record.stub;
+  Problem& problem = recorded.problem;
+  problem.exchanges = {record.id};
+  problem.text = headline(problem.kind, record.request, record.id) + '\n' + text::printable_lines(problem.text);
+  for (NearMiss& near : problem.near_misses) near.exchange = record.id;
+  problems_.add(std::move(recorded));
 }
 
-MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems() const {
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_.all();
+  return problems_.of(scope);
 }
 
 MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
@@ -22799,7 +23157,7 @@ MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind
     record.outcome = outcome;
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
-    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+    if (!std::exchange(record.unattended, false)) --signal_->under_way;
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();
@@ -23450,7 +23808,7 @@ class SameQuestion {
 
 }  // namespace retries
 
-MOCK_GATEWAY_INLINE void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   std::map<std::uint64_t, retries::Group> groups;
   for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
   for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
@@ -23479,8 +23837,8 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
-void judge_alone(const Seen& seen, std::vector<Finding>& findings);
-void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
+void review_alone(const Seen& seen, std::vector<Finding>& findings);
+void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
 MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
@@ -23560,7 +23918,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) 
   return names;
 }
 
-MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
+MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
   const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
     findings.push_back(kind.make(std::move(message), {record.id}));
@@ -23610,7 +23968,7 @@ MOCK_GATEWAY_INLINE void judge_alone(const Seen& seen, std::vector<Finding>& fin
   }
 }
 
-MOCK_GATEWAY_INLINE void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   struct User {
     std::set<std::string> products;
     std::string agent;
@@ -23700,11 +24058,11 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
-    review::judge_alone(seen, findings);
+    review::review_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  judge_retries(all, findings);
-  review::judge_sharing(all, findings);
+  review_retries(all, findings);
+  review::review_sharing(all, findings);
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
   };
@@ -23913,204 +24271,9 @@ MOCK_GATEWAY_INLINE SentAnswer sent_answer(const KeptAnswer& kept, const KeyStor
 
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
 
-// `verify()`: problems, their texts, how many problems and notes are shown; stubs never called; `called_in_order`.
+// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace verifications {
-
-MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
-  const double last = std::isinf(range.most()) ? range.least() : range.most();
-  return range.to_string() + (last == 1 ? " call" : " calls");
-}
-
-using Calls = std::vector<RecordedCall>;
-
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
-inline constexpr std::size_t most_explained = 20;
-/// How many problems, and how many notes, a message shows.
-inline constexpr std::size_t most_shown = 20;
-
-MOCK_GATEWAY_INLINE Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  Comparison comparison = compare(stub, recorded.call(), FunctionResults(), {});
-  comparison.passed_over.clear();  // of now, not of then
-  return comparison;
-}
-
-/// Whether the stub was there when the request came, and did not answer it.
-MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
-  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
-         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
-}
-
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
-MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
-  const StubPlan& plan = stub.plan();
-  if (!record.stub) {
-    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
-    return "the answer was " + to_string(record.decision.kind) +
-           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
-                    record.decision == Decision::Kind::rejected
-                ? ", " + excerpts::plain(record.decision.detail)
-                : std::string());
-  }
-  std::string text = record.stub->title() + " answered";
-  if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
-    const char* separator = ": this one waits for ";
-    for (const MachineState& wanted : plan.in_states) {
-      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
-      separator = " and ";
-    }
-    return text;
-  }
-  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
-  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
-  return text + (stub.removed() ? ": this one was removed" : "");
-}
-
-/// A request that the stub did not answer, and how near it came.
-struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
-  Comparison comparison;
-};
-
-/// The first that the stub matches.
-MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches()) return {&recorded, std::move(comparison)};
-  }
-  return {};
-}
-
-MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
-}
-
-/// The one that came closest; those that the stub matches are left out.
-MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
-  Nearest best;
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches() || (best.call && comparison.matched <= best.comparison.matched)) continue;
-    best = {&recorded, std::move(comparison)};
-  }
-  return best;
-}
-
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
-MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
-  const Nearest match = hidden(stub, calls);
-  const Nearest nearest = match.call ? match : closest(stub, calls);
-  if (!nearest.call) return;
-  const ExchangeRecord& record = nearest.call->record();
-  const Comparison& comparison = nearest.comparison;
-  NearMiss near = near_miss(stub, comparison);
-  near.exchange = record.id;
-  if (match.call) {
-    near.passed_over = instead(record, stub);
-    found.text += "  " + hidden_line(stub, record) + '\n';
-  } else {
-    found.text += "closest: exchange " + std::to_string(record.id) + ", " + std::to_string(comparison.matched) +
-                  " of " + std::to_string(comparison.total) + '\n' + brief(nearest.call->call()) +
-                  condition_lines(comparison.conditions);
-  }
-  found.near_misses.push_back(std::move(near));
-}
-
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
-MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
-  constexpr std::size_t most = 3;
-  std::string lines;
-  std::size_t count = 0;
-  for (const RecordedCall& recorded : calls) {
-    const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
-                                    (record.status == 404 && record.request.method == "POST");
-    const std::string reason = refusal(record);
-    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
-    if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
-             std::to_string(record.status) + " " + reason + '\n';
-  }
-  if (count > most) {
-    lines +=
-        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
-  }
-  return lines;
-}
-
-/// Without an explanation when `calls` is null.
-MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
-  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
-               std::to_string(calls_made) + '\n';
-  if (static_cast<double>(calls_made) > expected.most()) {
-    constexpr std::size_t most = 20;
-    std::string ids;
-    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
-      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
-      found.exchanges.push_back(recorded.record().id);
-      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
-    }
-    if (found.exchanges.size() > most) ids += ", …";
-    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
-  } else if (calls) {
-    add_nearest(found, stub, *calls);
-    found.text += refused(stub, *calls);
-  }
-  found.text.pop_back();
-  return found;
-}
-
-/// "and 3 more problems of exchanges, not kept (unmatched)".
-MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
-  const auto more = [&dropped](std::size_t count) {
-    return text::counted(count, "more problem") + " of exchanges, not kept (" + to_string(dropped.kind) + ")";
-  };
-  std::string line;
-  if (dropped.certain > 0) line += "and " + more(dropped.certain);
-  if (dropped.perhaps > 0) {
-    line += (line.empty() ? "and" : ", and") + std::string(" perhaps some of ") + more(dropped.perhaps) +
-            ", whose header fields were too many to be counted";
-  }
-  return line;
-}
-
-MOCK_GATEWAY_INLINE std::string lines(const std::vector<std::string>& notes) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += (i == 0 ? "" : "\n") + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
-  return text;
-}
-
-MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(notes));
-}
-
-/// The line about chaos as a note; none when it is empty.
-MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
-  if (line.empty()) return {};
-  return {std::move(line)};
-}
-
-MOCK_GATEWAY_INLINE std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
-  std::string text;
-  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
-    text += (i == 0 ? "" : "\n\n") + problems[i].text;
-  if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
-  if (!notes.empty()) text += '\n' + lines(notes);
-  return text;
-}
-
-}  // namespace verifications
-}  // namespace detail
 
 MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
   switch (kind) {
@@ -24132,60 +24295,29 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind ki
 namespace detail {
 namespace verifications {
 
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
-MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
-  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
-  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
-}
-
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
-MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
-  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
-}
+/// How many problems, and how many notes, a message shows.
+inline constexpr std::size_t most_shown = 20;
 
 }  // namespace verifications
 
-MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.insert(problems.begin(), problems.end());
+MOCK_GATEWAY_INLINE std::string lines_of(const std::vector<std::string>& notes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(notes.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n") + notes[i];
+  if (notes.size() > verifications::most_shown)
+    text += "\nand " + text::counted(notes.size() - verifications::most_shown, "more note");
+  return text;
 }
 
-MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return problems_.count(found) != 0;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const std::string& note : notes) notes_.insert(verifications::identity_of(note));
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto was_there = [this](const auto& note) { return !notes_.insert(verifications::identity_of(note)).second; };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
-  for (auto note = notes_.begin(); note != notes_.end();)
-    note = verifications::is_number(*note) ? notes_.erase(note) : std::next(note);
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.clear();
-  notes_.clear();
-  passed_over_.clear();
+MOCK_GATEWAY_INLINE std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
+  std::string text;
+  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
+  for (std::size_t i = 0; i < std::min(problems.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  if (problems.size() > verifications::most_shown)
+    text += "\n\nand " + std::to_string(problems.size() - verifications::most_shown) + " more";
+  if (!notes.empty()) text += '\n' + lines_of(notes);
+  return text;
 }
 
 }  // namespace detail
@@ -24218,7 +24350,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> Verification::notes() && { return s
 MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
 
 MOCK_GATEWAY_INLINE std::string Verification::message() const {
-  std::string text = detail::verifications::message(problems(), notes_);
+  std::string text = detail::message_of(problems(), notes_);
   if (reported_) reported_->add_notes(notes_);
   return problems_.empty() ? "nothing is wrong" + text : text;
 }
@@ -24228,226 +24360,6 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verificati
 }
 
 namespace detail {
-
-MOCK_GATEWAY_INLINE Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                   std::shared_ptr<KeyStore> keys, std::shared_ptr<ConnectionFaults> connection_faults,
-                   std::shared_ptr<const ChaosRules> chaos, Clock clock)
-    : script_(std::move(script)),
-      journal_(std::move(journal)),
-      keys_(std::move(keys)),
-      connection_faults_(std::move(connection_faults)),
-      chaos_(std::move(chaos)),
-      clock_(std::move(clock)),
-      sleeps_before_(expired_sleeps(clock_).count) {}
-
-MOCK_GATEWAY_INLINE void Verifier::reset() {
-  reported_->clear();
-  sleeps_before_ = expired_sleeps(clock_).count;
-}
-
-MOCK_GATEWAY_INLINE std::string Verifier::masked(std::string text) const {
-  keys_->mask(text);
-  return text::printable_lines(text);
-}
-
-MOCK_GATEWAY_INLINE void Verifier::mask(StubReference& stub) const {
-  stub.name = masked(std::move(stub.name));
-  stub.title = masked(std::move(stub.title));
-}
-
-MOCK_GATEWAY_INLINE void Verifier::mask(Problem& found) const {
-  found.text = masked(std::move(found.text));
-  mask(found.stub);
-  for (NearMiss& near : found.near_misses)
-    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
-}
-
-MOCK_GATEWAY_INLINE Script::Stubs Verifier::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
-  const auto same = [this](const RequestScope& a, const RequestScope& b) {
-    if (a.key().empty() || b.key().empty()) return a == b;
-    const std::vector<std::string> ids = keys_->named(a.key());
-    for (const std::string& id : keys_->named(b.key()))
-      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
-    return false;
-  };
-  Script::Stubs stubs;
-  for (auto& stub : script_->all()) {
-    const auto& scopes = stub->scopes();
-    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
-    if (scope.whole() || own) stubs.push_back(std::move(stub));
-  }
-  return stubs;
-}
-
-MOCK_GATEWAY_INLINE Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
-  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const auto calls = static_cast<double>(stub->recorded());
-    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
-  });
-  if (!asked_for) return {};
-  constexpr std::size_t most = 200;
-  std::vector<std::shared_ptr<ExchangeRecord>> all = journal_->snapshot();
-  Calls calls;
-  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
-    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
-  return {calls.rbegin(), calls.rend()};
-}
-
-MOCK_GATEWAY_INLINE Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
-  if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
-    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
-                       "; Keys::list() shows them");
-  }
-  journal_->wait_until_idle(scope, patience);
-  const Script::Stubs considered = stubs(scope);
-  const Calls recorded = calls(scope, considered);
-  std::vector<Problem> all;
-  std::vector<std::string> identities;
-  for (auto& [found, identity] : problems(scope, considered, recorded)) {
-    all.push_back(std::move(found));
-    identities.push_back(std::move(identity));
-  }
-  std::vector<std::string> all_notes = notes(scope, considered, recorded);
-  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
-          std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
-}
-
-MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Script::Stubs& stubs,
-                                             const std::vector<Problem>& problems) const {
-  std::set<std::uint64_t> unmet;
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope))
-    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
-  for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
-      unmet.insert(found.stub.id);
-  std::vector<VerifiedStub> verified;
-  for (const auto& stub : stubs) {
-    const StubPlan& plan = stub->plan();
-    if (!plan.expected_calls && plan.validators.empty()) continue;
-    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
-                        unmet.count(stub->id()) == 0});
-    mask(verified.back().stub);
-  }
-  return verified;
-}
-
-MOCK_GATEWAY_INLINE Verifier::Unreported Verifier::unreported(bool with_problems) const {
-  const Script::Stubs considered = stubs({});
-  const Calls recorded = calls({}, considered);
-  std::vector<Problem> untold;
-  for (auto& [found, identity] : problems({}, considered, recorded))
-    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
-  std::string text = verifications::message(untold, untold_notes);
-  return untold.empty() ? Unreported{{}, verifications::lines(untold_notes)} : Unreported{std::move(text), {}};
-}
-
-MOCK_GATEWAY_INLINE std::string Verifier::new_notes(std::uint64_t since) const {
-  using verifications::add;
-  std::vector<std::string> notes;
-  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
-  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
-  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
-  add(notes, notes_of_open(*journal_, {}));
-  return verifications::lines(reported_->new_notes(std::move(notes)));
-}
-
-MOCK_GATEWAY_INLINE void Verifier::pass_over_notes() const {
-  std::vector<std::string> notes = notes_of_connections(*journal_);
-  reported_->add_notes(notes);
-  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
-  reported_->pass_over(notes);
-}
-
-MOCK_GATEWAY_INLINE Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
-  Problems problems;
-  add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
-  if (scope.whole()) {
-    add_connection_faults(problems);
-    add_expired_sleeps(problems);
-  }
-  std::size_t unmet = 0;
-  for (const auto& stub : stubs) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const std::size_t made = stub->recorded();
-    if (!expected || expected->contains(static_cast<double>(made))) continue;
-    const bool explained = ++unmet <= verifications::most_explained;
-    problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
-                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
-  }
-  for (auto& found : problems) mask(found.first);
-  return problems;
-}
-
-MOCK_GATEWAY_INLINE void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
-  for (const RecordedProblem& problem : journal_->problems()) {
-    if (!scope.covers(problem.request)) continue;
-    const std::string first = headline(problem);
-    Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->where() : SourceLocation{},
-                  problem.stub ? reference_to(*problem.stub) : StubReference{}};
-    if (problem.near_misses) found.near_misses = *problem.near_misses;
-    for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
-    problems.emplace_back(std::move(found), first + problem.text);
-  }
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
-    problems.emplace_back(Problem{dropped.kind, verifications::dropped_line(dropped)},
-                          "dropped " + to_string(dropped.kind) + " " + std::to_string(dropped.certain) + " " +
-                              std::to_string(dropped.perhaps));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Verifier::add_connection_faults(Problems& problems) const {
-  for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
-    const std::string count = queued.times == 1
-                                  ? "no connection came to it"
-                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
-    Problem found{Problem::Kind::fault_not_reached,
-                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
-                      queued.where.to_string() + ")\n  " + count,
-                  {},
-                  queued.where};
-    problems.emplace_back(std::move(found),
-                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Verifier::add_expired_sleeps(Problems& problems) const {
-  const ExpiredSleeps expired = expired_sleeps(clock_);
-  const std::size_t count = expired.count - sleeps_before_;
-  if (count == 0) return;
-  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
-  problems.emplace_back(Problem{Problem::Kind::guard_expired,
-                                "a wait ran into its real-time guard  " +
-                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
-                                    "\n  the manual clock was not advanced in time"},
-                        "expired sleeps " + std::to_string(expired.count));
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
-                                         const Calls& calls) const {
-  using verifications::add;
-  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
-  std::vector<std::string> open = notes_of_open(*journal_, scope);
-  for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
-    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
-    const RecordedCall* const call =
-        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
-    notes.push_back(
-        masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
-                    : "never called: " + stub->title()));
-  }
-  add(notes, std::move(open));
-  return notes;
-}
 
 MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;
@@ -25089,7 +25001,7 @@ MOCK_GATEWAY_INLINE bool Connection::took_last_bytes() {
 
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
   const bool is_over = wait_until_over(pending, on_client_closed);
-  if (record_) record_->mark_forsaken(false);
+  if (record_) record_->mark_unattended(false);
   return is_over;
 }
 
@@ -25102,7 +25014,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientC
     if (pending.over()) return true;
     if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
-    if (peer_closed_ && record_) record_->mark_forsaken(true);
+    if (peer_closed_ && record_) record_->mark_unattended(true);
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
     if (wake < 0 && pending.needs_wake())
@@ -26736,32 +26648,6 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/answer.cpp -----------------------------------------------------------------------------------------------
-
-// What an answer is made of; how it becomes a failure.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
-  status = failure.status();
-  error_code = failure.code();
-  content_type = failure.raw_body() ? failure.content_type() : "application/json";
-  headers = failure.headers(now);
-  body = error_body(failure, profile);
-}
-
-MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
-  delivery = DeliveryPlan();
-  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
-  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
-  refusal = documented ? failure.message() : std::string();
-  become(failure, profile, now);
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
 // Requests that wait for the test's reply, and how long (10 s, in the header).
@@ -26851,54 +26737,53 @@ using Hits = std::vector<ChaosRules::Hit>;
 // A function that returns bool returns whether it has answered.
 
 /// The checks that come before the script. Reads the body.
-MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
-  const ServeSettings& settings = judgement.gateway.settings;
-  const ReceivedRequest& request = judgement.request;
-  if (!allows_json(request, settings.acceptance)) return judgement.reject(unsupported_content_type(request));
-  judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
-  if (refuse_model(judgement, judgement.chat->model)) return true;
-  const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
-  return forced && judgement.fail(*forced, Decision::Kind::forced_failure);
+MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
+  const ServeSettings& settings = served.gateway.settings;
+  const ReceivedRequest& request = served.request;
+  if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
+  served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
+  if (refuse_model(served, served.chat->model)) return true;
+  const auto forced = served.gateway.failures.take_for_model(served.chat->model);
+  return forced && served.fail(*forced, Decision::Kind::forced_failure);
 }
 
 /// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
-MOCK_GATEWAY_INLINE bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
-  judgement.under_chaos = true;
+MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
+  served.under_chaos = true;
   // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
   // another key asked the same.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", judgement.fingerprint);
+  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
-  const std::string& key = judgement.request.key_description;
-  request = fingerprint(key.empty() ? judgement.request.key_id : key, request);
+  const std::string& key = served.request.key_description;
+  request = fingerprint(key.empty() ? served.request.key_id : key, request);
 
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a rule of chaos",
-                              [&] { hits = judgement.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded(served.connection, "a matcher of a rule of chaos",
+                              [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
   if (!thrown) return false;
-  if (!in_progress.rule || !in_progress.matcher) return judgement.answer_failed(*thrown);
-  return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
-                                   std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
+  if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
+  return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
+                                std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
 /// Notes what a stub's request is not and should be. Runs the tester's functions.
-MOCK_GATEWAY_INLINE void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call) {
+MOCK_GATEWAY_INLINE void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
-  std::vector<ExplainedCondition> broken;
+  std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
     if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
   }
   if (broken.empty()) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::invalid;
-  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
-  problem.text.pop_back();
-  judgement.problems.push_back(std::move(problem));
+  std::string text =
+      brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  text.pop_back();
+  served.problems.push_back({{Problem::Kind::invalid, std::move(text)}});
 }
 
-MOCK_GATEWAY_INLINE Reply default_reply_to(const Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
-  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
+MOCK_GATEWAY_INLINE Reply default_reply_to(const ServedRequest& served) {
+  const std::atomic<bool>& stopped = served.connection.stop_line()->stopped();
+  return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
 /// The default reply that a stub is to give.
@@ -26907,9 +26792,9 @@ struct DefaultReply {
   std::exception_ptr problem;          // why it could not be made; null: nothing
 
   /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
-  bool make(const Judgement& judgement) {
+  bool make(const ServedRequest& served) {
     try {
-      reply = std::make_shared<const Reply>(default_reply_to(judgement));
+      reply = std::make_shared<const Reply>(default_reply_to(served));
     } catch (const RequestError&) {
       problem = std::current_exception();
       return false;
@@ -26922,107 +26807,108 @@ struct DefaultReply {
 
 /// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
 /// matchers, of which one may throw.
-MOCK_GATEWAY_INLINE bool choose(Judgement& judgement, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
+MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a stub", [&] {
-    choice = judgement.gateway.script->choose(call, in_progress, [&] { return made.make(judgement); });
+  const auto thrown = guarded(served.connection, "a matcher of a stub", [&] {
+    choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
-    if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
-    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
-                                     in_progress.stub->title() + " threw: " + *thrown);
+    if (!in_progress.stub || !in_progress.matcher) return served.answer_failed(*thrown);
+    return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
+                                  in_progress.stub->title() + " threw: " + *thrown);
   }
   if (!choice || !choice->stub || !choice->reply) return false;
-  judgement.answer.stub = choice->stub;
+  served.answer.stub = choice->stub;
   const auto thrown_by_validator =
-      guarded(judgement.connection, "a matcher of a stub", [&] { validate(judgement, *choice, call); });
-  return thrown_by_validator && judgement.callback_failed("what " + choice->stub->title() +
-                                                          " says it should be threw: " + *thrown_by_validator);
+      guarded(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
+  return thrown_by_validator &&
+         served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
 /// The stub that would have answered must not be asked.
-MOCK_GATEWAY_INLINE void refuse_never_expected(Judgement& judgement, const std::shared_ptr<StubState>& stub) {
+MOCK_GATEWAY_INLINE void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
-  redact(title, judgement.presented, *judgement.gateway.keys);
-  judgement.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
-                 Decision::Kind::stub);
-  judgement.answer.decision.detail = stub->to_string();
-  judgement.answer.stub = stub;
+  redact(title, served.presented, *served.gateway.keys);
+  served.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
+              Decision::Kind::stub);
+  served.answer.decision.detail = stub->to_string();
+  served.answer.stub = stub;
 }
 
 /// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
-MOCK_GATEWAY_INLINE void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const ChatCall& call) {
-  const GatewayState& gateway = judgement.gateway;
+MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
+  const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
   // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
-  redact(diagnosis.text, judgement.presented, *gateway.keys);
-  redact(diagnosis.closest, judgement.presented, *gateway.keys);
+  const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
+  mask(diagnosis.text);
+  mask(diagnosis.closest);
+  for (NearMiss& near : diagnosis.near_misses)
+    for (std::string* const text : texts_of(near)) mask(*text);
   std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
-  judgement.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
-                     .header("x-mock-gateway-diagnosis", std::move(closest))
-                     .should_retry(false),
-                 Decision::Kind::unmatched);
-  judgement.answer.decision.detail = diagnosis.text;
-  judgement.near_misses = std::move(diagnosis.near_misses);
+  served.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+                  .header("x-mock-gateway-diagnosis", std::move(closest))
+                  .should_retry(false),
+              Decision::Kind::unmatched);
+  served.answer.decision.detail = diagnosis.text;
+  served.near_misses = diagnosis.near_misses;
   if (gateway.settings.unmatched_are_allowed) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::unmatched;
-  problem.text = std::move(diagnosis.text);
-  problem.stub = choice.stub;
-  judgement.problems.push_back(std::move(problem));
+  RecordedProblem recorded{{Problem::Kind::unmatched, std::move(diagnosis.text)}, choice.stub};
+  recorded.problem.near_misses = std::move(diagnosis.near_misses);
+  served.problems.push_back(std::move(recorded));
 }
 
 /// Waits until the test gives the reply of the stub that was chosen.
-MOCK_GATEWAY_INLINE bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
-  Answer& answer = judgement.answer;
-  judgement.exchange = judgement.gateway.journal->reserve_id();
-  AskedWait wait(judgement.gateway.asked, judgement.exchange, stub, judgement.request, judgement.timeline.now(),
-                 judgement.connection.waker());
-  judgement.timeline.settle();
-  const bool is_over = judgement.connection.wait(wait, Outlet::OnClientClosed::give_up);
+MOCK_GATEWAY_INLINE bool ask(ServedRequest& served, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+  Answer& answer = served.answer;
+  served.exchange = served.gateway.journal->reserve_id();
+  AskedWait wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
+                 served.connection.waker());
+  served.timeline.settle();
+  const bool is_over = served.connection.wait(wait, Outlet::OnClientClosed::give_up);
   if (is_over && wait.reply()) {
     step = *wait.reply();
-    answer.delivery.start = judgement.timeline.now();
+    answer.delivery.start = served.timeline.now();
     return false;
   }
   if (!is_over) {
     // Whoever still reads has only closed its side.
-    judgement.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
-                   Decision::Kind::stub);
+    served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
+                Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
     return true;
   }
-  judgement.connection.guard_expired();
-  const std::string id = std::to_string(judgement.exchange);
-  return judgement.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
-                                 ", which asks the test for it; POST /control/v1/asked/" + id +
-                                 " of the program's control API (--control) gives it");
+  served.connection.guard_expired();
+  const std::string id = std::to_string(served.exchange);
+  return served.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
+                              ", which asks the test for it; POST /control/v1/asked/" + id +
+                              " of the program's control API (--control) gives it");
 }
 
 /// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
 /// answer all the same: the test was asked.
-MOCK_GATEWAY_INLINE bool take_asked_default(Judgement& judgement, const StubState& stub) {
+MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
-    judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
     return false;
   } catch (const RequestError& error) {
-    judgement.fail(error.failure, Decision::Kind::stub);
-    judgement.answer.decision.detail = stub.to_string();
+    served.fail(error.failure, Decision::Kind::stub);
+    served.answer.decision.detail = stub.to_string();
     return true;
   }
 }
 
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& choice, const DefaultReply& made) {
-  Answer& answer = judgement.answer;
+MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+  Answer& answer = served.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
   answer.use = StubState::Use(choice.stub);
   ReplyStep step = *choice.reply;
-  if (step.asks && ask(judgement, choice.stub, step)) return true;
+  if (step.asks && ask(served, choice.stub, step)) return true;
   if (step.reply) {
     answer.delivery.reply = std::move(step.reply);
     return false;
@@ -27032,46 +26918,46 @@ MOCK_GATEWAY_INLINE bool take_reply(Judgement& judgement, const Script::Choice& 
     answer.delivery.reply = made.reply;
     return false;
   }
-  if (step.is_default()) return take_asked_default(judgement, stub);
+  if (step.is_default()) return take_asked_default(served, stub);
   const std::string function = "the reply function of " + stub.title();
-  const auto thrown = guarded(judgement.connection, function, [&] {
-    Reply reply = (*step.function)(*judgement.chat);
+  const auto thrown = guarded(served.connection, function, [&] {
+    Reply reply = (*step.function)(*served.chat);
     static_cast<void>(Access::data(reply));  // refuses one that was moved from
     answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
   });
-  return thrown && judgement.callback_failed(function + " threw: " + *thrown);
+  return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-MOCK_GATEWAY_INLINE void take_default_reply(Judgement& judgement) {
-  judgement.answer.decision.kind = Decision::Kind::default_reply;
-  judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+MOCK_GATEWAY_INLINE void take_default_reply(ServedRequest& served) {
+  served.answer.decision.kind = Decision::Kind::default_reply;
+  served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
-MOCK_GATEWAY_INLINE void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
+MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
-    judgement.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
-    judgement.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
-    return answer_with_reply(judgement, hits);
+    served.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
+    served.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    return answer_with_reply(served, hits);
   }
   std::optional<Script::Choice> choice;
   DefaultReply made;
-  if (choose(judgement, call, made, choice)) return;
+  if (choose(served, call, made, choice)) return;
   if (choice && choice->is_unanswerable) std::rethrow_exception(made.problem);
-  const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
+  const bool unmatched_get_default_reply = served.gateway.settings.unmatched_get_default_reply;
   if (!choice || (!choice->stub && unmatched_get_default_reply)) {
-    take_default_reply(judgement);
-    return answer_with_reply(judgement, hits);
+    take_default_reply(served);
+    return answer_with_reply(served, hits);
   }
   if (choice->reply) {
-    if (!take_reply(judgement, *choice, made)) answer_with_reply(judgement, hits);
+    if (!take_reply(served, *choice, made)) answer_with_reply(served, hits);
     return;
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
-  if (must_not_be_asked) return refuse_never_expected(judgement, choice->stub);
-  refuse_unmatched(judgement, *choice, call);
+  if (must_not_be_asked) return refuse_never_expected(served, choice->stub);
+  refuse_unmatched(served, *choice, call);
 }
 
 }  // namespace chat_judge
@@ -27080,29 +26966,29 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const GatewayState& gateway, co
   return fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
 }
 
-MOCK_GATEWAY_INLINE void judge_chat(Judgement& judgement) {
-  if (chat_judge::refuse(judgement)) return;
-  const GatewayState& gateway = judgement.gateway;
-  const ChatRequest& chat = *judgement.chat;
-  judgement.fingerprint = fingerprint_of(gateway, chat);
-  const ChatCall call(chat, judgement.request);
+MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
+  if (chat_judge::refuse(served)) return;
+  const GatewayState& gateway = served.gateway;
+  const ChatRequest& chat = *served.chat;
+  served.fingerprint = fingerprint_of(gateway, chat);
+  const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
-  if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
-  Answer& answer = judgement.answer;
+  if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
+  Answer& answer = served.answer;
   try {
-    chat_judge::answer_from_script(judgement, call, hits);
+    chat_judge::answer_from_script(served, call, hits);
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
     answer.stub = std::move(stub);  // which has counted the call
-    judgement.answer_failed(exception.what());
+    served.answer_failed(exception.what());
   }
   // What is refused is not struck. What failed is: the client would have met chaos before the reply.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
   answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
-  strike_delivery(judgement, hits);
+  strike_delivery(served, hits);
 }
 
 }  // namespace detail
@@ -27203,50 +27089,6 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/content_type.cpp -----------------------------------------------------------------------------------------
-
-// Which content types are accepted; the text of 415.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-namespace content_type {
-
-enum class Form { json, form, other };
-
-/// What the Content-Type says, so far as the acceptance takes it.
-MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
-  const std::optional<std::string> sent = request.headers.find("Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
-  const std::size_t semicolon = sent->find(';');
-  const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
-  if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters() ? Form::json : Form::other;
-  const bool is_form = text::equals_ignoring_case(type, "application/x-www-form-urlencoded");
-  return is_form && acceptance.json_as_form() ? Form::form : Form::other;
-}
-
-}  // namespace content_type
-
-MOCK_GATEWAY_INLINE bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance) {
-  return content_type::form_of(request, acceptance) != content_type::Form::other;
-}
-
-MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
-  const content_type::Form form = content_type::form_of(request, acceptance);
-  return form == content_type::Form::json ||
-         (form == content_type::Form::form && !read_json_if_valid(request.body).is_discarded());
-}
-
-MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& request) {
-  const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
-  return failure(415, "unsupported_content_type",
-                 "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
 
 // Which faults, holds and places were not reached, and guards that ended a wait.
@@ -27288,11 +27130,9 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
 
 /// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
 MOCK_GATEWAY_INLINE void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
-  RecordedProblem problem;
-  problem.kind = kind;
-  problem.text = brief(record) + "  " + what;
-  if (record.stub) problem.text += "\n  reply of " + record.stub->title();
-  journal.report(record, std::move(problem));
+  std::string text = brief(record) + "  " + what;
+  if (record.stub) text += "\n  reply of " + record.stub->title();
+  journal.report(record, {{kind, std::move(text)}});
 }
 
 /// Reports what of the script a reply that ended well did not come to.
@@ -27350,48 +27190,32 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace explanations {
 
-MOCK_GATEWAY_INLINE bool in_states(const StubPlan& plan, const Script::States& states) {
-  return std::all_of(plan.in_states.begin(), plan.in_states.end(), [&states](const MachineState& wanted) {
-    return Script::state_in(states, wanted.machine) == wanted.state;
-  });
-}
-
-/// Chooses as Script::choose does: the stub is the one that answers, or that has nothing more; null without one.
-MOCK_GATEWAY_INLINE std::shared_ptr<StubState> chosen(const Script::Stubs& stubs, const ChatCall& call, const Script::States& states) {
-  for (const auto& stub : stubs) {
-    const Comparison comparison = compare(*stub, call, {}, states);
-    if (!comparison.matches()) continue;
-    const bool keeps_it = stub->exhausted() && stub->plan().nothing_more && in_states(stub->plan(), states);
-    if (comparison.passed_over.empty() || keeps_it) return stub;
-  }
-  return nullptr;
-}
-
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+MOCK_GATEWAY_INLINE void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
+  static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
+}
+
+/// Throws RequestError as above.
 MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
-  const Script::States states = gateway.script->states();
-  Script::Choice choice;
-  choice.considered = gateway.script->stubs(call.http());
-  choice.stub = chosen(*choice.considered, call, states);
-  const auto require_default_reply = [&] {
-    static_cast<void>(default_reply(call.chat(), fingerprint_of(gateway, call.chat())));
-  };
-  if (choice.stub && !choice.stub->exhausted()) {
-    const StubPlan& plan = choice.stub->plan();
-    if (!plan.replies.empty() && step_of(plan, choice.stub->calls()).is_default()) require_default_reply();
-    explanation.decision = Decision::Kind::stub;
-    explanation.stub = choice.stub;
-    const bool never = choice.stub->plan().replies.empty();
-    explanation.message = choice.stub->title() + (never ? " must never be asked: the answer is a 422" : " answers");
-    return;
-  }
-  if (choice.considered->empty() || (!choice.stub && gateway.settings.unmatched_get_default_reply)) {
-    require_default_reply();
+  const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
+    require_default_reply(gateway, call.chat());
+    return true;
+  });
+  if (!choice || (!choice->stub && gateway.settings.unmatched_get_default_reply)) {
+    require_default_reply(gateway, call.chat());
     explanation.decision = Decision::Kind::default_reply;
     explanation.message = "no stub answers, and the default reply does";
-    if (choice.considered->empty()) return;
+    if (!choice) return;
   }
-  Diagnosis diagnosis = diagnose(call, choice, states);
+  const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
+  if (choice->reply || must_not_be_asked) {
+    explanation.decision = Decision::Kind::stub;
+    explanation.stub = choice->stub;
+    explanation.message =
+        choice->stub->title() + (must_not_be_asked ? " must never be asked: the answer is a 422" : " answers");
+    return;
+  }
+  Diagnosis diagnosis = diagnose(call, *choice, gateway.script->states());
   if (explanation.decision == Decision::Kind::unmatched) explanation.message = std::move(diagnosis.text);
   explanation.near_misses = std::move(diagnosis.near_misses);
 }
@@ -27434,17 +27258,9 @@ MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const Recei
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
-                           std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
-                           std::shared_ptr<ConnectionFaults> its_connection_faults,
-                           std::shared_ptr<ChaosRules> its_chaos)
-    : settings(std::move(its_settings)),
-      clock(std::move(its_clock)),
-      keys(std::move(its_keys)),
-      script(std::move(its_script)),
-      journal(std::move(its_journal)),
-      connection_faults(std::move(its_connection_faults)),
-      chaos(std::move(its_chaos)),
+MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
+    : GatewayParts(std::move(its_parts)),
+      settings(std::move(its_settings)),
       operations(settings.acceptance.model_by_id()),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
@@ -27486,21 +27302,21 @@ namespace checks {
 // Each check returns whether it has answered.
 
 /// What the connection, or a fault that strikes it, leaves no choice about.
-MOCK_GATEWAY_INLINE bool connection(Judgement& judgement) {
-  const IncomingRequest& incoming = judgement.incoming;
-  if (incoming.turned_away) return judgement.reject(*incoming.turned_away);
-  if (incoming.malformed) return judgement.fail(*incoming.malformed, Decision::Kind::malformed);
+MOCK_GATEWAY_INLINE bool connection(ServedRequest& served) {
+  const IncomingRequest& incoming = served.incoming;
+  if (incoming.turned_away) return served.reject(*incoming.turned_away);
+  if (incoming.malformed) return served.fail(*incoming.malformed, Decision::Kind::malformed);
   if (incoming.is_answered_before_body())
-    return judgement.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
+    return served.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
   return false;
 }
 
-MOCK_GATEWAY_INLINE bool forced(Judgement& judgement, const std::optional<Failure>& failure) {
-  return failure && judgement.fail(*failure, Decision::Kind::forced_failure);
+MOCK_GATEWAY_INLINE bool forced(ServedRequest& served, const std::optional<Failure>& failure) {
+  return failure && served.fail(*failure, Decision::Kind::forced_failure);
 }
 
-MOCK_GATEWAY_INLINE bool failure_of_operation(Judgement& judgement) {
-  return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
+MOCK_GATEWAY_INLINE bool failure_of_operation(ServedRequest& served) {
+  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
@@ -27525,20 +27341,20 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route,
   return forbidden();
 }
 
-MOCK_GATEWAY_INLINE bool failure_of_key(Judgement& judgement) {
-  return forced(judgement, judgement.gateway.failures.take_for_key(judgement.presented.key.id));
+MOCK_GATEWAY_INLINE bool failure_of_key(ServedRequest& served) {
+  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
-MOCK_GATEWAY_INLINE bool rate_limit(Judgement& judgement) {
+MOCK_GATEWAY_INLINE bool rate_limit(ServedRequest& served) {
   // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
-  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.gateway.clock.now());
+  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   if (!left) return false;
   // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
   // longest window is no whole second that a Duration can say.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
-  const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
-  return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
+  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
+  return served.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -27562,69 +27378,67 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& ope
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE bool rejected(Judgement& judgement, const std::optional<Failure>& refusal) {
-  return refusal && judgement.reject(*refusal);
+MOCK_GATEWAY_INLINE bool rejected(ServedRequest& served, const std::optional<Failure>& refusal) {
+  return refusal && served.reject(*refusal);
 }
 
-MOCK_GATEWAY_INLINE bool key(Judgement& judgement) { return rejected(judgement, refusal_of_key(judgement.presented)); }
+MOCK_GATEWAY_INLINE bool key(ServedRequest& served) { return rejected(served, refusal_of_key(served.presented)); }
 
-MOCK_GATEWAY_INLINE bool rights(Judgement& judgement) {
-  return rejected(judgement, refusal_of_rights(judgement.route, judgement.presented.key));
-}
+MOCK_GATEWAY_INLINE bool rights(ServedRequest& served) { return rejected(served, refusal_of_rights(served.route, served.presented.key)); }
 
-MOCK_GATEWAY_INLINE bool path(Judgement& judgement) {
-  return rejected(judgement, refusal_of_path(judgement.gateway.operations, judgement.route, judgement.request));
+MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
+  return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
 }
 
 /// What was decided when there was only the head. Its other checks have just been made again, and may be of another
 /// mind: a key was enabled meanwhile.
-MOCK_GATEWAY_INLINE bool body_unread(Judgement& judgement) {
-  const IncomingRequest& incoming = judgement.incoming;
-  return rejected(judgement, incoming.refused) || rejected(judgement, incoming.body_too_large);
+MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
+  const IncomingRequest& incoming = served.incoming;
+  return rejected(served, incoming.refused) || rejected(served, incoming.body_too_large);
 }
 
 /// The order is the documented one.
-MOCK_GATEWAY_INLINE bool refuse(Judgement& judgement) {
-  if (connection(judgement)) return true;
-  judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
-  return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
-         rate_limit(judgement) || path(judgement) || body_unread(judgement);
+MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
+  if (connection(served)) return true;
+  served.route = served.gateway.operations.find(served.request.method, served.request.path());
+  return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
+         rate_limit(served) || path(served) || body_unread(served);
 }
 
 }  // namespace checks
 
 namespace judge_operations {
 
-MOCK_GATEWAY_INLINE void models(Judgement& judgement) {
-  const GatewayState& gateway = judgement.gateway;
+MOCK_GATEWAY_INLINE void models(ServedRequest& served) {
+  const GatewayState& gateway = served.gateway;
   std::vector<wire::Model> usable;
   for (const wire::Model& model : gateway.settings.models)
-    if (may_use(judgement.presented.key, model.id)) usable.push_back(model);
-  judgement.answer.decision.kind = Decision::Kind::models;
-  judgement.answer.body = models_body(usable, gateway.started);
+    if (may_use(served.presented.key, model.id)) usable.push_back(model);
+  served.answer.decision.kind = Decision::Kind::models;
+  served.answer.body = models_body(usable, gateway.started);
 }
 
-MOCK_GATEWAY_INLINE void model(Judgement& judgement) {
-  const std::string id = text::percent_decode(judgement.route.model).value_or(judgement.route.model);
-  if (refuse_model(judgement, id)) return;
-  judgement.answer.decision = {Decision::Kind::models, id};
-  judgement.answer.body = model_body(*judgement.gateway.find_model(id), judgement.gateway.started);
+MOCK_GATEWAY_INLINE void model(ServedRequest& served) {
+  const std::string id = text::percent_decode(served.route.model).value_or(served.route.model);
+  if (refuse_model(served, id)) return;
+  served.answer.decision = {Decision::Kind::models, id};
+  served.answer.body = model_body(*served.gateway.find_model(id), served.gateway.started);
 }
 
-MOCK_GATEWAY_INLINE void mounted(Judgement& judgement) {
-  const Route& route = judgement.route;
+MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
+  const Route& route = served.route;
   const std::string name = route.operation.to_string();
   std::optional<HttpReply> reply;
-  const auto thrown = guarded(judgement.connection, "the handler of " + name,
-                              [&] { reply.emplace((*route.handler)(judgement.request)); });
+  const auto thrown =
+      guarded(served.connection, "the handler of " + name, [&] { reply.emplace((*route.handler)(served.request)); });
   if (thrown) {
-    judgement.callback_failed("the handler of " + name + " threw: " + *thrown);
+    served.callback_failed("the handler of " + name + " threw: " + *thrown);
     return;
   }
-  Answer& answer = judgement.answer;
+  Answer& answer = served.answer;
   answer.decision = {Decision::Kind::handler, name};
   if (reply->failure()) {
-    answer.become(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
     return;
   }
   answer.status = reply->status();
@@ -27633,25 +27447,25 @@ MOCK_GATEWAY_INLINE void mounted(Judgement& judgement) {
   answer.headers = reply->headers();
 }
 
-MOCK_GATEWAY_INLINE void ask(Judgement& judgement) {
-  switch (judgement.route.kind) {
-    case Route::Kind::chat: return judge_chat(judgement);
-    case Route::Kind::models: return models(judgement);
-    case Route::Kind::model: return model(judgement);
-    case Route::Kind::mounted: return mounted(judgement);
+MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
+  switch (served.route.kind) {
+    case Route::Kind::chat: return judge_chat(served);
+    case Route::Kind::models: return models(served);
+    case Route::Kind::model: return model(served);
+    case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
     case Route::Kind::unknown: return;  // the check of the path has answered
   }
 }
 
-MOCK_GATEWAY_INLINE void answer(Judgement& judgement) {
+MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
-    ask(judgement);
+    ask(served);
   } catch (const RequestError& error) {
-    judgement.reject(error.failure);
+    served.reject(error.failure);
   } catch (const std::exception& exception) {
-    judgement.answer = Answer();
-    judgement.answer_failed(exception.what());
+    served.answer = Answer();
+    served.answer_failed(exception.what());
   }
 }
 
@@ -27669,91 +27483,9 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void judge(Judgement& judgement) {
-  if (!checks::refuse(judgement)) judge_operations::answer(judgement);
-  add_profile_headers(judgement);
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/judgement.cpp --------------------------------------------------------------------------------------------
-
-// What is known of a request while it is judged; the texts of 500 `internal_error`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace judgements {
-
-MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "internal_error", message); }
-
-}  // namespace judgements
-
-MOCK_GATEWAY_INLINE bool Judgement::fail(const Failure& failure, Decision::Kind kind) {
-  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
-  return true;
-}
-
-MOCK_GATEWAY_INLINE bool Judgement::reject(const Failure& failure) {
-  answer = Answer();
-  return fail(failure, Decision::Kind::rejected);
-}
-
-MOCK_GATEWAY_INLINE bool Judgement::callback_failed(const std::string& what) {
-  return internal_error(Decision::Kind::callback_failed, Problem::Kind::callback_failed,
-                        judgements::error("a function of the test threw an exception; the gateway's journal has its "
-                                          "text"),
-                        what);
-}
-
-MOCK_GATEWAY_INLINE bool Judgement::answer_failed(const std::string& reason) {
-  return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
-                        judgements::error("the gateway could not make an answer; its journal has the reason"), reason);
-}
-
-MOCK_GATEWAY_INLINE bool Judgement::never_replied(const std::string& what) {
-  // A client that tries again would only wait again.
-  return internal_error(Decision::Kind::answer_failed, Problem::Kind::guard_expired,
-                        judgements::error("the test was asked for this reply, and gave none in time; its stub says "
-                                          "\"ask\"")
-                            .should_retry(false),
-                        what);
-}
-
-MOCK_GATEWAY_INLINE bool Judgement::internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error,
-                               const std::string& reason) {
-  fail(error, decision);
-  answer.decision.detail = reason;
-  RecordedProblem problem;
-  problem.kind = kind;
-  if (chat) problem.text = brief(ChatCall(*chat, request));
-  problem.text += "  " + reason;
-  problems.push_back(std::move(problem));
-  return true;
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- serve/model_check.cpp ------------------------------------------------------------------------------------------
-
-// 403 and 404 of a model.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
-  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
-}
-
-MOCK_GATEWAY_INLINE Failure model_not_found(const std::string& model) {
-  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
-}
-
-MOCK_GATEWAY_INLINE bool refuse_model(Judgement& judgement, const std::string& model) {
-  if (!may_use(judgement.presented.key, model)) return judgement.reject(forbidden());
-  if (judgement.gateway.find_model(model)) return false;
-  return judgement.reject(model_not_found(model));
+MOCK_GATEWAY_INLINE void judge(ServedRequest& served) {
+  if (!checks::refuse(served)) judge_operations::answer(served);
+  add_profile_headers(served);
 }
 
 }  // namespace detail
@@ -27937,18 +27669,18 @@ MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
 
 }  // namespace profile_headers
 
-MOCK_GATEWAY_INLINE void add_profile_headers(Judgement& judgement) {
-  GatewayState& gateway = judgement.gateway;
+MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
   if (!traits_of(gateway.settings.profile).request_headers) return;
-  wire::Headers& headers = judgement.answer.headers;
+  wire::Headers& headers = served.answer.headers;
   const auto add = [&](const char* name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };
   const std::uint64_t request =
-      fingerprint(judgement.request.body, fingerprint(judgement.request.target, gateway.settings.seed));
+      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
   add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
   add("openai-processing-ms", "1");
-  const std::string& key = judgement.presented.key.id;
+  const std::string& key = served.presented.key.id;
   if (key.empty()) return;
   if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
     add("x-ratelimit-limit-requests", std::to_string(quota->limit));
@@ -27988,11 +27720,11 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
 }
 
 /// Decides when the tokens of a scripted reply leave.
-MOCK_GATEWAY_INLINE PaceSchedule schedule(Judgement& judgement, const Pace& pace) {
+MOCK_GATEWAY_INLINE PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
-  const std::uint64_t seed = fingerprint("pace", judgement.fingerprint);
-  return {pace, seed, judgement.gateway.occurrences.next(seed)};
+  const std::uint64_t seed = fingerprint("pace", served.fingerprint);
+  return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
 /// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
@@ -28018,22 +27750,22 @@ MOCK_GATEWAY_INLINE std::string unusual(const std::vector<CompletionChoice>& cho
   return list;
 }
 
-MOCK_GATEWAY_INLINE AnswerContext context_of(Judgement& judgement) {
+MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
-  context.profile = judgement.gateway.settings.profile;
-  const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
-  context.created = calendar::unix_seconds(judgement.timeline.now());
-  context.seed = judgement.fingerprint;
+  context.profile = served.gateway.settings.profile;
+  const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  context.created = calendar::unix_seconds(served.timeline.now());
+  context.seed = served.fingerprint;
   return context;
 }
 
 /// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
-MOCK_GATEWAY_INLINE void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
-  const ChatRequest& chat = *judgement.chat;
-  Answer& answer = judgement.answer;
+MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
+  const ChatRequest& chat = *served.chat;
+  Answer& answer = served.answer;
   DeliveryPlan& delivery = answer.delivery;
-  Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
+  Completion& completion = delivery.completion.emplace(reply, chat, context_of(served), served.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
   delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
@@ -28052,16 +27784,16 @@ MOCK_GATEWAY_INLINE void complete(Judgement& judgement, const ReplyData& reply, 
 
 }  // namespace reply_answer
 
-MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
-  const ServeSettings& settings = judgement.gateway.settings;
-  Answer& answer = judgement.answer;
+MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits) {
+  const ServeSettings& settings = served.gateway.settings;
+  Answer& answer = served.answer;
   DeliveryPlan& delivery = answer.delivery;
   reply_answer::apply(hits, delivery);
   const ReplyData& reply = Access::data(*delivery.reply);
-  if (judgement.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
+  if (served.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
-    answer.become(*reply.failure, settings.profile, judgement.timeline.now());
-    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    answer.become(*reply.failure, settings.profile, served.timeline.now());
+    delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
   answer.headers = reply.headers;
@@ -28069,13 +27801,13 @@ MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vect
     answer.status = reply.raw->status;
     answer.content_type = reply.raw->content_type;
     answer.body = reply.raw->body;
-    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
   std::optional<Pace> merged;
   if (settings.pace.sets_anything()) merged = reply.pace.or_else(settings.pace);
   const Pace& pace = merged ? *merged : reply.pace;
-  delivery.pace = reply_answer::schedule(judgement, pace);
+  delivery.pace = reply_answer::schedule(served, pace);
   if (reply.chunks) {
     delivery.stream = true;
     answer.content_type = reply.sse.content_type();
@@ -28083,20 +27815,77 @@ MOCK_GATEWAY_INLINE void answer_with_reply(Judgement& judgement, const std::vect
   }
   const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
   std::optional<Busy> busy;
-  if (settings.tokenizer) busy.emplace(judgement.connection, "the function given to Options::tokenizer");
+  if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
-    reply_answer::complete(judgement, reply, pace);
+    reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    judgement.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
   } catch (const std::exception& exception) {
-    judgement.answer_failed(exception.what() + where);
+    served.answer_failed(exception.what() + where);
   }
 }
 
-MOCK_GATEWAY_INLINE void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
-  DeliveryPlan& delivery = judgement.answer.delivery;
+MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits) {
+  DeliveryPlan& delivery = served.answer.delivery;
   reply_answer::apply(hits, delivery);
-  delivery.pace = reply_answer::schedule(judgement, Access::data(*delivery.reply).pace);
+  delivery.pace = reply_answer::schedule(served, Access::data(*delivery.reply).pace);
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
+
+// Which content types are accepted; the texts of 415, and of 404 of a model.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace content_type {
+
+enum class Form { json, form, other };
+
+/// What the Content-Type says, so far as the acceptance takes it.
+MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
+  const std::optional<std::string> sent = request.headers.find("Content-Type");
+  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
+  const std::size_t semicolon = sent->find(';');
+  const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
+  if (text::equals_ignoring_case(type, "application/json"))
+    return semicolon == std::string::npos || acceptance.content_type_parameters() ? Form::json : Form::other;
+  const bool is_form = text::equals_ignoring_case(type, "application/x-www-form-urlencoded");
+  return is_form && acceptance.json_as_form() ? Form::form : Form::other;
+}
+
+}  // namespace content_type
+
+MOCK_GATEWAY_INLINE bool may_hold_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+  return content_type::form_of(request, acceptance) != content_type::Form::other;
+}
+
+MOCK_GATEWAY_INLINE bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance) {
+  const content_type::Form form = content_type::form_of(request, acceptance);
+  return form == content_type::Form::json ||
+         (form == content_type::Form::form && !read_json_if_valid(request.body).is_discarded());
+}
+
+MOCK_GATEWAY_INLINE Failure unsupported_content_type(const ReceivedRequest& request) {
+  const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
+  return failure(415, "unsupported_content_type",
+                 "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
+}
+
+MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
+  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
+}
+
+MOCK_GATEWAY_INLINE Failure model_not_found(const std::string& model) {
+  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
+}
+
+MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& model) {
+  if (!may_use(served.presented.key, model)) return served.reject(forbidden());
+  if (served.gateway.find_model(model)) return false;
+  return served.reject(model_not_found(model));
 }
 
 }  // namespace detail
@@ -28121,13 +27910,13 @@ MOCK_GATEWAY_INLINE BodyFraming framing_of(const Answer& answer, bool http_1_1) 
 
 /// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
 /// after the answer, where it cannot be used again.
-MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming framing) {
-  const IncomingRequest& incoming = judgement.incoming;
-  wire::Headers& headers = judgement.answer.headers;
+MOCK_GATEWAY_INLINE void add_transport_headers(ServedRequest& served, BodyFraming framing) {
+  const IncomingRequest& incoming = served.incoming;
+  wire::Headers& headers = served.answer.headers;
   const bool keep_alive =
       incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
-  if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
-  if (!headers.has("Date")) headers.add("Date", calendar::http_date(judgement.timeline.now()));
+  if (!keep_alive) served.connection.end(Outlet::Ending::close);
+  if (!headers.has("Date")) headers.add("Date", calendar::http_date(served.timeline.now()));
   if (!headers.has("Connection")) {
     if (!keep_alive) headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
@@ -28135,10 +27924,10 @@ MOCK_GATEWAY_INLINE void add_transport_headers(Judgement& judgement, BodyFraming
 }
 
 /// Lets the clock know of a date until which the client is to wait.
-MOCK_GATEWAY_INLINE void note_date(Judgement& judgement) {
-  const std::optional<std::string> field = judgement.answer.headers.find("Retry-After");
+MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
+  const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
-  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) judgement.timeline.note_date(*date);
+  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) served.timeline.note_date(*date);
 }
 
 MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
@@ -28147,8 +27936,8 @@ MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& re
 }
 
 /// Sends head and body.
-MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
-  const Answer& answer = judgement.answer;
+MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const ServedRequest& served, BodyFraming framing, const std::string& head) {
+  const Answer& answer = served.answer;
   const bool chunked = framing == BodyFraming::chunked;
   DeliveryEnd end;
   if (answer.delivery.completion) {
@@ -28159,11 +27948,11 @@ MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const Judgement& judgem
     ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
     end.result = delivery.stream(head, events, chunked);
   } else {
-    const bool no_body = framing == BodyFraming::none || judgement.request.method == "HEAD";
+    const bool no_body = framing == BodyFraming::none || served.request.method == "HEAD";
     end.result =
         delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
   }
-  end.is_guard_spent = judgement.timeline.is_guard_spent();
+  end.is_guard_spent = served.timeline.is_guard_spent();
   return end;
 }
 
@@ -28200,11 +27989,11 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
-  Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
-  judge(judgement);
-  record->id = judgement.exchange;
-  record_answer(*record, judgement);
-  Answer& answer = judgement.answer;
+  ServedRequest served(gateway_, connection, incoming, record->request, presented, timeline);
+  judge(served);
+  record->id = served.exchange;
+  record_answer(*record, served);
+  Answer& answer = served.answer;
 
   gateway_.journal->add(record);
   published = record;
@@ -28213,7 +28002,7 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   runner::send_interim(connection, *record, answer.delivery.interim);
   if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
-  const Outcome::Kind outcome = deliver(judgement, *record);
+  const Outcome::Kind outcome = deliver(served, *record);
   connection.end_exchange();
   answer.use = StubState::Use();  // before the client can see the end, and try again
   connection.send_ending();
@@ -28242,25 +28031,19 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
     record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
 }
 
-MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
-  Answer& answer = judgement.answer;
-  const auto mask = [&](std::string& text) { redact(text, judgement.presented, *gateway_.keys); };
-  if (judgement.chat) {
+MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const {
+  Answer& answer = served.answer;
+  const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway_.keys); };
+  if (served.chat) {
     record.chat = true;
-    record.findings = std::move(judgement.chat->findings);
+    record.findings = std::move(served.chat->findings);
   }
   record.decision = answer.decision;
   mask(record.decision.detail);
-  record.problems = std::move(judgement.problems);
-  for (RecordedProblem& problem : record.problems) mask(problem.text);
-  if (!judgement.near_misses.empty()) {
-    for (NearMiss& near : judgement.near_misses)
-      for (std::string* const text : texts_of(near)) mask(*text);
-    record.near_misses = std::make_shared<const std::vector<NearMiss>>(std::move(judgement.near_misses));
-    for (RecordedProblem& problem : record.problems)
-      if (problem.kind == Problem::Kind::unmatched) problem.near_misses = record.near_misses;
-  }
-  record.under_chaos = judgement.under_chaos;
+  record.problems = std::move(served.problems);
+  for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
+  record.near_misses = std::move(served.near_misses);
+  record.under_chaos = served.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
     mask(record.chaos.back().text);
@@ -28272,19 +28055,19 @@ MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, Judgement
   note_answer(record, answer.error_code, answer.headers);
 }
 
-MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) const {
-  Connection& connection = judgement.connection;
-  const IncomingRequest& incoming = judgement.incoming;
-  Answer& answer = judgement.answer;
+MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(ServedRequest& served, ExchangeRecord& record) const {
+  Connection& connection = served.connection;
+  const IncomingRequest& incoming = served.incoming;
+  Answer& answer = served.answer;
   const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
   if (incoming.malformed || incoming.is_body_unread) connection.linger();
-  runner::add_transport_headers(judgement, framing);
-  runner::note_date(judgement);
+  runner::add_transport_headers(served, framing);
+  runner::note_date(served);
   const ReplyData plain;
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline,
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, served.timeline,
                     answer.delivery.start.value_or(record.received), record.progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
@@ -28294,8 +28077,8 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(Judgement& judgement, Exchange
     length = delivery.announced_length(length);
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
   const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
-  const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
-  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, judgement.timeline.now());
+  const DeliveryEnd end = runner::send(delivery, served, framing, head);
+  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, served.timeline.now());
   report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
   switch (end.result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
@@ -28318,20 +28101,74 @@ MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::share
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- serve/tester_code.cpp ------------------------------------------------------------------------------------------
+// ---- serve/served_request.cpp ---------------------------------------------------------------------------------------
 
-// What becomes of exceptions of the test's functions.
+// What is known of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
+namespace served_requests {
 
-MOCK_GATEWAY_INLINE Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
-  if (!tokenizer) return tokenizer;
-  return [tokenizer = std::move(tokenizer)](std::string_view text) {
-    std::vector<std::string> tokens;
-    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
-    return tokens;
-  };
+MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "internal_error", message); }
+
+}  // namespace served_requests
+
+MOCK_GATEWAY_INLINE void Answer::become(const Failure& failure, Profile profile, TimePoint now) {
+  status = failure.status();
+  error_code = failure.code();
+  content_type = failure.raw_body() ? failure.content_type() : "application/json";
+  headers = failure.headers(now);
+  body = error_body(failure, profile);
+}
+
+MOCK_GATEWAY_INLINE void Answer::fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now) {
+  delivery = DeliveryPlan();
+  decision = {kind, std::to_string(failure.status()) + " " + failure.code()};
+  const bool documented = kind == Decision::Kind::rejected || kind == Decision::Kind::malformed;
+  refusal = documented ? failure.message() : std::string();
+  become(failure, profile, now);
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::fail(const Failure& failure, Decision::Kind kind) {
+  answer.fail(failure, kind, gateway.settings.profile, timeline.now());
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::reject(const Failure& failure) {
+  answer = Answer();
+  return fail(failure, Decision::Kind::rejected);
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::callback_failed(const std::string& what) {
+  return internal_error(
+      Decision::Kind::callback_failed, Problem::Kind::callback_failed,
+      served_requests::error("a function of the test threw an exception; the gateway's journal has its "
+                             "text"),
+      what);
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::answer_failed(const std::string& reason) {
+  return internal_error(Decision::Kind::answer_failed, Problem::Kind::answer_failed,
+                        served_requests::error("the gateway could not make an answer; its journal has the reason"),
+                        reason);
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::never_replied(const std::string& what) {
+  // A client that tries again would only wait again.
+  return internal_error(
+      Decision::Kind::answer_failed, Problem::Kind::guard_expired,
+      served_requests::error("the test was asked for this reply, and gave none in time; its stub says "
+                             "\"ask\"")
+          .should_retry(false),
+      what);
+}
+
+MOCK_GATEWAY_INLINE bool ServedRequest::internal_error(Decision::Kind decision, Problem::Kind kind, const Failure& error,
+                                   const std::string& reason) {
+  fail(error, decision);
+  answer.decision.detail = reason;
+  problems.push_back({{kind, (chat ? brief(ChatCall(*chat, request)) : std::string()) + "  " + reason}});
+  return true;
 }
 
 }  // namespace detail
@@ -30280,6 +30117,16 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
+MOCK_GATEWAY_INLINE GatewayParts parts(const OptionValues& options) {
+  const Clock clock(options.clock ? *options.clock : RealClock{});
+  return {clock,
+          std::make_shared<KeyStore>(options.seed, clock),
+          std::make_shared<Script>(),
+          std::make_shared<JournalState>(options.journal_entries, options.journal_bytes),
+          std::make_shared<ConnectionFaults>(),
+          std::make_shared<ChaosRules>(options.seed)};
+}
+
 }  // namespace facade
 }  // namespace detail
 
@@ -30288,21 +30135,15 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const detail::OptionValues& options, SourceLocation made)
       : where(made),
         host(options.host),
-        clock(options.clock ? *options.clock : RealClock{}),
-        keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
-        script(std::make_shared<detail::Script>()),
-        journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        chaos(std::make_shared<detail::ChaosRules>(options.seed)),
-        verifier(script, journal, keys, connection_faults, chaos, clock),
+        state{detail::facade::parts(options), (detail::require_valid(options), detail::facade::settings(options))},
         verify_on_destruction(options.verify_on_destruction),
-        without_findings(options.without_findings),
-        state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
-              connection_faults, chaos) {
+        without_findings(options.without_findings) {
     state.keeps_answers = options.keep_answers;
-    default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
-    const Keys console(keys);
-    for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
-    for (const std::string& secret : options.secrets) keys->hide(secret);
+    default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
+    const Keys console(state.keys);
+    for (const detail::InitialKey& key : options.keys)
+      state.keys->offer(console.create(key.description, key.options).id);
+    for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -30326,9 +30167,9 @@ class Gateway::Impl : public detail::NoteSource {
     report();
     // What the tester's functions hold may hold them in turn.
     detail::Script::Stubs answered;
-    for (const auto& record : journal->snapshot())
+    for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
-    script->retire(answered);
+    state.script->retire(answered);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -30338,19 +30179,19 @@ class Gateway::Impl : public detail::NoteSource {
 
   detail::TestNotes take_notes() override {
     if (!is_here()) return {};
-    journal->wait_until_idle({}, patience);
-    return {verifier.new_notes(noted), where};
+    state.journal->wait_until_idle({}, patience);
+    return {problems.new_notes(noted), where};
   }
 
   void pass_over_notes() override {
     if (!is_here()) return;
-    noted = journal->newest_id();
-    verifier.pass_over_notes();
+    noted = state.journal->newest_id();
+    problems.pass_over_notes();
   }
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -30371,17 +30212,11 @@ class Gateway::Impl : public detail::NoteSource {
   std::string host;
   std::string root_url;
   std::string default_secret;
-  Clock clock;
-  std::shared_ptr<detail::KeyStore> keys;
-  std::shared_ptr<detail::Script> script;
-  std::shared_ptr<detail::JournalState> journal;
-  std::shared_ptr<detail::ConnectionFaults> connection_faults = std::make_shared<detail::ConnectionFaults>();
-  std::shared_ptr<detail::ChaosRules> chaos;
-  detail::Verifier verifier;
+  detail::GatewayState state;
+  detail::GatewayProblems problems{state};
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
   std::vector<std::string> without_findings;
-  detail::GatewayState state;
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
@@ -30425,12 +30260,12 @@ MOCK_GATEWAY_INLINE std::string Gateway::root_url() const { return any().root_ur
 MOCK_GATEWAY_INLINE std::string Gateway::host() const { return any().host; }
 MOCK_GATEWAY_INLINE int Gateway::port() const { return any().server->port(); }
 MOCK_GATEWAY_INLINE std::string Gateway::api_key() const { return any().default_secret; }
-MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(asked().keys); }
-MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(asked().journal); }
+MOCK_GATEWAY_INLINE Keys Gateway::keys() const { return Keys(asked().state.keys); }
+MOCK_GATEWAY_INLINE Journal Gateway::journal() const { return Journal(asked().state.journal); }
 
 MOCK_GATEWAY_INLINE StubBuilder Gateway::chat(SourceLocation where) {
   const Impl& impl = asked();
-  return StubBuilder(impl.script, impl.journal, where);
+  return StubBuilder(impl.state.script, impl.state.journal, where);
 }
 
 MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, SourceLocation where) {
@@ -30440,7 +30275,8 @@ MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void(
 MOCK_GATEWAY_INLINE Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
                      SourceLocation where) {
   const Impl& impl = asked();
-  return detail::make_sweep(impl.script, impl.journal, impl.clock, reply, std::move(callable), options, where);
+  return detail::make_sweep(impl.state.script, impl.state.journal, impl.state.clock, reply, std::move(callable),
+                            options, where);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
@@ -30464,22 +30300,22 @@ MOCK_GATEWAY_INLINE void Gateway::clear_failures(const FailureScope& scope) {
 }
 
 MOCK_GATEWAY_INLINE void Gateway::chaos(const Chaos& rule) {
-  if (Impl* const impl = here()) impl->chaos->add(rule);
+  if (Impl* const impl = here()) impl->state.chaos->add(rule);
 }
 MOCK_GATEWAY_INLINE void Gateway::clear_chaos() {
-  if (Impl* const impl = here()) impl->chaos->clear();
+  if (Impl* const impl = here()) impl->state.chaos->clear();
 }
 
 MOCK_GATEWAY_INLINE void Gateway::next_connection(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
-  if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
+  if (Impl* const impl = here()) impl->state.connection_faults->add(fault, times, where);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::every_connection(const ConnectionFault& fault) {
-  if (Impl* const impl = here()) impl->connection_faults->add_to_every(fault);
+  if (Impl* const impl = here()) impl->state.connection_faults->add_to_every(fault);
 }
 
 MOCK_GATEWAY_INLINE void Gateway::clear_connection_faults() {
-  if (Impl* const impl = here()) impl->connection_faults->clear();
+  if (Impl* const impl = here()) impl->state.connection_faults->clear();
 }
 
 MOCK_GATEWAY_INLINE void Gateway::refuse_connections() {
@@ -30497,27 +30333,28 @@ MOCK_GATEWAY_INLINE Verification Gateway::verify() const { return verify(Request
 
 MOCK_GATEWAY_INLINE Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return impl.verifier.verify(scope, impl.patience_here());
+  return impl.problems.verify(scope, impl.patience_here());
 }
 
 MOCK_GATEWAY_INLINE Review Gateway::review() const { return review(RequestScope()); }
 
 MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings, impl.patience_here());
+  return detail::make_review(*impl.state.journal, *impl.state.chaos, scope, impl.without_findings,
+                             impl.patience_here());
 }
 
-MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
+MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& machine) const { return asked().state.script->state(machine); }
 
 MOCK_GATEWAY_INLINE void Gateway::set_state(const std::string& machine, std::string state) {
-  if (Impl* const impl = here()) impl->script->set_state(machine, std::move(state));
+  if (Impl* const impl = here()) impl->state.script->set_state(machine, std::move(state));
 }
 
 MOCK_GATEWAY_INLINE void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
   impl->state.reset();
-  impl->verifier.reset();
+  impl->problems.reset();
   impl->server->accept_again();
 }
 
@@ -35462,247 +35299,235 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2119    model/connection_fault.hpp
 //   2220    evidence/journal.hpp
 //   2480    evidence/sent_answer.hpp
-//   2561    evidence/near_miss.hpp
-//   2606    evidence/verification.hpp
-//   2738    model/finding.hpp
-//   2780    evidence/review.hpp
-//   2893    model/operation.hpp
-//   2922    keys/api_key.hpp
-//   3010    keys/keys.hpp
-//   3066    model/profile.hpp
-//   3098    model/tokenizer.hpp
-//   3110    gateway/options.hpp
-//   3236    model/acceptance.hpp
-//   3395    model/chat_request.hpp
-//   3554    script/scope.hpp
-//   3600    script/failure_scope.hpp
-//   3638    script/chaos.hpp
-//   3738    gateway/sweep.hpp
-//   3886    gateway/catalogue.hpp
-//   4049    core/error.hpp
-//   4064    document/script_document.hpp
-//   4204    evidence/evidence_json.hpp
-//   4226    core/printed.hpp
-//   4260    core/reporter.hpp
-//   4346  Implementation
-//   4403    core/text.hpp
-//   4516    core/random.hpp
-//   4550    core/json_reader.hpp
-//   4609    core/json_pointer.hpp
-//   4628    core/calendar.hpp
-//   4665    core/access.hpp
-//   4719    core/timeline.hpp
-//   4881    core/process.hpp
-//   4908    core/warning.hpp
-//   4920    model/profile_traits.hpp
-//   5029    model/checks.hpp
-//   5048    model/reply_data.hpp
-//   5118    model/request_error.hpp
-//   5134    model/chat_parser.hpp
-//   5155    model/finding_kinds.hpp
-//   5222    model/reply_checks.hpp
-//   5259    model/chat_fields.hpp
-//   5310    model/chat_reader.hpp
-//   5405    keys/secrets.hpp
-//   5454    keys/key_store.hpp
-//   5608    answer/bodies.hpp
-//   5637    answer/events.hpp
-//   5687    answer/tokens.hpp
-//   5766    answer/completion.hpp
-//   5877    answer/completion_json.hpp
-//   5914    answer/completion_events.hpp
-//   5984    answer/words.hpp
-//   6001    answer/default_reply.hpp
-//   6019    answer/schema_pattern.hpp
-//   6118    answer/schema_instance.hpp
-//   6142    answer/occurrences.hpp
-//   6167    answer/schema_checker.hpp
-//   6264    script/matcher_node.hpp
-//   6384    script/script.hpp
-//   6650    script/chaos_plan.hpp
-//   6684    script/chaos_rules.hpp
-//   6766    script/connection_faults.hpp
-//   6824    script/forced_failures.hpp
-//   6873    script/hiding.hpp
-//   6916    script/excerpts.hpp
-//   6944    script/json_comparison.hpp
-//   6973    script/matcher_leaf.hpp
-//   7006    delivery/gzip.hpp
-//   7034    delivery/framing.hpp
-//   7085    delivery/outlet.hpp
-//   7135    delivery/pace_schedule.hpp
-//   7179    delivery/kept_answer.hpp
-//   7277    delivery/progress.hpp
-//   7377    delivery/delivery.hpp
-//   7558    delivery/waits.hpp
-//   7665    evidence/kept_problems.hpp
-//   7739    evidence/record.hpp
-//   8000    evidence/judging.hpp
-//   8023    evidence/diagnosis.hpp
-//   8108    evidence/notes.hpp
-//   8129    evidence/redaction.hpp
-//   8150    evidence/retries.hpp
-//   8183    evidence/verifier.hpp
-//   8274    http/sockets.hpp
-//   8392    http/connection.hpp
-//   8627    http/request_reader.hpp
-//   8684    http/connection_handler.hpp
-//   8716    http/server.hpp
-//   8757    http/turned_away.hpp
-//   8813    http/acceptor.hpp
-//   8866    http/compatibility.hpp
-//   8878    http/workers.hpp
-//   8943    http/response.hpp
-//   8961    serve/asked_requests.hpp
-//   9043    serve/operations.hpp
-//   9099    serve/gateway_state.hpp
-//   9168    serve/answer.hpp
-//   9221    serve/judgement.hpp
-//   9277    serve/runner.hpp
-//   9311    serve/connection_loop.hpp
-//   9339    serve/chat_judge.hpp
-//   9355    serve/content_type.hpp
-//   9370    serve/model_check.hpp
-//   9388    serve/reply_answer.hpp
-//   9404    serve/tester_code.hpp
-//   9454    serve/judge.hpp
-//   9471    serve/delivery_report.hpp
-//   9493    serve/explanation.hpp
-//   9518    serve/profile_headers.hpp
-//   9531    gateway/option_values.hpp
-//   9588    gateway/catalogue_entries.hpp
-//   9784    gateway/sweep_run.hpp
-//   9811    document/loaded_document.hpp
-//   9846    document/script_reader.hpp
-//  10037    document/script_files.hpp
-//  10058    document/script_references.hpp
-//  10095    document/script_sections.hpp
-//  10215    document/script_values.hpp
-//  10349    core/calendar.cpp
-//  10461    core/clock.cpp
-//  11044    core/json_pointer.cpp
-//  11103    core/json_reader.cpp
-//  11428    core/process.cpp
-//  11454    core/random.cpp
-//  11511    core/reporter.cpp
-//  11596    core/source_location.cpp
-//  11612    core/text.cpp
-//  11963    core/wait.cpp
-//  11975    core/warning.cpp
-//  11991    model/acceptance.cpp
-//  12053    model/chat_fields.cpp
-//  12197    model/chat_messages.cpp
-//  12402    model/chat_reader.cpp
-//  12755    model/chat_request.cpp
-//  12868    model/checks.cpp
-//  12908    model/connection_fault.cpp
-//  13002    model/failure.cpp
-//  13182    model/fault.cpp
-//  13315    model/finding.cpp
-//  13342    model/hold.cpp
-//  13364    model/http_reply.cpp
-//  13415    model/pace.cpp
-//  13626    model/profile.cpp
-//  13799    model/range.cpp
-//  13829    model/received_request.cpp
-//  13903    model/reply.cpp
-//  14377    model/reply_checks.cpp
-//  14584    model/sse_dialect.cpp
-//  14747    keys/api_key.cpp
-//  14799    keys/key_store.cpp
-//  15225    keys/keys.cpp
-//  15273    keys/secrets.cpp
-//  15480    answer/bodies.cpp
-//  15589    answer/completion.cpp
-//  15827    answer/completion_events.cpp
-//  16040    answer/completion_json.cpp
-//  16260    answer/default_reply.cpp
-//  16426    answer/events.cpp
-//  16447    answer/occurrences.cpp
-//  16471    answer/schema_checker.cpp
-//  16945    answer/schema_instance.cpp
-//  17327    answer/schema_pattern.cpp
-//  17747    answer/tokens.cpp
-//  17978    answer/words.cpp
-//  18041    script/chaos.cpp
-//  18184    script/chaos_rules.cpp
-//  18293    script/connection_faults.cpp
-//  18404    script/excerpts.cpp
-//  18469    script/field_matchers.cpp
-//  18812    script/forced_failures.cpp
-//  18912    script/hiding.cpp
-//  18971    script/json_comparison.cpp
-//  19059    script/matcher.cpp
-//  19299    script/matchers.cpp
-//  19649    script/scope.cpp
-//  19711    script/script.cpp
-//  20144    script/text_matchers.cpp
-//  20265    delivery/delivery.cpp
-//  20857    delivery/framing.cpp
-//  20964    delivery/gzip.cpp
-//  21033    delivery/kept_answer.cpp
-//  21126    delivery/outlet.cpp
-//  21145    delivery/pace_schedule.cpp
-//  21216    delivery/progress.cpp
-//  21281    evidence/diagnosis.cpp
-//  21515    evidence/evidence_json.cpp
-//  21836    evidence/exchange.cpp
-//  22141    evidence/journal.cpp
-//  22281    evidence/kept_problems.cpp
-//  22385    evidence/notes.cpp
-//  22512    evidence/record.cpp
-//  22970    evidence/redaction.cpp
-//  23078    evidence/retries.cpp
-//  23462    evidence/review.cpp
-//  23796    evidence/sent_answer.cpp
-//  23914    evidence/verification.cpp
-//  24478    http/acceptor.cpp
-//  24589    http/compatibility.cpp
-//  24701    http/connection.cpp
-//  25204    http/request_reader.cpp
-//  25579    http/response.cpp
-//  25662    http/server.cpp
-//  25997    http/sockets.cpp
-//  26509    http/turned_away.cpp
-//  26601    http/workers.cpp
-//  26739    serve/answer.cpp
-//  26765    serve/asked_requests.cpp
-//  26840    serve/chat_judge.cpp
-//  27111    serve/connection_loop.cpp
-//  27206    serve/content_type.cpp
-//  27250    serve/delivery_report.cpp
-//  27345    serve/explanation.cpp
-//  27429    serve/gateway_state.cpp
-//  27477    serve/judge.cpp
-//  27680    serve/judgement.cpp
-//  27738    serve/model_check.cpp
-//  27762    serve/operations.cpp
-//  27919    serve/profile_headers.cpp
-//  27963    serve/reply_answer.cpp
-//  28105    serve/runner.cpp
-//  28321    serve/tester_code.cpp
-//  28340    gateway/catalogue.cpp
-//  28711    gateway/catalogue_delivery.cpp
-//  29275    gateway/catalogue_entries.cpp
-//  29435    gateway/catalogue_failures.cpp
-//  29700    gateway/catalogue_replies.cpp
-//  30098    gateway/chat_script.cpp
-//  30247    gateway/gateway.cpp
-//  30530    gateway/options.cpp
-//  30718    gateway/sweep.cpp
-//  31167    document/script_document.cpp
-//  31566    document/script_faults.cpp
-//  31866    document/script_files.cpp
-//  32015    document/script_gateway.cpp
-//  32273    document/script_matchers.cpp
-//  32604    document/script_objects.cpp
-//  32816    document/script_reader.cpp
-//  33184    document/script_references.cpp
-//  33451    document/script_replies.cpp
-//  33925    document/script_schema.cpp
-//  34036    document/script_sections.cpp
-//  34578    document/script_values.cpp
-//  34978  Adapters
-//  34995    adapters/catch2.hpp
-//  35155    adapters/doctest.hpp
-//  35320    adapters/gtest.hpp
+//   2561    script/near_miss.hpp
+//   2607    evidence/verification.hpp
+//   2739    model/finding.hpp
+//   2781    evidence/review.hpp
+//   2894    model/operation.hpp
+//   2923    keys/api_key.hpp
+//   3011    keys/keys.hpp
+//   3067    model/profile.hpp
+//   3099    model/tokenizer.hpp
+//   3111    gateway/options.hpp
+//   3237    model/acceptance.hpp
+//   3396    model/chat_request.hpp
+//   3555    script/scope.hpp
+//   3601    script/failure_scope.hpp
+//   3639    script/chaos.hpp
+//   3739    gateway/sweep.hpp
+//   3887    gateway/catalogue.hpp
+//   4050    core/error.hpp
+//   4065    document/script_document.hpp
+//   4205    evidence/evidence_json.hpp
+//   4227    core/printed.hpp
+//   4261    core/reporter.hpp
+//   4347  Implementation
+//   4404    core/text.hpp
+//   4517    core/random.hpp
+//   4551    core/json_reader.hpp
+//   4610    core/json_pointer.hpp
+//   4629    core/calendar.hpp
+//   4666    core/access.hpp
+//   4720    core/timeline.hpp
+//   4882    core/process.hpp
+//   4909    core/warning.hpp
+//   4921    model/profile_traits.hpp
+//   5030    model/checks.hpp
+//   5049    model/reply_data.hpp
+//   5119    model/request_error.hpp
+//   5135    model/chat_parser.hpp
+//   5156    model/finding_kinds.hpp
+//   5223    model/reply_checks.hpp
+//   5260    model/chat_fields.hpp
+//   5311    model/chat_reader.hpp
+//   5406    keys/secrets.hpp
+//   5455    keys/key_store.hpp
+//   5609    answer/bodies.hpp
+//   5638    answer/events.hpp
+//   5688    answer/tokens.hpp
+//   5767    answer/completion.hpp
+//   5878    answer/completion_json.hpp
+//   5915    answer/completion_events.hpp
+//   5985    answer/words.hpp
+//   6002    answer/default_reply.hpp
+//   6020    answer/schema_pattern.hpp
+//   6119    answer/schema_instance.hpp
+//   6143    answer/occurrences.hpp
+//   6168    answer/schema_checker.hpp
+//   6265    script/matcher_node.hpp
+//   6374    script/script.hpp
+//   6651    script/chaos_plan.hpp
+//   6685    script/chaos_rules.hpp
+//   6767    script/connection_faults.hpp
+//   6825    script/forced_failures.hpp
+//   6874    script/hiding.hpp
+//   6917    script/excerpts.hpp
+//   6945    script/json_comparison.hpp
+//   6974    script/matcher_leaf.hpp
+//   7007    delivery/gzip.hpp
+//   7035    delivery/framing.hpp
+//   7086    delivery/outlet.hpp
+//   7146    delivery/pace_schedule.hpp
+//   7190    delivery/kept_answer.hpp
+//   7288    delivery/progress.hpp
+//   7388    delivery/delivery.hpp
+//   7569    delivery/waits.hpp
+//   7676    evidence/kept_problems.hpp
+//   7748    evidence/record.hpp
+//   8011    evidence/gateway_parts.hpp
+//   8032    evidence/review_parts.hpp
+//   8080    evidence/diagnosis.hpp
+//   8152    evidence/gateway_problems.hpp
+//   8252    evidence/redaction.hpp
+//   8273    http/sockets.hpp
+//   8391    http/connection.hpp
+//   8626    http/request_reader.hpp
+//   8683    http/server.hpp
+//   8747    http/turned_away.hpp
+//   8803    http/acceptor.hpp
+//   8856    http/compatibility.hpp
+//   8868    http/workers.hpp
+//   8933    http/response.hpp
+//   8951    serve/asked_requests.hpp
+//   9033    serve/operations.hpp
+//   9089    serve/gateway_state.hpp
+//   9150    serve/served_request.hpp
+//   9291    serve/runner.hpp
+//   9339    serve/connection_loop.hpp
+//   9367    serve/request_checks.hpp
+//   9392    serve/tester_code.hpp
+//   9451    serve/explanation.hpp
+//   9476    gateway/option_values.hpp
+//   9533    gateway/catalogue_entries.hpp
+//   9729    gateway/sweep_run.hpp
+//   9756    document/loaded_document.hpp
+//   9791    document/script_reader.hpp
+//   9982    document/script_files.hpp
+//  10003    document/script_references.hpp
+//  10040    document/script_sections.hpp
+//  10160    document/script_values.hpp
+//  10294    core/calendar.cpp
+//  10406    core/clock.cpp
+//  10989    core/json_pointer.cpp
+//  11048    core/json_reader.cpp
+//  11373    core/process.cpp
+//  11399    core/random.cpp
+//  11456    core/reporter.cpp
+//  11541    core/source_location.cpp
+//  11557    core/text.cpp
+//  11908    core/wait.cpp
+//  11920    core/warning.cpp
+//  11936    model/acceptance.cpp
+//  11998    model/chat_fields.cpp
+//  12142    model/chat_messages.cpp
+//  12347    model/chat_reader.cpp
+//  12700    model/chat_request.cpp
+//  12813    model/checks.cpp
+//  12853    model/connection_fault.cpp
+//  12947    model/failure.cpp
+//  13127    model/fault.cpp
+//  13260    model/finding.cpp
+//  13287    model/hold.cpp
+//  13309    model/http_reply.cpp
+//  13360    model/pace.cpp
+//  13571    model/profile.cpp
+//  13744    model/range.cpp
+//  13774    model/received_request.cpp
+//  13848    model/reply.cpp
+//  14322    model/reply_checks.cpp
+//  14529    model/sse_dialect.cpp
+//  14692    keys/api_key.cpp
+//  14744    keys/key_store.cpp
+//  15170    keys/keys.cpp
+//  15218    keys/secrets.cpp
+//  15425    answer/bodies.cpp
+//  15534    answer/completion.cpp
+//  15772    answer/completion_events.cpp
+//  15985    answer/completion_json.cpp
+//  16205    answer/default_reply.cpp
+//  16371    answer/events.cpp
+//  16392    answer/occurrences.cpp
+//  16416    answer/schema_checker.cpp
+//  16890    answer/schema_instance.cpp
+//  17272    answer/schema_pattern.cpp
+//  17692    answer/tokens.cpp
+//  17923    answer/words.cpp
+//  17986    script/chaos.cpp
+//  18129    script/chaos_rules.cpp
+//  18238    script/connection_faults.cpp
+//  18349    script/excerpts.cpp
+//  18414    script/field_matchers.cpp
+//  18757    script/forced_failures.cpp
+//  18857    script/hiding.cpp
+//  18916    script/json_comparison.cpp
+//  19004    script/matcher.cpp
+//  19239    script/matchers.cpp
+//  19589    script/scope.cpp
+//  19651    script/script.cpp
+//  20088    script/text_matchers.cpp
+//  20209    delivery/delivery.cpp
+//  20801    delivery/framing.cpp
+//  20908    delivery/gzip.cpp
+//  20977    delivery/kept_answer.cpp
+//  21070    delivery/pace_schedule.cpp
+//  21141    delivery/progress.cpp
+//  21206    evidence/diagnosis.cpp
+//  21421    evidence/evidence_json.cpp
+//  21742    evidence/exchange.cpp
+//  22042    evidence/gateway_problems.cpp
+//  22489    evidence/journal.cpp
+//  22629    evidence/kept_problems.cpp
+//  22742    evidence/notes.cpp
+//  22869    evidence/record.cpp
+//  23328    evidence/redaction.cpp
+//  23436    evidence/retries.cpp
+//  23820    evidence/review.cpp
+//  24154    evidence/sent_answer.cpp
+//  24272    evidence/verification.cpp
+//  24390    http/acceptor.cpp
+//  24501    http/compatibility.cpp
+//  24613    http/connection.cpp
+//  25116    http/request_reader.cpp
+//  25491    http/response.cpp
+//  25574    http/server.cpp
+//  25909    http/sockets.cpp
+//  26421    http/turned_away.cpp
+//  26513    http/workers.cpp
+//  26651    serve/asked_requests.cpp
+//  26726    serve/chat_judge.cpp
+//  26997    serve/connection_loop.cpp
+//  27092    serve/delivery_report.cpp
+//  27185    serve/explanation.cpp
+//  27253    serve/gateway_state.cpp
+//  27293    serve/judge.cpp
+//  27494    serve/operations.cpp
+//  27651    serve/profile_headers.cpp
+//  27695    serve/reply_answer.cpp
+//  27837    serve/request_checks.cpp
+//  27894    serve/runner.cpp
+//  28104    serve/served_request.cpp
+//  28177    gateway/catalogue.cpp
+//  28548    gateway/catalogue_delivery.cpp
+//  29112    gateway/catalogue_entries.cpp
+//  29272    gateway/catalogue_failures.cpp
+//  29537    gateway/catalogue_replies.cpp
+//  29935    gateway/chat_script.cpp
+//  30084    gateway/gateway.cpp
+//  30367    gateway/options.cpp
+//  30555    gateway/sweep.cpp
+//  31004    document/script_document.cpp
+//  31403    document/script_faults.cpp
+//  31703    document/script_files.cpp
+//  31852    document/script_gateway.cpp
+//  32110    document/script_matchers.cpp
+//  32441    document/script_objects.cpp
+//  32653    document/script_reader.cpp
+//  33021    document/script_references.cpp
+//  33288    document/script_replies.cpp
+//  33762    document/script_schema.cpp
+//  33873    document/script_sections.cpp
+//  34415    document/script_values.cpp
+//  34815  Adapters
+//  34832    adapters/catch2.hpp
+//  34992    adapters/doctest.hpp
+//  35157    adapters/gtest.hpp

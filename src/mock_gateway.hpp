@@ -68,7 +68,7 @@
 #include "evidence/sent_answer.hpp"
 #include "model/received_request.hpp"
 #include "evidence/verification.hpp"
-#include "evidence/near_miss.hpp"
+#include "script/near_miss.hpp"
 #include "core/wait.hpp"
 #include "evidence/review.hpp"
 #include "model/finding.hpp"

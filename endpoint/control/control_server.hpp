@@ -7,7 +7,6 @@
 
 #include "control.hpp"
 #include "guard.hpp"
-#include "http/connection_handler.hpp"
 #include "http/server.hpp"
 #include "places.hpp"
 #include "router.hpp"

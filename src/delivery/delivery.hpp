@@ -34,7 +34,7 @@ class Delivery {
     broken_off,
     /// A fault of the plan ended the reply.
     broken_by_fault,
-    /// The stall guard did, by a reset.
+    /// The stall guard ended the reply by a reset.
     guard_expired,
   };
 
@@ -103,10 +103,11 @@ class Delivery {
   void send_done();
   void send_event(const StreamEvent& event, bool last);
   void at_end();
-  /// What is no event, between events.
+  /// Sends what stands between events and is none.
   void send_between(std::string_view bytes);
   void end_body();
-  /// Bytes of the body, those of event `event` or, with 0, others, cut where a fault is to happen inside them.
+  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
+  /// belong to none.
   void send_body(std::string_view bytes, std::size_t event);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   /// Gathers bytes for the next write. What would not fit into one is written at once.
@@ -123,10 +124,9 @@ class Delivery {
   void write(std::string_view bytes);
   /// Tells the progress of the marks that have been handed over.
   void publish();
-  /// Tells who keeps the answer, if anybody does, what comes next: the payload of these bytes, which are about to be
-  /// sent.
+  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
   void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
-  /// That all of it has been sent; that it ends otherwise.
+  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
   void keep_end() const {
     if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
   }
@@ -160,7 +160,7 @@ class Delivery {
   [[noreturn]] void stall_guard_expired(const std::string& purpose);
   void plan_pings();
   bool may_ping() const;
-  /// Whether a ping is due no later than that. Of several that are late, all but the last are left out.
+  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
   void guard_expired();
@@ -188,7 +188,7 @@ class Delivery {
   std::size_t published_ = 0;  // of the marks
   std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
-  /// What the client took to read between writes, in real time; when that is too much it gets no more.
+  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
   Duration time_to_read_{0};
   bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();

@@ -12,8 +12,8 @@
 namespace mock_gateway {
 namespace detail {
 
-/// An answer as it leaves, for whoever asks for it later: what the connection took of it, without HTTP's chunks and
-/// gzip, and when. Written by the connection's thread, read by any.
+/// An answer as it leaves, kept for later: the bytes that the connection took, without HTTP's chunks and gzip, and when
+/// it took them. Written by the connection's thread, read by any.
 class KeptAnswer {
  public:
   enum class Ending { open, whole, closed, half_closed, reset, abandoned };
@@ -25,7 +25,7 @@ class KeptAnswer {
     /// When the connection took the first and the last of them, since the request was complete.
     Duration at{0};
     Duration until{0};
-    /// Their HTTP chunk was announced so many bytes longer than it came.
+    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
     std::size_t missing = 0;
   };
 
@@ -40,12 +40,12 @@ class KeptAnswer {
     Duration ended{0};
     bool is_streamed = false;
     bool is_compressed = false;
-    /// There was more than is kept.
+    /// The answer had more bytes than are kept.
     bool is_cut = false;
   };
 
-  /// Bytes on their way: `wire` of them stand at `begin` among the bytes of the answer, and carry the payload, which
-  /// begins `before` bytes behind that.
+  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
+  /// `before` come before the payload.
   struct Place {
     std::size_t begin;
     std::size_t wire;
@@ -62,17 +62,17 @@ class KeptAnswer {
   void add_interim(std::string_view bytes);
   /// These bytes are handed over next, in order.
   void add(Kind kind, std::string_view payload, const Place& place);
-  /// It is sent event by event.
+  /// The answer is sent event by event.
   void stream();
   /// The answer is whole when the connection has taken so many bytes of it.
   void add_end(std::size_t end);
   /// The connection has taken so many bytes of the answer.
   void handed_over(std::size_t written, TimePoint now);
-  /// How it ends, unless that was said before, or it is whole.
+  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
   void end(Ending ending, TimePoint now);
 
   Sent sent() const;
-  /// The memory that it takes.
+  /// How many bytes of memory this takes.
   std::size_t weight() const;
 
  private:

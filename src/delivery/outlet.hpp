@@ -1,3 +1,5 @@
+// What delivery wants of a connection.
+
 #pragma once
 
 #include <cstddef>
@@ -24,25 +26,33 @@ class Outlet {
   /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
   /// or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Waits until it takes more; false when the client does not read.
+  /// Waits until the connection takes more bytes; false when the client does not read.
   virtual bool wait_until_writable() = 0;
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
-  bool write(std::string_view bytes);
-  /// Waits until the client's kernel has what was written; false as for write.
+  bool write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::optional<std::size_t> count = write_some(bytes);
+      if (!count || (*count == 0 && !wait_until_writable())) return false;
+      bytes.remove_prefix(*count);
+    }
+    return true;
+  }
+  /// Waits until the client's kernel has what was written. False when the client has gone, does not read,
+  /// or the gateway stops.
   virtual bool drain() = 0;
-  /// Whether it has, as far as the system can tell.
+  /// Whether the client's kernel has what was written, as far as the system can tell.
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
   virtual bool has_left() const { return true; }
-  /// Whether the client, not only its kernel, has read what was written; nothing where the system cannot tell.
+  /// Whether the client itself has read what was written, not only its kernel; nothing where the system cannot tell.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// The bytes by which a client knows that the answer is whole come next. From the first call on, what the client
-  /// sends or does not wait for is its answer to a whole reply.
+  /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
+  /// first call, or leaves, has a whole reply.
   virtual void last_bytes_follow() {}
-  /// Whether the client's kernel took the last bytes: of a client that closed its side before them, only its kernel's
-  /// answer tells whether it still reads. False as for write.
+  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
+  /// answer of its kernel tells whether the client still reads. False also when the gateway stops.
   virtual bool took_last_bytes() { return true; }
-  /// Waits until `pending` is over; false as for write.
+  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
   virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may go on sending.

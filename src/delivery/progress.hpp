@@ -24,12 +24,12 @@ struct DeliveryTrace {
   };
 
   bool streamed = false;
-  /// Bytes of it.
+  /// How many bytes the head has.
   std::size_t head = 0;
   std::vector<Part> parts;
   /// The number of the event `[DONE]`; 0: there was none.
   std::size_t done = 0;
-  /// It came to the end of the body.
+  /// The delivery came to the end of the body.
   bool whole = false;
 };
 
@@ -37,7 +37,7 @@ struct DeliveryTrace {
 class EventTimes {
  public:
   struct Event {
-    /// It carries content.
+    /// The event carries content.
     bool token;
     /// Since the request was complete, on the gateway's clock. Events of one write have one time.
     Duration at;
@@ -83,17 +83,17 @@ struct DeliveryProgress {
   std::atomic<std::size_t> tokens{0};
   /// `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// When, in real time; where the connection is then kept open, when the client's kernel has it, and the latest moment
-  /// there is until then.
+  /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
+  /// it, and the latest moment until that is known.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Whoever asks for the counts under it is told of all that the client
+  /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
   /// can have read.
   mutable std::mutex handover;
-  /// What a traced reply left behind; null for others. It is not to be read before the exchange has ended.
+  /// What left of a traced reply; null for other replies. Not to be read before the exchange has ended.
   std::unique_ptr<DeliveryTrace> trace;
-  /// Null unless somebody wants to know them.
+  /// Null unless somebody looks at the times of events.
   std::unique_ptr<EventTimes> times;
   /// Null unless answers are kept.
   std::unique_ptr<KeptAnswer> kept;

@@ -5,7 +5,7 @@
 
 #include "../core/access.hpp"
 #include "../core/text.hpp"
-#include "../evidence/judging.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../gateway/option_values.hpp"
 #include "../keys/key_store.hpp"
 #include "script_sections.hpp"

@@ -43,41 +43,28 @@ std::string tools(const ChatRequest& chat) {
   return names;
 }
 
+/// How much stands between the stub and the request.
+std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
+
 }  // namespace diagnoses
 
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                   const Script::States& states) {
-  Comparison comparison;
-  for (const Matcher& matcher : stub.plan().matchers)
-    explain(matcher, call, function_results, 0, comparison.conditions);
-  for (const ExplainedCondition& condition : comparison.conditions) {
-    if (condition.depth > 0) continue;
-    ++comparison.total;
-    if (condition.result == ExplainedCondition::Result::match) ++comparison.matched;
-  }
-  comparison.passed_over = diagnoses::passed_over(stub, states);
-  return comparison;
-}
-
-StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
-
-NearMiss near_miss(const StubState& stub, const Comparison& comparison) {
+NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states) {
   NearMiss near;
   near.stub = reference_to(stub);
-  near.matched = comparison.matched;
-  near.total = comparison.total;
-  near.passed_over = comparison.passed_over;
-  for (const ExplainedCondition& condition : comparison.conditions) {
-    NearMiss::Condition told;
-    told.depth = condition.depth;
-    if (condition.result != ExplainedCondition::Result::not_evaluated)
-      told.holds = condition.result == ExplainedCondition::Result::match;
-    told.expected = condition.expected;
-    told.actual = condition.actual;
-    near.conditions.push_back(std::move(told));
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, near.conditions);
+  for (const NearMiss::Condition& condition : near.conditions) {
+    if (condition.depth > 0) continue;
+    ++near.total;
+    if (condition.holds == true) ++near.matched;
   }
+  near.passed_over = diagnoses::passed_over(stub, states);
   return near;
 }
+
+bool all_hold(const NearMiss& near) { return near.matched == near.total; }
+
+StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
 
 std::vector<std::string*> texts_of(NearMiss& near) {
   std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
@@ -88,17 +75,13 @@ std::vector<std::string*> texts_of(NearMiss& near) {
   return texts;
 }
 
-std::string condition_lines(const std::vector<ExplainedCondition>& conditions) {
+std::string condition_lines(const std::vector<NearMiss::Condition>& conditions) {
   std::string lines;
-  for (const ExplainedCondition& condition : conditions) {
+  for (const NearMiss::Condition& condition : conditions) {
     lines.append(2 + 2 * condition.depth, ' ');
-    switch (condition.result) {
-      case ExplainedCondition::Result::match: lines += "✔ "; break;
-      case ExplainedCondition::Result::mismatch: lines += "✘ "; break;
-      case ExplainedCondition::Result::not_evaluated: lines += "? "; break;
-    }
+    lines += !condition.holds ? "? " : *condition.holds ? "✔ " : "✘ ";
     lines += condition.expected;
-    if (condition.result == ExplainedCondition::Result::not_evaluated) lines += "    not evaluated";
+    if (!condition.holds) lines += "    not evaluated";
     if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     lines += '\n';
   }
@@ -119,37 +102,35 @@ std::string brief(const ChatCall& call) {
 
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states) {
   constexpr std::size_t most = 3;
-  using Candidate = std::pair<const StubState*, Comparison>;
-  std::vector<Candidate> candidates;
+  std::vector<NearMiss> candidates;
   for (const auto& stub : *choice.considered) {
-    candidates.emplace_back(stub.get(), compare(*stub, call, choice.function_results, states));
-    Comparison& comparison = candidates.back().second;
-    if (choice.stub && choice.stub != stub && comparison.matches() && comparison.passed_over.empty()) {
+    candidates.push_back(compare(*stub, call, choice.function_results, states));
+    NearMiss& near = candidates.back();
+    if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
       const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      comparison.passed_over = lower ? "of a lower priority" : "older";
+      near.passed_over = lower ? "of a lower priority" : "older";
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [&choice](const Candidate& a, const Candidate& b) {
-    // The one that refused is the reason, whatever else is near.
-    const auto refused = [&choice](const Candidate& candidate) { return candidate.first == choice.stub.get(); };
-    if (refused(a) != refused(b)) return refused(a);
-    if (a.second.misses() != b.second.misses()) return a.second.misses() < b.second.misses();
-    return a.second.matched > b.second.matched;
+  // The one that refused is the reason, whatever else is near.
+  const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
+  std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
+    if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
+    if (diagnoses::misses(a) != diagnoses::misses(b)) return diagnoses::misses(a) < diagnoses::misses(b);
+    return a.matched > b.matched;
   });
 
   Diagnosis diagnosis;
   diagnosis.text = brief(call);
-  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
-    const auto& [stub, comparison] = candidates[i];
-    std::string line = stub->title();
-    if (!comparison.matches()) {
-      line += ", " + std::to_string(comparison.matched) + " of " + std::to_string(comparison.total);
-    }
-    if (!comparison.passed_over.empty()) line += ", " + comparison.passed_over;
-    if (i == 0) diagnosis.closest = line;
-    diagnosis.text += (i == 0 ? "closest: " : "next: ") + line + '\n';
-    if (!comparison.matches()) diagnosis.text += condition_lines(comparison.conditions);
-    diagnosis.near_misses.push_back(near_miss(*stub, comparison));
+  for (NearMiss& near : candidates) {
+    if (diagnosis.near_misses.size() == most) break;
+    std::string line = near.stub.title;
+    if (!all_hold(near)) line += ", " + std::to_string(near.matched) + " of " + std::to_string(near.total);
+    if (!near.passed_over.empty()) line += ", " + near.passed_over;
+    const bool is_first = diagnosis.near_misses.empty();
+    if (is_first) diagnosis.closest = line;
+    diagnosis.text += (is_first ? "closest: " : "next: ") + line + '\n';
+    if (!all_hold(near)) diagnosis.text += condition_lines(near.conditions);
+    diagnosis.near_misses.push_back(std::move(near));
   }
   if (candidates.size() > most) {
     diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
@@ -160,9 +141,9 @@ Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Scr
   return diagnosis;
 }
 
-std::string headline(const RecordedProblem& problem) {
+std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange) {
   std::string line;
-  switch (problem.kind) {
+  switch (kind) {
     case Problem::Kind::unmatched: line = "no stub matched"; break;
     case Problem::Kind::invalid: line = "a request is not as it should be"; break;
     case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
@@ -173,12 +154,12 @@ std::string headline(const RecordedProblem& problem) {
     case Problem::Kind::unmet_expectation:
     case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
   }
-  line += "  " + text::printable(problem.request.method) + " " + text::printable(problem.request.path());
-  if (!problem.request.key_id.empty()) {
-    const std::string& description = problem.request.key_description;
-    line += "  key " + excerpts::quoted(description.empty() ? problem.request.key_id : description);
+  line += "  " + text::printable(request.method) + " " + text::printable(request.path());
+  if (!request.key_id.empty()) {
+    const std::string& description = request.key_description;
+    line += "  key " + excerpts::quoted(description.empty() ? request.key_id : description);
   }
-  return line + "  exchange " + std::to_string(problem.exchange);
+  return line + "  exchange " + std::to_string(exchange);
 }
 
 bool is_refusal(const ExchangeRecord& record) {

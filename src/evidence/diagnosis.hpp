@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../script/matcher_node.hpp"
+#include "../script/near_miss.hpp"
 #include "../script/script.hpp"
-#include "near_miss.hpp"
 #include "record.hpp"
 
 namespace mock_gateway {
@@ -16,31 +16,17 @@ namespace detail {
 
 class ChaosRules;
 
-/// A stub beside a request, condition by condition.
-struct Comparison {
-  std::vector<ExplainedCondition> conditions;
-  /// How many conditions are not part of another, and how many of those matched.
-  std::size_t total = 0;
-  std::size_t matched = 0;
-  /// Why the stub may not answer whatever it matches: "exhausted after 1 call"; empty when it may.
-  std::string passed_over;
-
-  /// Every condition is known to hold.
-  bool matches() const { return matched == total; }
-  /// What stands between the stub and the request.
-  std::size_t misses() const { return total - matched + (passed_over.empty() ? 0 : 1); }
-};
-
-/// Never runs the tester's functions: what they said is in the trail, or "not evaluated".
-Comparison compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                   const Script::States& states);
+/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
+/// known. The caller says which exchange it was.
+NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states);
+/// Whether every condition is known to hold.
+bool all_hold(const NearMiss& near);
 StubReference reference_to(const StubState& stub);
-/// The same as data. Its exchange is for the caller to say.
-NearMiss near_miss(const StubState& stub, const Comparison& comparison);
 /// Every text in it that may hold a key.
 std::vector<std::string*> texts_of(NearMiss& near);
 /// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
-std::string condition_lines(const std::vector<ExplainedCondition>& conditions);
+std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
 
 /// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
 std::string brief(const ChatCall& call);
@@ -56,8 +42,9 @@ struct Diagnosis {
 };
 Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
 
-/// The first line of a problem: `no stub matched  POST /v1/chat/completions  key "billing service"  exchange 3`.
-std::string headline(const RecordedProblem& problem);
+/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
+/// 3`.
+std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
 
 /// The recorded chat request in a line; empty when it was none.
 std::string brief(const ExchangeRecord& record);

@@ -160,12 +160,7 @@ const ReceivedRequest& Exchange::request() const& { return record_->request; }
 const std::string& Exchange::key_id() const& { return record_->request.key_id; }
 const Decision& Exchange::decision() const& { return record_->decision; }
 int Exchange::status() const { return record_->status; }
-std::vector<NearMiss> Exchange::near_misses() const {
-  if (!record_->near_misses) return {};
-  std::vector<NearMiss> near_misses = *record_->near_misses;
-  for (NearMiss& near : near_misses) near.exchange = record_->id;
-  return near_misses;
-}
+std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
 const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
 const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
 std::size_t Exchange::events_sent() const {

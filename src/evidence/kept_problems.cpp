@@ -24,32 +24,41 @@ ReceivedRequest with_key(const std::string& id, const std::string& description) 
 
 }  // namespace kept_problems
 
-void KeptProblems::add(RecordedProblem problem) {
-  Group& group = groups_[{problem.kind, problem.request.key_id, problem.request.key_description}];
-  if (group.kept == most_of_a_group) return drop(group, problem);
-  ++group.kept;
-  problems_.push_back(std::move(problem));
+KeptProblems::GroupName KeptProblems::group_of(const RecordedProblem& recorded) {
+  return {recorded.problem.kind, recorded.request.key_id, recorded.request.key_description};
 }
 
-void KeptProblems::drop(Group& group, const RecordedProblem& problem) {
+void KeptProblems::add(RecordedProblem recorded) {
+  Group& group = groups_[group_of(recorded)];
+  if (group.kept == most_of_a_group) return drop(group, recorded);
+  ++group.kept;
+  problems_.push_back(std::move(recorded));
+}
+
+void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
   ++group.dropped;
-  if (problem.stub && group.stubs.size() < most_stubs) group.stubs.insert(problem.stub->id());
+  if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
   std::set<std::uint64_t> fields;  // a request may have the same one twice
-  for (const wire::Header& field : problem.request.headers) fields.insert(kept_problems::fingerprint_of(field));
-  bool has_uncounted = false;
+  for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
   for (const std::uint64_t field : fields) {
     const auto known = group.fields.find(field);
     if (known != group.fields.end()) {
       ++known->second;
-    } else if (group.uncounted == 0 && !has_uncounted && fields_ < most_fields) {
-      // Never behind one that was not counted: what is counted at all is counted from the beginning.
+    } else if (!group.has_uncounted && fields_ < most_fields) {
+      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
       group.fields.emplace(field, 1);
       ++fields_;
     } else {
-      has_uncounted = true;
+      group.has_uncounted = true;
     }
   }
-  if (has_uncounted) ++group.uncounted;
+}
+
+std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
+  std::vector<RecordedProblem> its;
+  for (const RecordedProblem& recorded : problems_)
+    if (scope.covers(recorded.request)) its.push_back(recorded);
+  return its;
 }
 
 std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
@@ -60,16 +69,16 @@ std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& sco
     if (const std::optional<wire::Header> field = scope.header()) {
       const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
       if (counted != group.fields.end())
-        its.certain = counted->second;
+        its.count = counted->second;
       else
-        its.perhaps = group.uncounted;
+        its.is_least = group.has_uncounted;
     } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
-      its.certain = group.dropped;
+      its.count = group.dropped;
     }
-    if (its.certain == 0 && its.perhaps == 0) continue;
+    if (its.count == 0 && !its.is_least) continue;
     if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
-    all.back().certain += its.certain;
-    all.back().perhaps += its.perhaps;
+    all.back().count += its.count;
+    all.back().is_least = all.back().is_least || its.is_least;
     all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
   }
   return all;
@@ -78,10 +87,10 @@ std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& sco
 std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
   std::vector<RecordedProblem> forgotten;
   std::vector<RecordedProblem> kept;
-  for (RecordedProblem& problem : problems_) {
-    const bool is_its = scope.covers(problem.request);
-    if (is_its) --groups_[{problem.kind, problem.request.key_id, problem.request.key_description}].kept;
-    (is_its ? forgotten : kept).push_back(std::move(problem));
+  for (RecordedProblem& recorded : problems_) {
+    const bool is_its = scope.covers(recorded.request);
+    if (is_its) --groups_[group_of(recorded)].kept;
+    (is_its ? forgotten : kept).push_back(std::move(recorded));
   }
   problems_ = std::move(kept);
   for (auto group = groups_.begin(); group != groups_.end();) {

@@ -13,51 +13,46 @@
 #include "../model/received_request.hpp"
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
-#include "near_miss.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-/// Something in an exchange that verify() reports. Kept beside the journal's records, so that it outlives them.
+/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
 struct RecordedProblem {
-  Problem::Kind kind = Problem::Kind::unmatched;
-  std::uint64_t exchange = 0;
-  /// Whole lines, without a secret.
-  std::string text;
+  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  Problem problem{Problem::Kind::unmatched, {}};
+  /// The stub that the problem is about; null when it is about none.
+  std::shared_ptr<StubState> stub{};
   /// What scopes need of the request, and no more.
-  ReceivedRequest request;
-  std::shared_ptr<StubState> stub;  // that it is about; null when there is none
-  /// The stubs that came closest; null when there are none. They do not say which exchange it was.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  ReceivedRequest request{};
 };
 
 /// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
 /// bounded by the number of keys. Not thread-safe.
 class KeptProblems {
  public:
-  /// Problems of one kind that were not kept.
+  /// The problems of one kind that belong to a scope and were not kept.
   struct Dropped {
     Problem::Kind kind;
-    /// Those of the scope.
-    std::size_t certain = 0;
-    /// Those of which nothing tells whether they are of the scope; always 0 for a key and for every request. There are
-    /// some only after some ten thousand different header fields.
-    std::size_t perhaps = 0;
-    /// The stubs that they are about, the first thousand.
+    std::size_t count = 0;
+    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
+    /// thousand different header fields.
+    bool is_least = false;
+    /// The stubs that such problems are about, of any scope; of each key the first thousand.
     std::set<std::uint64_t> stubs{};
   };
 
-  /// Keeps or counts it. Its request needs no body.
-  void add(RecordedProblem problem);
-  /// Those that are kept, oldest first.
-  const std::vector<RecordedProblem>& all() const { return problems_; }
+  /// Keeps or counts a problem. Its request needs no body.
+  void add(RecordedProblem recorded);
+  /// The kept problems of a scope, oldest first.
+  std::vector<RecordedProblem> of(const RequestScope& scope) const;
   /// The kinds of which problems of the scope were not kept, or may not have been.
   std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets those of a scope. Returns those that were kept. The others are forgotten too, but for those of a header,
-  /// which stay counted.
+  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
+  /// key; for a scope of a header they stay counted.
   std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets all of them. Returns those that were kept.
+  /// Forgets every problem. Returns the kept ones.
   std::vector<RecordedProblem> clear();
 
  private:
@@ -65,20 +60,22 @@ class KeptProblems {
   static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
   static constexpr std::size_t most_stubs = 1'000;    // of a group
 
-  /// Problems of one kind whose requests presented one key. A description may change.
+  /// Problems of one kind whose requests presented one key.
   struct Group {
     std::size_t kept = 0;
     std::size_t dropped = 0;
-    /// How many of the dropped ones have a header field, by the field's fingerprint.
+    /// In how many dropped problems a header field occurs, by the field's fingerprint.
     std::map<std::uint64_t, std::size_t> fields{};
-    /// How many of the dropped ones have a field that is not among the fields.
-    std::size_t uncounted = 0;
-    /// The stubs that the dropped ones are about.
+    /// Some dropped problem has a field that is not among the fields.
+    bool has_uncounted = false;
+    /// The stubs that the dropped problems are about.
     std::set<std::uint64_t> stubs{};
   };
-  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;  // kind, id and description of the key
+  /// Kind, id and description of the key: a description may change.
+  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
 
-  void drop(Group& group, const RecordedProblem& problem);
+  static GroupName group_of(const RecordedProblem& recorded);
+  void drop(Group& group, const RecordedProblem& recorded);
 
   std::vector<RecordedProblem> problems_;
   std::map<GroupName, Group> groups_;

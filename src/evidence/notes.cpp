@@ -1,6 +1,6 @@
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
 
-#include "notes.hpp"
+#include "gateway_problems.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -21,7 +21,7 @@ namespace notes {
 inline constexpr std::size_t most = 10;
 
 /// "broke off after token 2 as scripted".
-std::string deed(const Fault& fault) {
+std::string what_happened(const Fault& fault) {
   const Effect& effect = fault.effect;
   const auto at_its_place = [&fault](const std::string& what) {
     return what + " " + delivery::place_of(fault.trigger) + " as scripted";
@@ -75,7 +75,7 @@ std::string line(const ExchangeRecord& record) {
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(deed(scripted.fault));
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(what_happened(scripted.fault));
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;
 }

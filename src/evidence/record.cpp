@@ -11,6 +11,7 @@
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
 #include "../model/failure.hpp"
+#include "diagnosis.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -34,7 +35,7 @@ std::string scripted_wait(const ExchangeRecord& record) {
 
 /// Under the journal's mutex.
 bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
-  return record.outcome == Outcome::Kind::pending && !record.forsaken && scope.covers(record.request);
+  return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
 }
 
 std::size_t held(const std::string& text) {
@@ -90,9 +91,7 @@ std::size_t ExchangeRecord::weight() const {
   }
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
-  if (near_misses) {
-    for (const NearMiss& near : *near_misses) total += held(near);
-  }
+  for (const NearMiss& near : near_misses) total += held(near);
   return total;
 }
 
@@ -123,12 +122,12 @@ void ExchangeRecord::mark_client_closed(const Departure& how) {
   if (signal) signal->changed.notify_all();
 }
 
-void ExchangeRecord::mark_forsaken(bool is) {
+void ExchangeRecord::mark_unattended(bool is) {
   if (!signal) return;
   {
     const auto locked = lock();
-    if (forsaken == is) return;
-    forsaken = is;
+    if (unattended == is) return;
+    unattended = is;
     is ? --signal->under_way : ++signal->under_way;
   }
   signal->changed.notify_all();
@@ -203,6 +202,7 @@ void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
     // Under the lock: who sees the count finds the record.
     if (record->stub) record->stub->count_recorded(record->id);
     for (Finding& finding : record->findings) finding.exchanges = {record->id};
+    for (NearMiss& near : record->near_misses) near.exchange = record->id;
     for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
     record->problems.clear();
     bytes_ += record->weight();
@@ -234,18 +234,20 @@ void JournalState::report(const ExchangeRecord& record, RecordedProblem problem)
   keep(record, std::move(problem));
 }
 
-void JournalState::keep(const ExchangeRecord& record, RecordedProblem problem) {
+void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
   if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
-  problem.exchange = record.id;
-  problem.text = text::printable_lines(problem.text);
-  problem.request = journal::without_body(record.request);
-  if (!problem.stub) problem.stub = record.stub;
-  problems_.add(std::move(problem));
+  recorded.request = journal::without_body(record.request);
+  if (!recorded.stub) recorded.stub = record.stub;
+  Problem& problem = recorded.problem;
+  problem.exchanges = {record.id};
+  problem.text = headline(problem.kind, record.request, record.id) + '\n' + text::printable_lines(problem.text);
+  for (NearMiss& near : problem.near_misses) near.exchange = record.id;
+  problems_.add(std::move(recorded));
 }
 
-std::vector<RecordedProblem> JournalState::problems() const {
+std::vector<RecordedProblem> JournalState::problems(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_.all();
+  return problems_.of(scope);
 }
 
 std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
@@ -298,7 +300,7 @@ void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint 
     record.outcome = outcome;
     record.ended = at;
     record.over = std::chrono::steady_clock::now();
-    if (!std::exchange(record.forsaken, false)) --signal_->under_way;
+    if (!std::exchange(record.unattended, false)) --signal_->under_way;
     const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
     if (found != records_.end() && record.forgotten) {
       bytes_ -= record.weight();

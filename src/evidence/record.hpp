@@ -20,11 +20,11 @@
 #include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/fault.hpp"
+#include "../script/near_miss.hpp"
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
 #include "journal.hpp"
 #include "kept_problems.hpp"
-#include "near_miss.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
@@ -47,7 +47,7 @@ struct RetryAdvice {
   std::string code;
   /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
   std::optional<Duration> after;
-  /// It was retry-after-ms.
+  /// The field was retry-after-ms.
   bool in_milliseconds = false;
   /// The moment that Retry-After, a date, names.
   std::optional<TimePoint> not_before;
@@ -69,7 +69,7 @@ struct ExchangeRecord {
   /// A rule of chaos that struck it.
   struct ChaosStrike {
     std::string text;
-    /// It broke the reply, or would have.
+    /// The rule broke the reply, or would have.
     bool fault = false;
     /// The reply did not come to the fault. Guarded by the signal's mutex.
     bool missed = false;
@@ -112,8 +112,8 @@ struct ExchangeRecord {
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
   std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered; else null.
-  std::shared_ptr<const std::vector<NearMiss>> near_misses;
+  /// The stubs that came closest to a request that none answered.
+  std::vector<NearMiss> near_misses;
   /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
   std::shared_ptr<const KeyStore> keys;
 
@@ -127,7 +127,7 @@ struct ExchangeRecord {
   std::optional<Departure> departure;
   bool guard_expired = false;
   bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool forsaken = false;              // it waits, and its client has closed its side: not under way
+  bool unattended = false;            // it waits, and its client has closed its side: not under way
   std::vector<ScriptedFault> faults;  // once the delivery is over
   std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
   std::optional<TimePoint> first_byte;
@@ -151,8 +151,8 @@ struct ExchangeRecord {
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
   void mark_client_closed(const Departure& how);
-  /// Whether the exchange waits for nobody who could still be seen: see `forsaken`.
-  void mark_forsaken(bool forsaken);
+  /// Whether the exchange waits although its client has closed its side: see `unattended`.
+  void mark_unattended(bool unattended);
   void mark_guard_expired();
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
@@ -174,13 +174,14 @@ class JournalState {
 
   /// The id of an exchange that is to be published later.
   std::uint64_t reserve_id();
-  /// Publishes a record, giving it and its findings its id unless one was reserved for it, and evicts the oldest beyond
-  /// the bounds; the newest always stays.
+  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
+  /// Evicts the oldest records beyond the bounds; the newest always stays.
   void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange; of too many, the first. See KeptProblems.
+  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
+  /// KeptProblems.
   void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// Since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<RecordedProblem> problems() const;
+  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  std::vector<RecordedProblem> problems(const RequestScope& scope) const;
   /// How many more of the scope there were than problems() holds.
   std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
   /// Forgets all problems, those of exchanges under way too.
@@ -226,19 +227,20 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
   /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
   bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. Of one of several tests only those count that are recorded:
-  /// what another test's client leaves open is not waited for.
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
+  /// another test's client leaves open is not waited for.
   void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way; requests that are not recorded yet count for the whole only.
+  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
+  /// every request.
   std::size_t open(const RequestScope& scope) const;
-  /// Those of them that are recorded.
+  /// The recorded exchanges of the scope that are under way.
   std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
-  // Such conditions call these, with the mutex held.
+  // For the condition of wait(), which runs with the mutex held.
   std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
   std::size_t open_while_locked(const RequestScope& scope) const;
   const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", of each that waits as its script wants, of many the
-  /// first; for the message of a wait that failed. Empty: none waits so.
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
+  /// three exchanges that wait as their scripts want. Empty when none does.
   std::string scripted_waits() const;
   /// The newest record of a stub; null when there is none.
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
@@ -250,7 +252,7 @@ class JournalState {
 
   // These expect the mutex to be held.
   std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest out that are beyond the bounds, for the caller to free after the lock.
+  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
   void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
   void keep(const ExchangeRecord& record, RecordedProblem problem);
   /// Finds out whether the record of a reserved id was forgotten before it was published.

@@ -20,7 +20,7 @@ namespace detail {
 Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
              const KeyStore::Presented& presented, const KeyStore& keys);
 
-/// The same for any text made from the request: a decision's detail, a finding, a line of a log.
+/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
 // findings.
 
-#include "retries.hpp"
+#include "review_parts.hpp"
 
 #include <algorithm>  // any_of, fill, find, max, min
 #include <array>
@@ -386,7 +386,7 @@ class SameQuestion {
 
 }  // namespace retries
 
-void judge_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   std::map<std::uint64_t, retries::Group> groups;
   for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
   for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();

@@ -21,9 +21,8 @@
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
-#include "judging.hpp"
 #include "record.hpp"
-#include "retries.hpp"
+#include "review_parts.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -41,8 +40,8 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
 
-void judge_alone(const Seen& seen, std::vector<Finding>& findings);
-void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
+void review_alone(const Seen& seen, std::vector<Finding>& findings);
+void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
 std::optional<Duration> parse_number(std::string_view text, Duration unit) {
   text = text::trim(text);
@@ -122,7 +121,7 @@ std::set<std::string> products(std::string_view user_agent) {
   return names;
 }
 
-void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
+void review_alone(const Seen& seen, std::vector<Finding>& findings) {
   const ExchangeRecord& record = *seen.record;
   const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
     findings.push_back(kind.make(std::move(message), {record.id}));
@@ -172,7 +171,7 @@ void judge_alone(const Seen& seen, std::vector<Finding>& findings) {
   }
 }
 
-void judge_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
   struct User {
     std::set<std::string> products;
     std::string agent;
@@ -262,11 +261,11 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
   std::vector<Finding> findings;
   std::size_t open = 0;
   for (const Seen& seen : all) {
-    review::judge_alone(seen, findings);
+    review::review_alone(seen, findings);
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
-  judge_retries(all, findings);
-  review::judge_sharing(all, findings);
+  review_retries(all, findings);
+  review::review_sharing(all, findings);
   const auto is_off = [&](const Finding& finding) {
     return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
   };

@@ -1,222 +1,17 @@
-// `verify()`: problems, their texts, how many problems and notes are shown; stubs never called; `called_in_order`.
+// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
 
-#include "verifier.hpp"
+#include "verification.hpp"
 
-#include <algorithm>  // any_of, find, min, move, remove_if
-#include <cmath>
-#include <iterator>  // back_inserter, next
+#include <algorithm>  // min
 #include <ostream>
-#include <set>
+#include <utility>
 
-#include "../core/error.hpp"
 #include "../core/text.hpp"
-#include "../core/timeline.hpp"
-#include "../keys/key_store.hpp"
 #include "../keys/secrets.hpp"
-#include "../model/operation.hpp"
-#include "../script/excerpts.hpp"
-#include "../script/matcher_node.hpp"
-#include "../script/script.hpp"
 #include "diagnosis.hpp"
-#include "notes.hpp"
-#include "record.hpp"
+#include "gateway_problems.hpp"
 
 namespace mock_gateway {
-namespace detail {
-namespace verifications {
-
-std::string expected_calls(const Range& range) {
-  const double last = std::isinf(range.most()) ? range.least() : range.most();
-  return range.to_string() + (last == 1 ? " call" : " calls");
-}
-
-using Calls = std::vector<RecordedCall>;
-
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
-inline constexpr std::size_t most_explained = 20;
-/// How many problems, and how many notes, a message shows.
-inline constexpr std::size_t most_shown = 20;
-
-Comparison compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  Comparison comparison = compare(stub, recorded.call(), FunctionResults(), {});
-  comparison.passed_over.clear();  // of now, not of then
-  return comparison;
-}
-
-/// Whether the stub was there when the request came, and did not answer it.
-bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
-  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
-         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
-}
-
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
-std::string instead(const ExchangeRecord& record, const StubState& stub) {
-  const StubPlan& plan = stub.plan();
-  if (!record.stub) {
-    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
-    return "the answer was " + to_string(record.decision.kind) +
-           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
-                    record.decision == Decision::Kind::rejected
-                ? ", " + excerpts::plain(record.decision.detail)
-                : std::string());
-  }
-  std::string text = record.stub->title() + " answered";
-  if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
-    const char* separator = ": this one waits for ";
-    for (const MachineState& wanted : plan.in_states) {
-      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
-      separator = " and ";
-    }
-    return text;
-  }
-  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
-  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
-  return text + (stub.removed() ? ": this one was removed" : "");
-}
-
-/// A request that the stub did not answer, and how near it came.
-struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
-  Comparison comparison;
-};
-
-/// The first that the stub matches.
-Nearest hidden(const StubState& stub, const Calls& calls) {
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches()) return {&recorded, std::move(comparison)};
-  }
-  return {};
-}
-
-std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
-}
-
-/// The one that came closest; those that the stub matches are left out.
-Nearest closest(const StubState& stub, const Calls& calls) {
-  Nearest best;
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    Comparison comparison = compare_recorded(stub, recorded);
-    if (comparison.matches() || (best.call && comparison.matched <= best.comparison.matched)) continue;
-    best = {&recorded, std::move(comparison)};
-  }
-  return best;
-}
-
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
-void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
-  const Nearest match = hidden(stub, calls);
-  const Nearest nearest = match.call ? match : closest(stub, calls);
-  if (!nearest.call) return;
-  const ExchangeRecord& record = nearest.call->record();
-  const Comparison& comparison = nearest.comparison;
-  NearMiss near = near_miss(stub, comparison);
-  near.exchange = record.id;
-  if (match.call) {
-    near.passed_over = instead(record, stub);
-    found.text += "  " + hidden_line(stub, record) + '\n';
-  } else {
-    found.text += "closest: exchange " + std::to_string(record.id) + ", " + std::to_string(comparison.matched) +
-                  " of " + std::to_string(comparison.total) + '\n' + brief(nearest.call->call()) +
-                  condition_lines(comparison.conditions);
-  }
-  found.near_misses.push_back(std::move(near));
-}
-
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
-std::string refused(const StubState& stub, const Calls& calls) {
-  constexpr std::size_t most = 3;
-  std::string lines;
-  std::size_t count = 0;
-  for (const RecordedCall& recorded : calls) {
-    const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
-                                    (record.status == 404 && record.request.method == "POST");
-    const std::string reason = refusal(record);
-    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
-    if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
-             std::to_string(record.status) + " " + reason + '\n';
-  }
-  if (count > most) {
-    lines +=
-        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
-  }
-  return lines;
-}
-
-/// Without an explanation when `calls` is null.
-Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
-  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
-               std::to_string(calls_made) + '\n';
-  if (static_cast<double>(calls_made) > expected.most()) {
-    constexpr std::size_t most = 20;
-    std::string ids;
-    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
-      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
-      found.exchanges.push_back(recorded.record().id);
-      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
-    }
-    if (found.exchanges.size() > most) ids += ", …";
-    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
-  } else if (calls) {
-    add_nearest(found, stub, *calls);
-    found.text += refused(stub, *calls);
-  }
-  found.text.pop_back();
-  return found;
-}
-
-/// "and 3 more problems of exchanges, not kept (unmatched)".
-std::string dropped_line(const KeptProblems::Dropped& dropped) {
-  const auto more = [&dropped](std::size_t count) {
-    return text::counted(count, "more problem") + " of exchanges, not kept (" + to_string(dropped.kind) + ")";
-  };
-  std::string line;
-  if (dropped.certain > 0) line += "and " + more(dropped.certain);
-  if (dropped.perhaps > 0) {
-    line += (line.empty() ? "and" : ", and") + std::string(" perhaps some of ") + more(dropped.perhaps) +
-            ", whose header fields were too many to be counted";
-  }
-  return line;
-}
-
-std::string lines(const std::vector<std::string>& notes) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(notes.size(), most_shown); ++i) text += (i == 0 ? "" : "\n") + notes[i];
-  if (notes.size() > most_shown) text += "\nand " + text::counted(notes.size() - most_shown, "more note");
-  return text;
-}
-
-void add(std::vector<std::string>& notes, std::vector<std::string> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(notes));
-}
-
-/// The line about chaos as a note; none when it is empty.
-std::vector<std::string> of_chaos(std::string line) {
-  if (line.empty()) return {};
-  return {std::move(line)};
-}
-
-std::string message(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
-  std::string text;
-  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(problems.size(), most_shown); ++i)
-    text += (i == 0 ? "" : "\n\n") + problems[i].text;
-  if (problems.size() > most_shown) text += "\n\nand " + std::to_string(problems.size() - most_shown) + " more";
-  if (!notes.empty()) text += '\n' + lines(notes);
-  return text;
-}
-
-}  // namespace verifications
-}  // namespace detail
 
 std::string to_string(Problem::Kind kind) {
   switch (kind) {
@@ -238,60 +33,29 @@ std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << 
 namespace detail {
 namespace verifications {
 
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
-std::string identity_of(const std::string& note) {
-  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
-  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
-}
-
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
-bool is_number(const std::string& note) {
-  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
-}
+/// How many problems, and how many notes, a message shows.
+inline constexpr std::size_t most_shown = 20;
 
 }  // namespace verifications
 
-void ReportedProblems::add(const std::vector<std::string>& problems) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.insert(problems.begin(), problems.end());
+std::string lines_of(const std::vector<std::string>& notes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(notes.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n") + notes[i];
+  if (notes.size() > verifications::most_shown)
+    text += "\nand " + text::counted(notes.size() - verifications::most_shown, "more note");
+  return text;
 }
 
-bool ReportedProblems::contains(const std::string& found) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return problems_.count(found) != 0;
-}
-
-void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const std::string& note : notes) notes_.insert(verifications::identity_of(note));
-}
-
-std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto was_there = [this](const auto& note) { return !notes_.insert(verifications::identity_of(note)).second; };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
-  return notes;
-}
-
-void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
-  for (auto note = notes_.begin(); note != notes_.end();)
-    note = verifications::is_number(*note) ? notes_.erase(note) : std::next(note);
-}
-
-std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
-  return notes;
-}
-
-void ReportedProblems::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.clear();
-  notes_.clear();
-  passed_over_.clear();
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
+  std::string text;
+  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
+  for (std::size_t i = 0; i < std::min(problems.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  if (problems.size() > verifications::most_shown)
+    text += "\n\nand " + std::to_string(problems.size() - verifications::most_shown) + " more";
+  if (!notes.empty()) text += '\n' + lines_of(notes);
+  return text;
 }
 
 }  // namespace detail
@@ -324,7 +88,7 @@ std::vector<std::string> Verification::notes() && { return std::move(notes_); }
 std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
 
 std::string Verification::message() const {
-  std::string text = detail::verifications::message(problems(), notes_);
+  std::string text = detail::message_of(problems(), notes_);
   if (reported_) reported_->add_notes(notes_);
   return problems_.empty() ? "nothing is wrong" + text : text;
 }
@@ -334,226 +98,6 @@ std::ostream& operator<<(std::ostream& out, const Verification& verification) {
 }
 
 namespace detail {
-
-Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
-                   std::shared_ptr<KeyStore> keys, std::shared_ptr<ConnectionFaults> connection_faults,
-                   std::shared_ptr<const ChaosRules> chaos, Clock clock)
-    : script_(std::move(script)),
-      journal_(std::move(journal)),
-      keys_(std::move(keys)),
-      connection_faults_(std::move(connection_faults)),
-      chaos_(std::move(chaos)),
-      clock_(std::move(clock)),
-      sleeps_before_(expired_sleeps(clock_).count) {}
-
-void Verifier::reset() {
-  reported_->clear();
-  sleeps_before_ = expired_sleeps(clock_).count;
-}
-
-std::string Verifier::masked(std::string text) const {
-  keys_->mask(text);
-  return text::printable_lines(text);
-}
-
-void Verifier::mask(StubReference& stub) const {
-  stub.name = masked(std::move(stub.name));
-  stub.title = masked(std::move(stub.title));
-}
-
-void Verifier::mask(Problem& found) const {
-  found.text = masked(std::move(found.text));
-  mask(found.stub);
-  for (NearMiss& near : found.near_misses)
-    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
-}
-
-Script::Stubs Verifier::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
-  const auto same = [this](const RequestScope& a, const RequestScope& b) {
-    if (a.key().empty() || b.key().empty()) return a == b;
-    const std::vector<std::string> ids = keys_->named(a.key());
-    for (const std::string& id : keys_->named(b.key()))
-      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
-    return false;
-  };
-  Script::Stubs stubs;
-  for (auto& stub : script_->all()) {
-    const auto& scopes = stub->scopes();
-    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
-    if (scope.whole() || own) stubs.push_back(std::move(stub));
-  }
-  return stubs;
-}
-
-Verifier::Calls Verifier::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
-  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const auto calls = static_cast<double>(stub->recorded());
-    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
-  });
-  if (!asked_for) return {};
-  constexpr std::size_t most = 200;
-  std::vector<std::shared_ptr<ExchangeRecord>> all = journal_->snapshot();
-  Calls calls;
-  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
-    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
-  return {calls.rbegin(), calls.rend()};
-}
-
-Verification Verifier::verify(const RequestScope& scope, Duration patience) const {
-  if (!scope.key().empty() && keys_->named(scope.key()).empty()) {
-    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
-                       "; Keys::list() shows them");
-  }
-  journal_->wait_until_idle(scope, patience);
-  const Script::Stubs considered = stubs(scope);
-  const Calls recorded = calls(scope, considered);
-  std::vector<Problem> all;
-  std::vector<std::string> identities;
-  for (auto& [found, identity] : problems(scope, considered, recorded)) {
-    all.push_back(std::move(found));
-    identities.push_back(std::move(identity));
-  }
-  std::vector<std::string> all_notes = notes(scope, considered, recorded);
-  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return {std::move(all),       std::move(all_notes), std::move(identities), reported_,
-          std::move(all_stubs), journal_->evicted(),  journal_->open(scope)};
-}
-
-std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Script::Stubs& stubs,
-                                             const std::vector<Problem>& problems) const {
-  std::set<std::uint64_t> unmet;
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope))
-    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
-  for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
-      unmet.insert(found.stub.id);
-  std::vector<VerifiedStub> verified;
-  for (const auto& stub : stubs) {
-    const StubPlan& plan = stub->plan();
-    if (!plan.expected_calls && plan.validators.empty()) continue;
-    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
-                        unmet.count(stub->id()) == 0});
-    mask(verified.back().stub);
-  }
-  return verified;
-}
-
-Verifier::Unreported Verifier::unreported(bool with_problems) const {
-  const Script::Stubs considered = stubs({});
-  const Calls recorded = calls({}, considered);
-  std::vector<Problem> untold;
-  for (auto& [found, identity] : problems({}, considered, recorded))
-    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
-  std::string text = verifications::message(untold, untold_notes);
-  return untold.empty() ? Unreported{{}, verifications::lines(untold_notes)} : Unreported{std::move(text), {}};
-}
-
-std::string Verifier::new_notes(std::uint64_t since) const {
-  using verifications::add;
-  std::vector<std::string> notes;
-  add(notes, reported_->not_passed_over(verifications::of_chaos(chaos_line(*chaos_, *journal_, {}))));
-  for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
-  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
-  add(notes, notes_of_open(*journal_, {}));
-  return verifications::lines(reported_->new_notes(std::move(notes)));
-}
-
-void Verifier::pass_over_notes() const {
-  std::vector<std::string> notes = notes_of_connections(*journal_);
-  reported_->add_notes(notes);
-  verifications::add(notes, verifications::of_chaos(chaos_line(*chaos_, *journal_, {})));
-  reported_->pass_over(notes);
-}
-
-Verifier::Problems Verifier::problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const {
-  Problems problems;
-  add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
-  if (scope.whole()) {
-    add_connection_faults(problems);
-    add_expired_sleeps(problems);
-  }
-  std::size_t unmet = 0;
-  for (const auto& stub : stubs) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const std::size_t made = stub->recorded();
-    if (!expected || expected->contains(static_cast<double>(made))) continue;
-    const bool explained = ++unmet <= verifications::most_explained;
-    problems.emplace_back(verifications::unmet(*stub, *expected, made, explained ? &calls : nullptr),
-                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
-  }
-  for (auto& found : problems) mask(found.first);
-  return problems;
-}
-
-void Verifier::add_problems(const RequestScope& scope, Problems& problems) const {
-  for (const RecordedProblem& problem : journal_->problems()) {
-    if (!scope.covers(problem.request)) continue;
-    const std::string first = headline(problem);
-    Problem found{problem.kind, first + '\n' + problem.text, std::vector<std::uint64_t>{problem.exchange},
-                  problem.stub ? problem.stub->where() : SourceLocation{},
-                  problem.stub ? reference_to(*problem.stub) : StubReference{}};
-    if (problem.near_misses) found.near_misses = *problem.near_misses;
-    for (NearMiss& near : found.near_misses) near.exchange = problem.exchange;
-    problems.emplace_back(std::move(found), first + problem.text);
-  }
-  for (const KeptProblems::Dropped& dropped : journal_->problems_dropped(scope)) {
-    problems.emplace_back(Problem{dropped.kind, verifications::dropped_line(dropped)},
-                          "dropped " + to_string(dropped.kind) + " " + std::to_string(dropped.certain) + " " +
-                              std::to_string(dropped.perhaps));
-  }
-}
-
-void Verifier::add_connection_faults(Problems& problems) const {
-  for (const ConnectionFaults::Queued& queued : connection_faults_->left()) {
-    const std::string count = queued.times == 1
-                                  ? "no connection came to it"
-                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
-    Problem found{Problem::Kind::fault_not_reached,
-                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
-                      queued.where.to_string() + ")\n  " + count,
-                  {},
-                  queued.where};
-    problems.emplace_back(std::move(found),
-                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
-  }
-}
-
-void Verifier::add_expired_sleeps(Problems& problems) const {
-  const ExpiredSleeps expired = expired_sleeps(clock_);
-  const std::size_t count = expired.count - sleeps_before_;
-  if (count == 0) return;
-  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
-  problems.emplace_back(Problem{Problem::Kind::guard_expired,
-                                "a wait ran into its real-time guard  " +
-                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
-                                    "\n  the manual clock was not advanced in time"},
-                        "expired sleeps " + std::to_string(expired.count));
-}
-
-std::vector<std::string> Verifier::notes(const RequestScope& scope, const Script::Stubs& stubs,
-                                         const Calls& calls) const {
-  using verifications::add;
-  std::vector<std::string> notes = verifications::of_chaos(chaos_line(*chaos_, *journal_, scope));
-  for (std::string& line : notes_of_exchanges(*journal_, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole()) add(notes, first_connections(notes_of_connections(*journal_)));
-  std::vector<std::string> open = notes_of_open(*journal_, scope);
-  for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
-    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
-    const RecordedCall* const call =
-        notes.size() < verifications::most_explained ? verifications::hidden(*stub, calls).call : nullptr;
-    notes.push_back(
-        masked(call ? "always hidden: " + stub->title() + ": " + verifications::hidden_line(*stub, call->record())
-                    : "never called: " + stub->title()));
-  }
-  add(notes, std::move(open));
-  return notes;
-}
 
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
   std::vector<Problem> problems;

@@ -12,7 +12,7 @@
 #include "../core/forward.hpp"
 #include "../core/source_location.hpp"
 #include "../model/range.hpp"
-#include "near_miss.hpp"
+#include "../script/near_miss.hpp"
 
 namespace mock_gateway {
 

@@ -6,8 +6,8 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../evidence/gateway_problems.hpp"
 #include "../evidence/record.hpp"
-#include "../evidence/verifier.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/script.hpp"
 

@@ -16,9 +16,9 @@
 #include "../core/reporter.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
-#include "../evidence/judging.hpp"
+#include "../evidence/gateway_problems.hpp"
 #include "../evidence/record.hpp"
-#include "../evidence/verifier.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../http/server.hpp"
 #include "../keys/key_store.hpp"
 #include "../keys/keys.hpp"
@@ -63,6 +63,16 @@ std::string reachable(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
+GatewayParts parts(const OptionValues& options) {
+  const Clock clock(options.clock ? *options.clock : RealClock{});
+  return {clock,
+          std::make_shared<KeyStore>(options.seed, clock),
+          std::make_shared<Script>(),
+          std::make_shared<JournalState>(options.journal_entries, options.journal_bytes),
+          std::make_shared<ConnectionFaults>(),
+          std::make_shared<ChaosRules>(options.seed)};
+}
+
 }  // namespace facade
 }  // namespace detail
 
@@ -71,21 +81,15 @@ class Gateway::Impl : public detail::NoteSource {
   Impl(const detail::OptionValues& options, SourceLocation made)
       : where(made),
         host(options.host),
-        clock(options.clock ? *options.clock : RealClock{}),
-        keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
-        script(std::make_shared<detail::Script>()),
-        journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        chaos(std::make_shared<detail::ChaosRules>(options.seed)),
-        verifier(script, journal, keys, connection_faults, chaos, clock),
+        state{detail::facade::parts(options), (detail::require_valid(options), detail::facade::settings(options))},
         verify_on_destruction(options.verify_on_destruction),
-        without_findings(options.without_findings),
-        state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
-              connection_faults, chaos) {
+        without_findings(options.without_findings) {
     state.keeps_answers = options.keep_answers;
-    default_secret = keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
-    const Keys console(keys);
-    for (const detail::InitialKey& key : options.keys) keys->offer(console.create(key.description, key.options).id);
-    for (const std::string& secret : options.secrets) keys->hide(secret);
+    default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
+    const Keys console(state.keys);
+    for (const detail::InitialKey& key : options.keys)
+      state.keys->offer(console.create(key.description, key.options).id);
+    for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
@@ -109,9 +113,9 @@ class Gateway::Impl : public detail::NoteSource {
     report();
     // What the tester's functions hold may hold them in turn.
     detail::Script::Stubs answered;
-    for (const auto& record : journal->snapshot())
+    for (const auto& record : state.journal->snapshot())
       if (record->stub) answered.push_back(record->stub);
-    script->retire(answered);
+    state.script->retire(answered);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -121,19 +125,19 @@ class Gateway::Impl : public detail::NoteSource {
 
   detail::TestNotes take_notes() override {
     if (!is_here()) return {};
-    journal->wait_until_idle({}, patience);
-    return {verifier.new_notes(noted), where};
+    state.journal->wait_until_idle({}, patience);
+    return {problems.new_notes(noted), where};
   }
 
   void pass_over_notes() override {
     if (!is_here()) return;
-    noted = journal->newest_id();
-    verifier.pass_over_notes();
+    noted = state.journal->newest_id();
+    problems.pass_over_notes();
   }
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -154,17 +158,11 @@ class Gateway::Impl : public detail::NoteSource {
   std::string host;
   std::string root_url;
   std::string default_secret;
-  Clock clock;
-  std::shared_ptr<detail::KeyStore> keys;
-  std::shared_ptr<detail::Script> script;
-  std::shared_ptr<detail::JournalState> journal;
-  std::shared_ptr<detail::ConnectionFaults> connection_faults = std::make_shared<detail::ConnectionFaults>();
-  std::shared_ptr<detail::ChaosRules> chaos;
-  detail::Verifier verifier;
+  detail::GatewayState state;
+  detail::GatewayProblems problems{state};
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
   std::vector<std::string> without_findings;
-  detail::GatewayState state;
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
@@ -208,12 +206,12 @@ std::string Gateway::root_url() const { return any().root_url; }
 std::string Gateway::host() const { return any().host; }
 int Gateway::port() const { return any().server->port(); }
 std::string Gateway::api_key() const { return any().default_secret; }
-Keys Gateway::keys() const { return Keys(asked().keys); }
-Journal Gateway::journal() const { return Journal(asked().journal); }
+Keys Gateway::keys() const { return Keys(asked().state.keys); }
+Journal Gateway::journal() const { return Journal(asked().state.journal); }
 
 StubBuilder Gateway::chat(SourceLocation where) {
   const Impl& impl = asked();
-  return StubBuilder(impl.script, impl.journal, where);
+  return StubBuilder(impl.state.script, impl.state.journal, where);
 }
 
 Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, SourceLocation where) {
@@ -223,7 +221,8 @@ Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, SourceL
 Sweep Gateway::sweep(const Reply& reply, std::function<void()> callable, const SweepOptions& options,
                      SourceLocation where) {
   const Impl& impl = asked();
-  return detail::make_sweep(impl.script, impl.journal, impl.clock, reply, std::move(callable), options, where);
+  return detail::make_sweep(impl.state.script, impl.state.journal, impl.state.clock, reply, std::move(callable),
+                            options, where);
 }
 
 void Gateway::fail_next(const Failure& failure, std::size_t times) { fail_next(failure, times, FailureScope()); }
@@ -247,22 +246,22 @@ void Gateway::clear_failures(const FailureScope& scope) {
 }
 
 void Gateway::chaos(const Chaos& rule) {
-  if (Impl* const impl = here()) impl->chaos->add(rule);
+  if (Impl* const impl = here()) impl->state.chaos->add(rule);
 }
 void Gateway::clear_chaos() {
-  if (Impl* const impl = here()) impl->chaos->clear();
+  if (Impl* const impl = here()) impl->state.chaos->clear();
 }
 
 void Gateway::next_connection(const ConnectionFault& fault, std::size_t times, SourceLocation where) {
-  if (Impl* const impl = here()) impl->connection_faults->add(fault, times, where);
+  if (Impl* const impl = here()) impl->state.connection_faults->add(fault, times, where);
 }
 
 void Gateway::every_connection(const ConnectionFault& fault) {
-  if (Impl* const impl = here()) impl->connection_faults->add_to_every(fault);
+  if (Impl* const impl = here()) impl->state.connection_faults->add_to_every(fault);
 }
 
 void Gateway::clear_connection_faults() {
-  if (Impl* const impl = here()) impl->connection_faults->clear();
+  if (Impl* const impl = here()) impl->state.connection_faults->clear();
 }
 
 void Gateway::refuse_connections() {
@@ -280,27 +279,28 @@ Verification Gateway::verify() const { return verify(RequestScope()); }
 
 Verification Gateway::verify(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return impl.verifier.verify(scope, impl.patience_here());
+  return impl.problems.verify(scope, impl.patience_here());
 }
 
 Review Gateway::review() const { return review(RequestScope()); }
 
 Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings, impl.patience_here());
+  return detail::make_review(*impl.state.journal, *impl.state.chaos, scope, impl.without_findings,
+                             impl.patience_here());
 }
 
-std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
+std::string Gateway::state(const std::string& machine) const { return asked().state.script->state(machine); }
 
 void Gateway::set_state(const std::string& machine, std::string state) {
-  if (Impl* const impl = here()) impl->script->set_state(machine, std::move(state));
+  if (Impl* const impl = here()) impl->state.script->set_state(machine, std::move(state));
 }
 
 void Gateway::reset() {
   Impl* const impl = here();
   if (!impl) return;
   impl->state.reset();
-  impl->verifier.reset();
+  impl->problems.reset();
   impl->server->accept_again();
 }
 

@@ -7,7 +7,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
-#include "../evidence/judging.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../model/checks.hpp"
 #include "option_values.hpp"
 

@@ -398,7 +398,7 @@ bool Connection::took_last_bytes() {
 
 bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
   const bool is_over = wait_until_over(pending, on_client_closed);
-  if (record_) record_->mark_forsaken(false);
+  if (record_) record_->mark_unattended(false);
   return is_over;
 }
 
@@ -411,7 +411,7 @@ bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_clos
     if (pending.over()) return true;
     if (stop_line_->is_stopped()) return false;
     if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
-    if (peer_closed_ && record_) record_->mark_forsaken(true);
+    if (peer_closed_ && record_) record_->mark_unattended(true);
     std::optional<Duration> timeout = pending.look_again_in();
     // No descriptor was left to be woken by: then the wait asks again by itself.
     if (wake < 0 && pending.needs_wake())

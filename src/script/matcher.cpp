@@ -175,59 +175,54 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 
 namespace explanation {
 
-ExplainedCondition::Result result(std::optional<bool> matched) {
-  if (!matched) return ExplainedCondition::Result::not_evaluated;
-  return *matched ? ExplainedCondition::Result::match : ExplainedCondition::Result::mismatch;
-}
-
 /// All of the parts, which each have lines of their own.
 std::optional<bool> explain_all(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   // Within "any of" they need a heading, which says that all of them are one condition.
   const bool nested = depth > 0;
   const std::size_t heading = conditions.size();
-  if (nested) conditions.push_back({depth, ExplainedCondition::Result::match, "all of", ""});
+  if (nested) conditions.push_back({depth, std::nullopt, "all of", ""});
   std::optional<bool> all = true;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched = explain(part, call, function_results, nested ? depth + 1 : depth, conditions);
     if (matched == false) all = false;
     if (!matched && all == true) all = std::nullopt;
   }
-  if (nested) conditions[heading].result = result(all);
+  if (nested) conditions[heading].holds = all;
   return all;
 }
 
 std::optional<bool> explain_any(const MatcherNode& node, const ChatCall& call, const FunctionResults& function_results,
-                                std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                                std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   const std::size_t heading = conditions.size();
-  conditions.push_back({depth, ExplainedCondition::Result::match, "any of", ""});
+  conditions.push_back({depth, std::nullopt, "any of", ""});
   std::optional<bool> any = false;
   for (const Matcher& part : node.parts) {
     const std::optional<bool> matched = explain(part, call, function_results, depth + 1, conditions);
     if (matched == true) any = true;
     if (!matched && any == false) any = std::nullopt;
   }
-  conditions[heading].result = result(any);
+  conditions[heading].holds = any;
   return any;
 }
 
 std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& call,
                                      const FunctionResults& function_results, std::size_t depth,
-                                     std::vector<ExplainedCondition>& conditions) {
-  std::vector<ExplainedCondition> inner;
+                                     std::vector<NearMiss::Condition>& conditions) {
+  std::vector<NearMiss::Condition> inner;
   std::optional<bool> matched = explain(node.parts.front(), call, function_results, depth, inner);
   if (matched) matched = !*matched;
   std::string actual;
   const MatcherNode& part = detail::Access::node(node.parts.front());
   if (matched == false && part.kind == MatcherNode::Kind::leaf && part.actual) actual = part.actual(part, call);
-  conditions.push_back({depth, result(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;
 }
 
 }  // namespace explanation
 
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
-                            std::size_t depth, std::vector<ExplainedCondition>& conditions) {
+                            std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
   const MatcherNode& node = detail::Access::node(matcher);
   switch (node.kind) {
     case MatcherNode::Kind::leaf: break;
@@ -239,7 +234,7 @@ std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const 
   const std::optional<bool> matched =
       node.built_in ? std::optional<bool>(node.test(call)) : function_results.find(node);
   std::string actual = matched == false && node.actual ? node.actual(node, call) : std::string();
-  conditions.push_back({depth, explanation::result(matched), node.description, std::move(actual)});
+  conditions.push_back({depth, matched, node.description, std::move(actual)});
   return matched;
 }
 

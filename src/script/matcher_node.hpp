@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "../core/access.hpp"
+#include "../core/json.hpp"
 #include "../model/range.hpp"
 #include "../model/received_request.hpp"
 #include "matcher.hpp"
+#include "near_miss.hpp"
 #include "scope.hpp"
 
 namespace mock_gateway {
@@ -39,17 +41,6 @@ class FunctionResults {
 
  private:
   std::vector<std::pair<const MatcherNode*, bool>> results_;
-};
-
-/// One condition in a report.
-struct ExplainedCondition {
-  enum class Result { match, mismatch, not_evaluated };
-  /// How deep it stands within "any of" and "not".
-  std::size_t depth = 0;
-  Result result = Result::match;
-  std::string expected;
-  /// What was there instead; empty when there is nothing to say.
-  std::string actual;
 };
 
 struct TextMatcherNode {
@@ -128,7 +119,7 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
 /// matches; nothing when that depends on a function that was not asked.
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
-                            std::size_t depth, std::vector<ExplainedCondition>& conditions);
+                            std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
 }  // namespace detail
 

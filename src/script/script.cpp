@@ -262,6 +262,17 @@ void Script::remove(const Stubs& stubs) {
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
                                              const std::function<bool()>& has_default_reply) {
+  return choose(call, in_progress, has_default_reply, Purpose::answer);
+}
+
+std::optional<Script::Choice> Script::would_choose(const ChatCall& call,
+                                                   const std::function<bool()>& has_default_reply) {
+  MatcherInProgress in_progress;
+  return choose(call, in_progress, has_default_reply, Purpose::forecast);
+}
+
+std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
+                                             const std::function<bool()>& has_default_reply, Purpose purpose) {
   std::optional<bool> known;
   const auto ask_once = [&] {
     if (!known) known = has_default_reply();
@@ -278,12 +289,12 @@ std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProg
     choice.considered = std::shared_ptr<const Stubs>(mounted, &mounted->stubs);
     in_progress.considered = choice.considered;
     if (mounted->stubs.empty()) return std::nullopt;
-    if (choose_from(*mounted, call, in_progress, ask_once, choice)) return choice;
+    if (choose_from(*mounted, call, in_progress, ask_once, purpose, choice)) return choice;
   }
 }
 
 bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                         const std::function<bool()>& has_default_reply, Choice& choice) {
+                         const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice) {
   const std::vector<Entry>& entries = mounted.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
@@ -295,11 +306,11 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
     }
     const bool first_is_simple = entry.first && entry.first->kind == MatcherNode::Kind::leaf && entry.first->built_in;
     if (first_is_simple && !entry.first->test(call)) continue;
-    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress)) continue;
+    if (!matches(stub, first_is_simple ? 1 : 0, call, choice.function_results, in_progress, purpose)) continue;
     // A sequence that has nothing more keeps the request all the same.
     const StubPlan& plan = stub.plan();
-    Turn turn = take(stub, std::nullopt);
-    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply());
+    Turn turn = take(stub, std::nullopt, purpose);
+    if (turn.kind == Turn::Kind::undecided) turn = take(stub, has_default_reply(), purpose);
     const bool missed = turn.kind == Turn::Kind::missed;
     if (missed && stub.removed()) return false;
     if (missed && !(plan.nothing_more && stub.exhausted())) continue;
@@ -312,10 +323,12 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
 }
 
 bool Script::matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
-                     FunctionResults& function_results, MatcherInProgress& in_progress) {
+                     FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose) {
   in_progress.stub = &stub;
+  std::vector<NearMiss::Condition> unread;
   return std::all_of(stub.plan().matchers.begin() + from, stub.plan().matchers.end(), [&](const Matcher& matcher) {
     in_progress.matcher = &matcher;
+    if (purpose == Purpose::forecast) return explain(matcher, call, function_results, 0, unread) == true;
     return decide(matcher, call, function_results);
   });
 }
@@ -328,12 +341,13 @@ bool Script::may_answer(const StubState& stub) const {
   return in_states(stub.plan());
 }
 
-Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply) {
+Script::Turn Script::take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const StubPlan& plan = stub.plan();
   if (stub.removed_ || stub.exhausted() || !in_states(plan)) return {};
   if (!plan.replies.empty() && !has_default_reply.value_or(false) && step_of(plan, stub.calls_).is_default())
     return {has_default_reply ? Turn::Kind::unanswerable : Turn::Kind::undecided};
+  if (purpose == Purpose::forecast) return {Turn::Kind::taken, stub.calls_};
   for (const MachineState& next : plan.then_states) states_[next.machine] = next.state;
   return {Turn::Kind::taken, stub.calls_++};
 }
@@ -346,16 +360,6 @@ bool Script::in_states(const StubPlan& plan) const {
 std::shared_ptr<const Script::Stubs> Script::stubs() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return {mounted_, &mounted_->stubs};
-}
-
-std::shared_ptr<const Script::Stubs> Script::stubs(const ReceivedRequest& request) const {
-  std::shared_ptr<const Snapshot> mounted;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    mounted = mounted_;
-  }
-  if (mounted->isolated) mounted = covering(*mounted, request);
-  return {mounted, &mounted->stubs};
 }
 
 Script::Stubs Script::all() const {

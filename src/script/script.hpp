@@ -209,12 +209,13 @@ class Script {
   /// called at most once, and only when a stub is to give it.
   std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
                                const std::function<bool()>& has_default_reply);
+  /// What choose() would choose. Takes no call, moves no state machine and runs none of the tester's functions: a
+  /// condition that only such a function decides does not hold here.
+  std::optional<Choice> would_choose(const ChatCall& call, const std::function<bool()>& has_default_reply);
 
-  /// Those mounted, in the order in which they are asked.
+  /// The mounted stubs, in the order in which they are asked.
   std::shared_ptr<const Stubs> stubs() const;
-  /// The same without those of other tests than the request's.
-  std::shared_ptr<const Stubs> stubs(const ReceivedRequest& request) const;
-  /// Those mounted, and those removed since the last reset before they were met, in order of mounting.
+  /// The mounted stubs, and those removed since the last reset before they were met, in order of mounting.
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& machine) const;
@@ -245,15 +246,24 @@ class Script {
 
     void add(std::shared_ptr<StubState> stub);
   };
+  /// What stubs are asked for.
+  enum class Purpose {
+    /// To answer the call.
+    answer,
+    /// To say what would answer the call: nothing is taken, and none of the tester's functions runs.
+    forecast,
+  };
+  std::optional<Choice> choose(const ChatCall& call, MatcherInProgress& in_progress,
+                               const std::function<bool()>& has_default_reply, Purpose purpose);
   /// False when a stub that might have answered was removed meanwhile: what is mounted then must be asked anew.
   bool choose_from(const Snapshot& mounted, const ChatCall& call, MatcherInProgress& in_progress,
-                   const std::function<bool()>& has_default_reply, Choice& choice);
+                   const std::function<bool()>& has_default_reply, Purpose purpose, Choice& choice);
   /// Notes which of all stubs share a line with another one, on these lines. Expects the mutex to be held.
   static void note_shared_lines(const Stubs& all, std::vector<scripts::Line>& lines);
   static std::shared_ptr<const Snapshot> covering(const Snapshot& all, const ReceivedRequest& request);
-  /// Whether the stub's matchers but the first `from`, which have matched, match.
+  /// Whether the stub's matchers but the first `from`, which have matched, match. For a forecast: are known to match.
   static bool matches(const StubState& stub, std::ptrdiff_t from, const ChatCall& call,
-                      FunctionResults& function_results, MatcherInProgress& in_progress);
+                      FunctionResults& function_results, MatcherInProgress& in_progress, Purpose purpose);
   bool in_states(const StubPlan& plan) const;  // expects the mutex to be held
   bool may_answer(const StubState& stub) const;
   struct Turn {
@@ -269,7 +279,8 @@ class Script {
     Kind kind = Kind::missed;
     std::size_t number = 0;  // of the call, from 0
   };
-  Turn take(StubState& stub, std::optional<bool> has_default_reply);
+  /// Whose turn it is. When it is the stub's, and not for a forecast, counts the call and moves the state machines.
+  Turn take(StubState& stub, std::optional<bool> has_default_reply, Purpose purpose);
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.

@@ -19,7 +19,7 @@ namespace detail {
 
 /// A request that waits until the test says what to reply.
 struct AskedRequest {
-  /// The id that its exchange will have in the journal, which records it when it is answered.
+  /// The id of its exchange, which the journal records when the request is answered.
   std::uint64_t exchange = 0;
   std::shared_ptr<StubState> stub;
   ReceivedRequest request;  // keys are masked
@@ -34,17 +34,17 @@ class AskedRequests {
  public:
   enum class Answered {
     yes,
-    /// It was answered, its guard ended the wait, or its client left.
+    /// The request was answered, its guard ended the wait, or its client left.
     too_late,
     /// No such exchange ever waited here.
     unknown,
   };
 
-  /// Those of a scope, the one that waits longest first.
+  /// The waiting requests of a scope, the one that waits longest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
-  /// Whether one of them waits.
+  /// Whether a request of the scope waits.
   bool any(const RequestScope& scope) const;
-  /// Ends the wait of an exchange with the step that answers it, which asks nobody.
+  /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
  private:

@@ -1,7 +1,7 @@
 // The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
 // reply.
 
-#include "chat_judge.hpp"
+#include "served_request.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -21,9 +21,7 @@
 #include "../model/request_error.hpp"
 #include "../script/chaos_plan.hpp"
 #include "../script/matcher_node.hpp"
-#include "content_type.hpp"
-#include "model_check.hpp"
-#include "reply_answer.hpp"
+#include "request_checks.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {
@@ -35,54 +33,53 @@ using Hits = std::vector<ChaosRules::Hit>;
 // A function that returns bool returns whether it has answered.
 
 /// The checks that come before the script. Reads the body.
-bool refuse(Judgement& judgement) {
-  const ServeSettings& settings = judgement.gateway.settings;
-  const ReceivedRequest& request = judgement.request;
-  if (!allows_json(request, settings.acceptance)) return judgement.reject(unsupported_content_type(request));
-  judgement.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
-  if (refuse_model(judgement, judgement.chat->model)) return true;
-  const auto forced = judgement.gateway.failures.take_for_model(judgement.chat->model);
-  return forced && judgement.fail(*forced, Decision::Kind::forced_failure);
+bool refuse(ServedRequest& served) {
+  const ServeSettings& settings = served.gateway.settings;
+  const ReceivedRequest& request = served.request;
+  if (!allows_json(request, settings.acceptance)) return served.reject(unsupported_content_type(request));
+  served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
+  if (refuse_model(served, served.chat->model)) return true;
+  const auto forced = served.gateway.failures.take_for_model(served.chat->model);
+  return forced && served.fail(*forced, Decision::Kind::forced_failure);
 }
 
 /// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
-bool strike(Judgement& judgement, const ChatCall& call, Hits& hits) {
-  judgement.under_chaos = true;
+bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
+  served.under_chaos = true;
   // Unlike what is generated, the turn of a streamed request does not depend on when the same came plain, nor on when
   // another key asked the same.
-  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", judgement.fingerprint);
+  std::uint64_t request = fingerprint(call.chat().stream ? "stream" : "plain", served.fingerprint);
   if (const auto options = call.chat().body.find("stream_options"); options != call.chat().body.end())
     request = fingerprint(options->dump(), request);
-  const std::string& key = judgement.request.key_description;
-  request = fingerprint(key.empty() ? judgement.request.key_id : key, request);
+  const std::string& key = served.request.key_description;
+  request = fingerprint(key.empty() ? served.request.key_id : key, request);
 
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a rule of chaos",
-                              [&] { hits = judgement.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded(served.connection, "a matcher of a rule of chaos",
+                              [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
   if (!thrown) return false;
-  if (!in_progress.rule || !in_progress.matcher) return judgement.answer_failed(*thrown);
-  return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
-                                   std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
+  if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
+  return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
+                                std::to_string(in_progress.rule->number) + " of chaos threw: " + *thrown);
 }
 
 /// Notes what a stub's request is not and should be. Runs the tester's functions.
-void validate(Judgement& judgement, Script::Choice& choice, const ChatCall& call) {
+void validate(ServedRequest& served, Script::Choice& choice, const ChatCall& call) {
   const StubState& stub = *choice.stub;
-  std::vector<ExplainedCondition> broken;
+  std::vector<NearMiss::Condition> broken;
   for (const Matcher& matcher : stub.plan().validators) {
     if (!decide(matcher, call, choice.function_results)) explain(matcher, call, choice.function_results, 0, broken);
   }
   if (broken.empty()) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::invalid;
-  problem.text = brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
-  problem.text.pop_back();
-  judgement.problems.push_back(std::move(problem));
+  std::string text =
+      brief(call) + "answered by " + stub.title() + ", which says it should be\n" + condition_lines(broken);
+  text.pop_back();
+  served.problems.push_back({{Problem::Kind::invalid, std::move(text)}});
 }
 
-Reply default_reply_to(const Judgement& judgement) {
-  const std::atomic<bool>& stopped = judgement.connection.stop_line()->stopped();
-  return default_reply(*judgement.chat, judgement.fingerprint, &stopped);
+Reply default_reply_to(const ServedRequest& served) {
+  const std::atomic<bool>& stopped = served.connection.stop_line()->stopped();
+  return default_reply(*served.chat, served.fingerprint, &stopped);
 }
 
 /// The default reply that a stub is to give.
@@ -91,9 +88,9 @@ struct DefaultReply {
   std::exception_ptr problem;          // why it could not be made; null: nothing
 
   /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
-  bool make(const Judgement& judgement) {
+  bool make(const ServedRequest& served) {
     try {
-      reply = std::make_shared<const Reply>(default_reply_to(judgement));
+      reply = std::make_shared<const Reply>(default_reply_to(served));
     } catch (const RequestError&) {
       problem = std::current_exception();
       return false;
@@ -106,107 +103,108 @@ struct DefaultReply {
 
 /// Asks the script. Nothing is chosen when no stub is mounted that could concern the request. Runs the tester's
 /// matchers, of which one may throw.
-bool choose(Judgement& judgement, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
+bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(judgement.connection, "a matcher of a stub", [&] {
-    choice = judgement.gateway.script->choose(call, in_progress, [&] { return made.make(judgement); });
+  const auto thrown = guarded(served.connection, "a matcher of a stub", [&] {
+    choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
-    if (!in_progress.stub || !in_progress.matcher) return judgement.answer_failed(*thrown);
-    return judgement.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
-                                     in_progress.stub->title() + " threw: " + *thrown);
+    if (!in_progress.stub || !in_progress.matcher) return served.answer_failed(*thrown);
+    return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of " +
+                                  in_progress.stub->title() + " threw: " + *thrown);
   }
   if (!choice || !choice->stub || !choice->reply) return false;
-  judgement.answer.stub = choice->stub;
+  served.answer.stub = choice->stub;
   const auto thrown_by_validator =
-      guarded(judgement.connection, "a matcher of a stub", [&] { validate(judgement, *choice, call); });
-  return thrown_by_validator && judgement.callback_failed("what " + choice->stub->title() +
-                                                          " says it should be threw: " + *thrown_by_validator);
+      guarded(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
+  return thrown_by_validator &&
+         served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
 
 /// The stub that would have answered must not be asked.
-void refuse_never_expected(Judgement& judgement, const std::shared_ptr<StubState>& stub) {
+void refuse_never_expected(ServedRequest& served, const std::shared_ptr<StubState>& stub) {
   std::string title = stub->title();
-  redact(title, judgement.presented, *judgement.gateway.keys);
-  judgement.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
-                 Decision::Kind::stub);
-  judgement.answer.decision.detail = stub->to_string();
-  judgement.answer.stub = stub;
+  redact(title, served.presented, *served.gateway.keys);
+  served.fail(failure(422, "never_expected", text::as_utf8(title) + " must never be asked").should_retry(false),
+              Decision::Kind::stub);
+  served.answer.decision.detail = stub->to_string();
+  served.answer.stub = stub;
 }
 
 /// No stub answers. The client gets the diagnosis, and so does verify(), unless the test allows it.
-void refuse_unmatched(Judgement& judgement, const Script::Choice& choice, const ChatCall& call) {
-  const GatewayState& gateway = judgement.gateway;
+void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const ChatCall& call) {
+  const GatewayState& gateway = served.gateway;
   Diagnosis diagnosis = diagnose(call, choice, gateway.script->states());
   // What a stub's author wrote may hold a key, which then stands in a matcher or a name.
-  redact(diagnosis.text, judgement.presented, *gateway.keys);
-  redact(diagnosis.closest, judgement.presented, *gateway.keys);
+  const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway.keys); };
+  mask(diagnosis.text);
+  mask(diagnosis.closest);
+  for (NearMiss& near : diagnosis.near_misses)
+    for (std::string* const text : texts_of(near)) mask(*text);
   std::string closest = text::excerpt("no_stub_matched; closest: " + diagnosis.closest, 500);
   for (char& byte : closest) {
     if (byte < ' ' || byte > '~') byte = '?';
   }
-  judgement.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
-                     .header("x-mock-gateway-diagnosis", std::move(closest))
-                     .should_retry(false),
-                 Decision::Kind::unmatched);
-  judgement.answer.decision.detail = diagnosis.text;
-  judgement.near_misses = std::move(diagnosis.near_misses);
+  served.fail(failure(422, "no_stub_matched", "no stub matched\n" + text::as_utf8(diagnosis.text))
+                  .header("x-mock-gateway-diagnosis", std::move(closest))
+                  .should_retry(false),
+              Decision::Kind::unmatched);
+  served.answer.decision.detail = diagnosis.text;
+  served.near_misses = diagnosis.near_misses;
   if (gateway.settings.unmatched_are_allowed) return;
-  RecordedProblem problem;
-  problem.kind = Problem::Kind::unmatched;
-  problem.text = std::move(diagnosis.text);
-  problem.stub = choice.stub;
-  judgement.problems.push_back(std::move(problem));
+  RecordedProblem recorded{{Problem::Kind::unmatched, std::move(diagnosis.text)}, choice.stub};
+  recorded.problem.near_misses = std::move(diagnosis.near_misses);
+  served.problems.push_back(std::move(recorded));
 }
 
 /// Waits until the test gives the reply of the stub that was chosen.
-bool ask(Judgement& judgement, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
-  Answer& answer = judgement.answer;
-  judgement.exchange = judgement.gateway.journal->reserve_id();
-  AskedWait wait(judgement.gateway.asked, judgement.exchange, stub, judgement.request, judgement.timeline.now(),
-                 judgement.connection.waker());
-  judgement.timeline.settle();
-  const bool is_over = judgement.connection.wait(wait, Outlet::OnClientClosed::give_up);
+bool ask(ServedRequest& served, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+  Answer& answer = served.answer;
+  served.exchange = served.gateway.journal->reserve_id();
+  AskedWait wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
+                 served.connection.waker());
+  served.timeline.settle();
+  const bool is_over = served.connection.wait(wait, Outlet::OnClientClosed::give_up);
   if (is_over && wait.reply()) {
     step = *wait.reply();
-    answer.delivery.start = judgement.timeline.now();
+    answer.delivery.start = served.timeline.now();
     return false;
   }
   if (!is_over) {
     // Whoever still reads has only closed its side.
-    judgement.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
-                   Decision::Kind::stub);
+    served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
+                Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
     return true;
   }
-  judgement.connection.guard_expired();
-  const std::string id = std::to_string(judgement.exchange);
-  return judgement.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
-                                 ", which asks the test for it; POST /control/v1/asked/" + id +
-                                 " of the program's control API (--control) gives it");
+  served.connection.guard_expired();
+  const std::string id = std::to_string(served.exchange);
+  return served.never_replied("exchange " + id + " waited 10 s for the reply of " + stub->title() +
+                              ", which asks the test for it; POST /control/v1/asked/" + id +
+                              " of the program's control API (--control) gives it");
 }
 
 /// Gives the default reply that the test has given for the stub. When it cannot be made, the refusal is the stub's
 /// answer all the same: the test was asked.
-bool take_asked_default(Judgement& judgement, const StubState& stub) {
+bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
-    judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+    served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
     return false;
   } catch (const RequestError& error) {
-    judgement.fail(error.failure, Decision::Kind::stub);
-    judgement.answer.decision.detail = stub.to_string();
+    served.fail(error.failure, Decision::Kind::stub);
+    served.answer.decision.detail = stub.to_string();
     return true;
   }
 }
 
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-bool take_reply(Judgement& judgement, const Script::Choice& choice, const DefaultReply& made) {
-  Answer& answer = judgement.answer;
+bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+  Answer& answer = served.answer;
   const StubState& stub = *choice.stub;
   answer.decision = {Decision::Kind::stub, stub.to_string()};
   answer.use = StubState::Use(choice.stub);
   ReplyStep step = *choice.reply;
-  if (step.asks && ask(judgement, choice.stub, step)) return true;
+  if (step.asks && ask(served, choice.stub, step)) return true;
   if (step.reply) {
     answer.delivery.reply = std::move(step.reply);
     return false;
@@ -216,46 +214,46 @@ bool take_reply(Judgement& judgement, const Script::Choice& choice, const Defaul
     answer.delivery.reply = made.reply;
     return false;
   }
-  if (step.is_default()) return take_asked_default(judgement, stub);
+  if (step.is_default()) return take_asked_default(served, stub);
   const std::string function = "the reply function of " + stub.title();
-  const auto thrown = guarded(judgement.connection, function, [&] {
-    Reply reply = (*step.function)(*judgement.chat);
+  const auto thrown = guarded(served.connection, function, [&] {
+    Reply reply = (*step.function)(*served.chat);
     static_cast<void>(Access::data(reply));  // refuses one that was moved from
     answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
   });
-  return thrown && judgement.callback_failed(function + " threw: " + *thrown);
+  return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
-void take_default_reply(Judgement& judgement) {
-  judgement.answer.decision.kind = Decision::Kind::default_reply;
-  judgement.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(judgement));
+void take_default_reply(ServedRequest& served) {
+  served.answer.decision.kind = Decision::Kind::default_reply;
+  served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
-void answer_from_script(Judgement& judgement, const ChatCall& call, const Hits& hits) {
+void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits& hits) {
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
-    judgement.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
-    judgement.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
-    return answer_with_reply(judgement, hits);
+    served.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
+    served.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    return answer_with_reply(served, hits);
   }
   std::optional<Script::Choice> choice;
   DefaultReply made;
-  if (choose(judgement, call, made, choice)) return;
+  if (choose(served, call, made, choice)) return;
   if (choice && choice->is_unanswerable) std::rethrow_exception(made.problem);
-  const bool unmatched_get_default_reply = judgement.gateway.settings.unmatched_get_default_reply;
+  const bool unmatched_get_default_reply = served.gateway.settings.unmatched_get_default_reply;
   if (!choice || (!choice->stub && unmatched_get_default_reply)) {
-    take_default_reply(judgement);
-    return answer_with_reply(judgement, hits);
+    take_default_reply(served);
+    return answer_with_reply(served, hits);
   }
   if (choice->reply) {
-    if (!take_reply(judgement, *choice, made)) answer_with_reply(judgement, hits);
+    if (!take_reply(served, *choice, made)) answer_with_reply(served, hits);
     return;
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
-  if (must_not_be_asked) return refuse_never_expected(judgement, choice->stub);
-  refuse_unmatched(judgement, *choice, call);
+  if (must_not_be_asked) return refuse_never_expected(served, choice->stub);
+  refuse_unmatched(served, *choice, call);
 }
 
 }  // namespace chat_judge
@@ -264,29 +262,29 @@ std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& cha
   return fingerprint(std::to_string(content_fingerprint(chat)), gateway.settings.seed ^ fingerprint(""));
 }
 
-void judge_chat(Judgement& judgement) {
-  if (chat_judge::refuse(judgement)) return;
-  const GatewayState& gateway = judgement.gateway;
-  const ChatRequest& chat = *judgement.chat;
-  judgement.fingerprint = fingerprint_of(gateway, chat);
-  const ChatCall call(chat, judgement.request);
+void judge_chat(ServedRequest& served) {
+  if (chat_judge::refuse(served)) return;
+  const GatewayState& gateway = served.gateway;
+  const ChatRequest& chat = *served.chat;
+  served.fingerprint = fingerprint_of(gateway, chat);
+  const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
-  if (gateway.chaos->any() && chat_judge::strike(judgement, call, hits)) return;
-  Answer& answer = judgement.answer;
+  if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
+  Answer& answer = served.answer;
   try {
-    chat_judge::answer_from_script(judgement, call, hits);
+    chat_judge::answer_from_script(served, call, hits);
   } catch (const std::exception& exception) {
     std::shared_ptr<StubState> stub = std::move(answer.stub);
     answer = Answer();
     answer.stub = std::move(stub);  // which has counted the call
-    judgement.answer_failed(exception.what());
+    served.answer_failed(exception.what());
   }
   // What is refused is not struck. What failed is: the client would have met chaos before the reply.
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
   answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
-  strike_delivery(judgement, hits);
+  strike_delivery(served, hits);
 }
 
 }  // namespace detail

@@ -11,7 +11,6 @@
 
 #include "../core/text.hpp"
 #include "../core/warning.hpp"
-#include "judge.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "../http/connection_handler.hpp"
+#include "../http/server.hpp"
 #include "../model/connection_fault.hpp"
 #include "gateway_state.hpp"
 #include "runner.hpp"

@@ -1,6 +1,6 @@
 // Which faults, holds and places were not reached, and guards that ended a wait.
 
-#include "delivery_report.hpp"
+#include "runner.hpp"
 
 #include <string>
 #include <utility>
@@ -47,11 +47,9 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
 
 /// Keeps a problem of the delivery for verify(): the request in brief, what is wrong, and whose reply it was.
 void report(JournalState& journal, const ExchangeRecord& record, Problem::Kind kind, const std::string& what) {
-  RecordedProblem problem;
-  problem.kind = kind;
-  problem.text = brief(record) + "  " + what;
-  if (record.stub) problem.text += "\n  reply of " + record.stub->title();
-  journal.report(record, std::move(problem));
+  std::string text = brief(record) + "  " + what;
+  if (record.stub) text += "\n  reply of " + record.stub->title();
+  journal.report(record, {{kind, std::move(text)}});
 }
 
 /// Reports what of the script a reply that ended well did not come to.

@@ -2,64 +2,45 @@
 
 #include "explanation.hpp"
 
-#include <algorithm>  // all_of
+#include <optional>
 #include <utility>
 
 #include "../answer/default_reply.hpp"
-#include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
-#include "../script/matcher_node.hpp"
-#include "chat_judge.hpp"
-#include "model_check.hpp"
+#include "request_checks.hpp"
 
 namespace mock_gateway {
 namespace detail {
 namespace explanations {
 
-bool in_states(const StubPlan& plan, const Script::States& states) {
-  return std::all_of(plan.in_states.begin(), plan.in_states.end(), [&states](const MachineState& wanted) {
-    return Script::state_in(states, wanted.machine) == wanted.state;
-  });
-}
-
-/// Chooses as Script::choose does: the stub is the one that answers, or that has nothing more; null without one.
-std::shared_ptr<StubState> chosen(const Script::Stubs& stubs, const ChatCall& call, const Script::States& states) {
-  for (const auto& stub : stubs) {
-    const Comparison comparison = compare(*stub, call, {}, states);
-    if (!comparison.matches()) continue;
-    const bool keeps_it = stub->exhausted() && stub->plan().nothing_more && in_states(stub->plan(), states);
-    if (comparison.passed_over.empty() || keeps_it) return stub;
-  }
-  return nullptr;
-}
-
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
+void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
+  static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
+}
+
+/// Throws RequestError as above.
 void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
-  const Script::States states = gateway.script->states();
-  Script::Choice choice;
-  choice.considered = gateway.script->stubs(call.http());
-  choice.stub = chosen(*choice.considered, call, states);
-  const auto require_default_reply = [&] {
-    static_cast<void>(default_reply(call.chat(), fingerprint_of(gateway, call.chat())));
-  };
-  if (choice.stub && !choice.stub->exhausted()) {
-    const StubPlan& plan = choice.stub->plan();
-    if (!plan.replies.empty() && step_of(plan, choice.stub->calls()).is_default()) require_default_reply();
-    explanation.decision = Decision::Kind::stub;
-    explanation.stub = choice.stub;
-    const bool never = choice.stub->plan().replies.empty();
-    explanation.message = choice.stub->title() + (never ? " must never be asked: the answer is a 422" : " answers");
-    return;
-  }
-  if (choice.considered->empty() || (!choice.stub && gateway.settings.unmatched_get_default_reply)) {
-    require_default_reply();
+  const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
+    require_default_reply(gateway, call.chat());
+    return true;
+  });
+  if (!choice || (!choice->stub && gateway.settings.unmatched_get_default_reply)) {
+    require_default_reply(gateway, call.chat());
     explanation.decision = Decision::Kind::default_reply;
     explanation.message = "no stub answers, and the default reply does";
-    if (choice.considered->empty()) return;
+    if (!choice) return;
   }
-  Diagnosis diagnosis = diagnose(call, choice, states);
+  const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
+  if (choice->reply || must_not_be_asked) {
+    explanation.decision = Decision::Kind::stub;
+    explanation.stub = choice->stub;
+    explanation.message =
+        choice->stub->title() + (must_not_be_asked ? " must never be asked: the answer is a 422" : " answers");
+    return;
+  }
+  Diagnosis diagnosis = diagnose(call, *choice, gateway.script->states());
   if (explanation.decision == Decision::Kind::unmatched) explanation.message = std::move(diagnosis.text);
   explanation.near_misses = std::move(diagnosis.near_misses);
 }

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "../evidence/journal.hpp"
-#include "../evidence/near_miss.hpp"
 #include "../keys/api_key.hpp"
 #include "../model/received_request.hpp"
+#include "../script/near_miss.hpp"
 #include "../script/script.hpp"
 #include "gateway_state.hpp"
 
@@ -18,7 +18,7 @@ namespace detail {
 struct Explanation {
   /// `stub`, `default_reply`, `unmatched` or `rejected`.
   Decision::Kind decision = Decision::Kind::unmatched;
-  /// That would answer, or that would refuse because it must never be asked; null when there is none.
+  /// The stub that would answer, or would refuse because it must never be asked; null when there is none.
   std::shared_ptr<StubState> stub;
   /// The stubs that come closest, when none answers; three at most.
   std::vector<NearMiss> near_misses;

@@ -11,17 +11,9 @@
 namespace mock_gateway {
 namespace detail {
 
-GatewayState::GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
-                           std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
-                           std::shared_ptr<ConnectionFaults> its_connection_faults,
-                           std::shared_ptr<ChaosRules> its_chaos)
-    : settings(std::move(its_settings)),
-      clock(std::move(its_clock)),
-      keys(std::move(its_keys)),
-      script(std::move(its_script)),
-      journal(std::move(its_journal)),
-      connection_faults(std::move(its_connection_faults)),
-      chaos(std::move(its_chaos)),
+GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
+    : GatewayParts(std::move(its_parts)),
+      settings(std::move(its_settings)),
       operations(settings.acceptance.model_by_id()),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}

@@ -11,16 +11,11 @@
 #include "../answer/bodies.hpp"
 #include "../answer/occurrences.hpp"
 #include "../answer/tokens.hpp"
-#include "../core/clock.hpp"
-#include "../evidence/record.hpp"
-#include "../keys/key_store.hpp"
+#include "../evidence/gateway_parts.hpp"
 #include "../model/acceptance.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/profile.hpp"
-#include "../script/chaos_rules.hpp"
-#include "../script/connection_faults.hpp"
 #include "../script/forced_failures.hpp"
-#include "../script/script.hpp"
 #include "asked_requests.hpp"
 #include "operations.hpp"
 
@@ -57,10 +52,8 @@ struct ResetParts {
 
 /// All that one gateway answers from and remembers: what every exchange is judged by, and recorded in. Its parts are
 /// thread-safe, each by itself.
-struct GatewayState {
-  GatewayState(ServeSettings its_settings, Clock its_clock, std::shared_ptr<KeyStore> its_keys,
-               std::shared_ptr<Script> its_script, std::shared_ptr<JournalState> its_journal,
-               std::shared_ptr<ConnectionFaults> its_connection_faults, std::shared_ptr<ChaosRules> its_chaos);
+struct GatewayState : GatewayParts {
+  GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
   /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
@@ -70,12 +63,6 @@ struct GatewayState {
   const wire::Model* find_model(const std::string& id) const;
 
   ServeSettings settings;
-  Clock clock;
-  std::shared_ptr<KeyStore> keys;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::shared_ptr<ConnectionFaults> connection_faults;
-  std::shared_ptr<ChaosRules> chaos;
   AskedRequests asked;
   ForcedFailures failures;
   Operations operations;

@@ -1,7 +1,7 @@
 // The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
 // words: `src/model/failure.cpp`.
 
-#include "judge.hpp"
+#include "served_request.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -16,10 +16,7 @@
 #include "../model/http_reply.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
-#include "chat_judge.hpp"
-#include "content_type.hpp"
-#include "model_check.hpp"
-#include "profile_headers.hpp"
+#include "request_checks.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {
@@ -29,21 +26,21 @@ namespace checks {
 // Each check returns whether it has answered.
 
 /// What the connection, or a fault that strikes it, leaves no choice about.
-bool connection(Judgement& judgement) {
-  const IncomingRequest& incoming = judgement.incoming;
-  if (incoming.turned_away) return judgement.reject(*incoming.turned_away);
-  if (incoming.malformed) return judgement.fail(*incoming.malformed, Decision::Kind::malformed);
+bool connection(ServedRequest& served) {
+  const IncomingRequest& incoming = served.incoming;
+  if (incoming.turned_away) return served.reject(*incoming.turned_away);
+  if (incoming.malformed) return served.fail(*incoming.malformed, Decision::Kind::malformed);
   if (incoming.is_answered_before_body())
-    return judgement.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
+    return served.fail(*incoming.fault->failure(), Decision::Kind::forced_failure);
   return false;
 }
 
-bool forced(Judgement& judgement, const std::optional<Failure>& failure) {
-  return failure && judgement.fail(*failure, Decision::Kind::forced_failure);
+bool forced(ServedRequest& served, const std::optional<Failure>& failure) {
+  return failure && served.fail(*failure, Decision::Kind::forced_failure);
 }
 
-bool failure_of_operation(Judgement& judgement) {
-  return forced(judgement, judgement.gateway.failures.take_for_operation(judgement.route.operation));
+bool failure_of_operation(ServedRequest& served) {
+  return forced(served, served.gateway.failures.take_for_operation(served.route.operation));
 }
 
 std::optional<Failure> refusal_of_key(const KeyStore::Presented& presented) {
@@ -68,20 +65,20 @@ std::optional<Failure> refusal_of_rights(const Route& route, const ApiKey& key) 
   return forbidden();
 }
 
-bool failure_of_key(Judgement& judgement) {
-  return forced(judgement, judgement.gateway.failures.take_for_key(judgement.presented.key.id));
+bool failure_of_key(ServedRequest& served) {
+  return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
-bool rate_limit(Judgement& judgement) {
+bool rate_limit(ServedRequest& served) {
   // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
-  const auto left = judgement.gateway.keys->take(judgement.presented.key.id, judgement.gateway.clock.now());
+  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
   if (!left) return false;
   // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
   // longest window is no whole second that a Duration can say.
   constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
   const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
-  const bool in_milliseconds = traits_of(judgement.gateway.settings.profile).retry_after_ms;
-  return judgement.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
+  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
+  return served.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 
 std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -105,69 +102,67 @@ std::optional<Failure> refusal_of_path(const Operations& operations, const Route
   return std::nullopt;
 }
 
-bool rejected(Judgement& judgement, const std::optional<Failure>& refusal) {
-  return refusal && judgement.reject(*refusal);
+bool rejected(ServedRequest& served, const std::optional<Failure>& refusal) {
+  return refusal && served.reject(*refusal);
 }
 
-bool key(Judgement& judgement) { return rejected(judgement, refusal_of_key(judgement.presented)); }
+bool key(ServedRequest& served) { return rejected(served, refusal_of_key(served.presented)); }
 
-bool rights(Judgement& judgement) {
-  return rejected(judgement, refusal_of_rights(judgement.route, judgement.presented.key));
-}
+bool rights(ServedRequest& served) { return rejected(served, refusal_of_rights(served.route, served.presented.key)); }
 
-bool path(Judgement& judgement) {
-  return rejected(judgement, refusal_of_path(judgement.gateway.operations, judgement.route, judgement.request));
+bool path(ServedRequest& served) {
+  return rejected(served, refusal_of_path(served.gateway.operations, served.route, served.request));
 }
 
 /// What was decided when there was only the head. Its other checks have just been made again, and may be of another
 /// mind: a key was enabled meanwhile.
-bool body_unread(Judgement& judgement) {
-  const IncomingRequest& incoming = judgement.incoming;
-  return rejected(judgement, incoming.refused) || rejected(judgement, incoming.body_too_large);
+bool body_unread(ServedRequest& served) {
+  const IncomingRequest& incoming = served.incoming;
+  return rejected(served, incoming.refused) || rejected(served, incoming.body_too_large);
 }
 
 /// The order is the documented one.
-bool refuse(Judgement& judgement) {
-  if (connection(judgement)) return true;
-  judgement.route = judgement.gateway.operations.find(judgement.request.method, judgement.request.path());
-  return failure_of_operation(judgement) || key(judgement) || rights(judgement) || failure_of_key(judgement) ||
-         rate_limit(judgement) || path(judgement) || body_unread(judgement);
+bool refuse(ServedRequest& served) {
+  if (connection(served)) return true;
+  served.route = served.gateway.operations.find(served.request.method, served.request.path());
+  return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
+         rate_limit(served) || path(served) || body_unread(served);
 }
 
 }  // namespace checks
 
 namespace judge_operations {
 
-void models(Judgement& judgement) {
-  const GatewayState& gateway = judgement.gateway;
+void models(ServedRequest& served) {
+  const GatewayState& gateway = served.gateway;
   std::vector<wire::Model> usable;
   for (const wire::Model& model : gateway.settings.models)
-    if (may_use(judgement.presented.key, model.id)) usable.push_back(model);
-  judgement.answer.decision.kind = Decision::Kind::models;
-  judgement.answer.body = models_body(usable, gateway.started);
+    if (may_use(served.presented.key, model.id)) usable.push_back(model);
+  served.answer.decision.kind = Decision::Kind::models;
+  served.answer.body = models_body(usable, gateway.started);
 }
 
-void model(Judgement& judgement) {
-  const std::string id = text::percent_decode(judgement.route.model).value_or(judgement.route.model);
-  if (refuse_model(judgement, id)) return;
-  judgement.answer.decision = {Decision::Kind::models, id};
-  judgement.answer.body = model_body(*judgement.gateway.find_model(id), judgement.gateway.started);
+void model(ServedRequest& served) {
+  const std::string id = text::percent_decode(served.route.model).value_or(served.route.model);
+  if (refuse_model(served, id)) return;
+  served.answer.decision = {Decision::Kind::models, id};
+  served.answer.body = model_body(*served.gateway.find_model(id), served.gateway.started);
 }
 
-void mounted(Judgement& judgement) {
-  const Route& route = judgement.route;
+void mounted(ServedRequest& served) {
+  const Route& route = served.route;
   const std::string name = route.operation.to_string();
   std::optional<HttpReply> reply;
-  const auto thrown = guarded(judgement.connection, "the handler of " + name,
-                              [&] { reply.emplace((*route.handler)(judgement.request)); });
+  const auto thrown =
+      guarded(served.connection, "the handler of " + name, [&] { reply.emplace((*route.handler)(served.request)); });
   if (thrown) {
-    judgement.callback_failed("the handler of " + name + " threw: " + *thrown);
+    served.callback_failed("the handler of " + name + " threw: " + *thrown);
     return;
   }
-  Answer& answer = judgement.answer;
+  Answer& answer = served.answer;
   answer.decision = {Decision::Kind::handler, name};
   if (reply->failure()) {
-    answer.become(*reply->failure(), judgement.gateway.settings.profile, judgement.timeline.now());
+    answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
     return;
   }
   answer.status = reply->status();
@@ -176,25 +171,25 @@ void mounted(Judgement& judgement) {
   answer.headers = reply->headers();
 }
 
-void ask(Judgement& judgement) {
-  switch (judgement.route.kind) {
-    case Route::Kind::chat: return judge_chat(judgement);
-    case Route::Kind::models: return models(judgement);
-    case Route::Kind::model: return model(judgement);
-    case Route::Kind::mounted: return mounted(judgement);
+void ask(ServedRequest& served) {
+  switch (served.route.kind) {
+    case Route::Kind::chat: return judge_chat(served);
+    case Route::Kind::models: return models(served);
+    case Route::Kind::model: return model(served);
+    case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
     case Route::Kind::unknown: return;  // the check of the path has answered
   }
 }
 
-void answer(Judgement& judgement) {
+void answer(ServedRequest& served) {
   try {
-    ask(judgement);
+    ask(served);
   } catch (const RequestError& error) {
-    judgement.reject(error.failure);
+    served.reject(error.failure);
   } catch (const std::exception& exception) {
-    judgement.answer = Answer();
-    judgement.answer_failed(exception.what());
+    served.answer = Answer();
+    served.answer_failed(exception.what());
   }
 }
 
@@ -212,9 +207,9 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   return std::nullopt;
 }
 
-void judge(Judgement& judgement) {
-  if (!checks::refuse(judgement)) judge_operations::answer(judgement);
-  add_profile_headers(judgement);
+void judge(ServedRequest& served) {
+  if (!checks::refuse(served)) judge_operations::answer(served);
+  add_profile_headers(served);
 }
 
 }  // namespace detail

@@ -25,20 +25,20 @@ struct Route {
   std::string allow;                                // of Kind::wrong_method: the methods the path has
 };
 
-/// The operations of one gateway: the documented ones and those that the test and script documents mounted. Of equal
-/// ones, that of the newest document answers, or the one that the test mounted after it. Thread-safe.
+/// The operations of one gateway: documented ones, and those that the test and script documents mounted. Where several
+/// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
 class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Takes the place of an equal one of the same owner, which is a document; 0: the test. Newer documents have greater
-  /// numbers. Throws GatewayError for what cannot be mounted.
+  /// Mounts an operation, in place of an equal one of the same owner. The owner is the number of a document, greater
+  /// for newer documents; 0: the test. Throws GatewayError for what cannot be mounted.
   void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
-  /// Takes that of an owner away. Nothing happens when it has none.
+  /// Takes an owner's operation away. Nothing happens when the owner has none like it.
   void unmount(const Operation& operation, std::uint64_t owner);
-  /// Those that were mounted, each once.
+  /// The mounted operations, each once.
   std::vector<Operation> mounted() const;
-  /// How often one was mounted or taken away.
+  /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
   Route find(const std::string& method, const std::string& path) const;
@@ -50,7 +50,7 @@ class Operations {
   struct Mounted {
     Operation operation;
     std::uint64_t owner;
-    std::uint64_t newest;  // the newest document when it was mounted; of a document's own, that document
+    std::uint64_t newest;  // the newest document when the operation was mounted; for a document's own: that document
     std::shared_ptr<const OperationHandler> handler;
   };
 

@@ -1,6 +1,6 @@
 // `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
-#include "profile_headers.hpp"
+#include "served_request.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -27,18 +27,18 @@ std::string reset_time(Duration left) {
 
 }  // namespace profile_headers
 
-void add_profile_headers(Judgement& judgement) {
-  GatewayState& gateway = judgement.gateway;
+void add_profile_headers(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
   if (!traits_of(gateway.settings.profile).request_headers) return;
-  wire::Headers& headers = judgement.answer.headers;
+  wire::Headers& headers = served.answer.headers;
   const auto add = [&](const char* name, const std::string& value) {
     if (!headers.has(name)) headers.add(name, value);
   };
   const std::uint64_t request =
-      fingerprint(judgement.request.body, fingerprint(judgement.request.target, gateway.settings.seed));
+      fingerprint(served.request.body, fingerprint(served.request.target, gateway.settings.seed));
   add("x-request-id", "req_" + Random(request ^ gateway.occurrences.next(request)).alphanumeric(32));
   add("openai-processing-ms", "1");
-  const std::string& key = judgement.presented.key.id;
+  const std::string& key = served.presented.key.id;
   if (key.empty()) return;
   if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
     add("x-ratelimit-limit-requests", std::to_string(quota->limit));

@@ -1,7 +1,7 @@
 // `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
 // reasons.
 
-#include "reply_answer.hpp"
+#include "served_request.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -45,11 +45,11 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
 }
 
 /// Decides when the tokens of a scripted reply leave.
-PaceSchedule schedule(Judgement& judgement, const Pace& pace) {
+PaceSchedule schedule(ServedRequest& served, const Pace& pace) {
   if (!pace.first_token() && !pace.gap() && !pace.rate()) return {};
   if (!PaceSchedule::varies(pace)) return {pace, 0, 1};
-  const std::uint64_t seed = fingerprint("pace", judgement.fingerprint);
-  return {pace, seed, judgement.gateway.occurrences.next(seed)};
+  const std::uint64_t seed = fingerprint("pace", served.fingerprint);
+  return {pace, seed, served.gateway.occurrences.next(seed)};
 }
 
 /// What a client has to tell apart or must not take for a whole answer: finish reasons other than stop and tool_calls,
@@ -75,22 +75,22 @@ std::string unusual(const std::vector<CompletionChoice>& choices) {
   return list;
 }
 
-AnswerContext context_of(Judgement& judgement) {
+AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
-  context.profile = judgement.gateway.settings.profile;
-  const std::uint64_t occurrence = judgement.gateway.occurrences.next(judgement.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), judgement.fingerprint)).alphanumeric(24);
-  context.created = calendar::unix_seconds(judgement.timeline.now());
-  context.seed = judgement.fingerprint;
+  context.profile = served.gateway.settings.profile;
+  const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
+  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  context.created = calendar::unix_seconds(served.timeline.now());
+  context.seed = served.fingerprint;
   return context;
 }
 
 /// Makes the completion: the body of a plain answer, or what the events of a streamed one are made from.
-void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
-  const ChatRequest& chat = *judgement.chat;
-  Answer& answer = judgement.answer;
+void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
+  const ChatRequest& chat = *served.chat;
+  Answer& answer = served.answer;
   DeliveryPlan& delivery = answer.delivery;
-  Completion& completion = delivery.completion.emplace(reply, chat, context_of(judgement), judgement.gateway.tokens,
+  Completion& completion = delivery.completion.emplace(reply, chat, context_of(served), served.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
   delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
@@ -109,16 +109,16 @@ void complete(Judgement& judgement, const ReplyData& reply, const Pace& pace) {
 
 }  // namespace reply_answer
 
-void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
-  const ServeSettings& settings = judgement.gateway.settings;
-  Answer& answer = judgement.answer;
+void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits) {
+  const ServeSettings& settings = served.gateway.settings;
+  Answer& answer = served.answer;
   DeliveryPlan& delivery = answer.delivery;
   reply_answer::apply(hits, delivery);
   const ReplyData& reply = Access::data(*delivery.reply);
-  if (judgement.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
+  if (served.incoming.http_1_1) delivery.interim += reply.early_hints;  // RFC 9110, 15.2
   if (reply.failure) {
-    answer.become(*reply.failure, settings.profile, judgement.timeline.now());
-    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    answer.become(*reply.failure, settings.profile, served.timeline.now());
+    delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
   answer.headers = reply.headers;
@@ -126,13 +126,13 @@ void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>&
     answer.status = reply.raw->status;
     answer.content_type = reply.raw->content_type;
     answer.body = reply.raw->body;
-    delivery.pace = reply_answer::schedule(judgement, reply.pace);
+    delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
   std::optional<Pace> merged;
   if (settings.pace.sets_anything()) merged = reply.pace.or_else(settings.pace);
   const Pace& pace = merged ? *merged : reply.pace;
-  delivery.pace = reply_answer::schedule(judgement, pace);
+  delivery.pace = reply_answer::schedule(served, pace);
   if (reply.chunks) {
     delivery.stream = true;
     answer.content_type = reply.sse.content_type();
@@ -140,20 +140,20 @@ void answer_with_reply(Judgement& judgement, const std::vector<ChaosRules::Hit>&
   }
   const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
   std::optional<Busy> busy;
-  if (settings.tokenizer) busy.emplace(judgement.connection, "the function given to Options::tokenizer");
+  if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
-    reply_answer::complete(judgement, reply, pace);
+    reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    judgement.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
   } catch (const std::exception& exception) {
-    judgement.answer_failed(exception.what() + where);
+    served.answer_failed(exception.what() + where);
   }
 }
 
-void strike_delivery(Judgement& judgement, const std::vector<ChaosRules::Hit>& hits) {
-  DeliveryPlan& delivery = judgement.answer.delivery;
+void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits) {
+  DeliveryPlan& delivery = served.answer.delivery;
   reply_answer::apply(hits, delivery);
-  delivery.pace = reply_answer::schedule(judgement, Access::data(*delivery.reply).pace);
+  delivery.pace = reply_answer::schedule(served, Access::data(*delivery.reply).pace);
 }
 
 }  // namespace detail

@@ -16,14 +16,11 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
-#include "../delivery/delivery.hpp"
 #include "../evidence/diagnosis.hpp"
-#include "../evidence/judging.hpp"
 #include "../evidence/redaction.hpp"
+#include "../evidence/review_parts.hpp"
 #include "../http/response.hpp"
 #include "../model/reply_data.hpp"
-#include "delivery_report.hpp"
-#include "judge.hpp"
 #include "tester_code.hpp"
 
 namespace mock_gateway {
@@ -40,13 +37,13 @@ BodyFraming framing_of(const Answer& answer, bool http_1_1) {
 
 /// Adds the headers that follow from how the answer travels, except those that it has already. Ends the connection
 /// after the answer, where it cannot be used again.
-void add_transport_headers(Judgement& judgement, BodyFraming framing) {
-  const IncomingRequest& incoming = judgement.incoming;
-  wire::Headers& headers = judgement.answer.headers;
+void add_transport_headers(ServedRequest& served, BodyFraming framing) {
+  const IncomingRequest& incoming = served.incoming;
+  wire::Headers& headers = served.answer.headers;
   const bool keep_alive =
       incoming.keep_alive && framing != BodyFraming::until_close && !headers.lists("Connection", "close");
-  if (!keep_alive) judgement.connection.end(Outlet::Ending::close);
-  if (!headers.has("Date")) headers.add("Date", calendar::http_date(judgement.timeline.now()));
+  if (!keep_alive) served.connection.end(Outlet::Ending::close);
+  if (!headers.has("Date")) headers.add("Date", calendar::http_date(served.timeline.now()));
   if (!headers.has("Connection")) {
     if (!keep_alive) headers.add("Connection", "close");
     if (keep_alive && !incoming.http_1_1) headers.add("Connection", "keep-alive");
@@ -54,10 +51,10 @@ void add_transport_headers(Judgement& judgement, BodyFraming framing) {
 }
 
 /// Lets the clock know of a date until which the client is to wait.
-void note_date(Judgement& judgement) {
-  const std::optional<std::string> field = judgement.answer.headers.find("Retry-After");
+void note_date(ServedRequest& served) {
+  const std::optional<std::string> field = served.answer.headers.find("Retry-After");
   if (!field) return;
-  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) judgement.timeline.note_date(*date);
+  if (const std::optional<TimePoint> date = calendar::parse_http_date(*field)) served.timeline.note_date(*date);
 }
 
 void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
@@ -66,8 +63,8 @@ void send_interim(Connection& connection, ExchangeRecord& record, const std::str
 }
 
 /// Sends head and body.
-DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming framing, const std::string& head) {
-  const Answer& answer = judgement.answer;
+DeliveryEnd send(Delivery& delivery, const ServedRequest& served, BodyFraming framing, const std::string& head) {
+  const Answer& answer = served.answer;
   const bool chunked = framing == BodyFraming::chunked;
   DeliveryEnd end;
   if (answer.delivery.completion) {
@@ -78,11 +75,11 @@ DeliveryEnd send(Delivery& delivery, const Judgement& judgement, BodyFraming fra
     ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
     end.result = delivery.stream(head, events, chunked);
   } else {
-    const bool no_body = framing == BodyFraming::none || judgement.request.method == "HEAD";
+    const bool no_body = framing == BodyFraming::none || served.request.method == "HEAD";
     end.result =
         delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
   }
-  end.is_guard_spent = judgement.timeline.is_guard_spent();
+  end.is_guard_spent = served.timeline.is_guard_spent();
   return end;
 }
 
@@ -119,11 +116,11 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   record->epoch = epoch;
   record->position = position;
   record_request(*record, connection, incoming, presented);
-  Judgement judgement(gateway_, connection, incoming, record->request, presented, timeline);
-  judge(judgement);
-  record->id = judgement.exchange;
-  record_answer(*record, judgement);
-  Answer& answer = judgement.answer;
+  ServedRequest served(gateway_, connection, incoming, record->request, presented, timeline);
+  judge(served);
+  record->id = served.exchange;
+  record_answer(*record, served);
+  Answer& answer = served.answer;
 
   gateway_.journal->add(record);
   published = record;
@@ -132,7 +129,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   runner::send_interim(connection, *record, answer.delivery.interim);
   if (incoming.is_answered_before_body()) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
-  const Outcome::Kind outcome = deliver(judgement, *record);
+  const Outcome::Kind outcome = deliver(served, *record);
   connection.end_exchange();
   answer.use = StubState::Use();  // before the client can see the end, and try again
   connection.send_ending();
@@ -161,25 +158,19 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
     record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
 }
 
-void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
-  Answer& answer = judgement.answer;
-  const auto mask = [&](std::string& text) { redact(text, judgement.presented, *gateway_.keys); };
-  if (judgement.chat) {
+void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const {
+  Answer& answer = served.answer;
+  const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway_.keys); };
+  if (served.chat) {
     record.chat = true;
-    record.findings = std::move(judgement.chat->findings);
+    record.findings = std::move(served.chat->findings);
   }
   record.decision = answer.decision;
   mask(record.decision.detail);
-  record.problems = std::move(judgement.problems);
-  for (RecordedProblem& problem : record.problems) mask(problem.text);
-  if (!judgement.near_misses.empty()) {
-    for (NearMiss& near : judgement.near_misses)
-      for (std::string* const text : texts_of(near)) mask(*text);
-    record.near_misses = std::make_shared<const std::vector<NearMiss>>(std::move(judgement.near_misses));
-    for (RecordedProblem& problem : record.problems)
-      if (problem.kind == Problem::Kind::unmatched) problem.near_misses = record.near_misses;
-  }
-  record.under_chaos = judgement.under_chaos;
+  record.problems = std::move(served.problems);
+  for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
+  record.near_misses = std::move(served.near_misses);
+  record.under_chaos = served.under_chaos;
   for (const ChaosRules::Hit& hit : answer.delivery.chaos) {
     record.chaos.push_back({hit.text, hit.fault.has_value(), false});
     mask(record.chaos.back().text);
@@ -191,19 +182,19 @@ void Runner::record_answer(ExchangeRecord& record, Judgement& judgement) const {
   note_answer(record, answer.error_code, answer.headers);
 }
 
-Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) const {
-  Connection& connection = judgement.connection;
-  const IncomingRequest& incoming = judgement.incoming;
-  Answer& answer = judgement.answer;
+Outcome::Kind Runner::deliver(ServedRequest& served, ExchangeRecord& record) const {
+  Connection& connection = served.connection;
+  const IncomingRequest& incoming = served.incoming;
+  Answer& answer = served.answer;
   const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
   if (incoming.malformed || incoming.is_body_unread) connection.linger();
-  runner::add_transport_headers(judgement, framing);
-  runner::note_date(judgement);
+  runner::add_transport_headers(served, framing);
+  runner::note_date(served);
   const ReplyData plain;
   const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, judgement.timeline,
+  Delivery delivery(reply, std::move(answer.delivery.pace), connection, served.timeline,
                     answer.delivery.start.value_or(record.received), record.progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
@@ -213,8 +204,8 @@ Outcome::Kind Runner::deliver(Judgement& judgement, ExchangeRecord& record) cons
     length = delivery.announced_length(length);
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
   const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
-  const DeliveryEnd end = runner::send(delivery, judgement, framing, head);
-  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, judgement.timeline.now());
+  const DeliveryEnd end = runner::send(delivery, served, framing, head);
+  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, served.timeline.now());
   report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
   switch (end.result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;

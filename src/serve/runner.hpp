@@ -3,14 +3,29 @@
 #include <cstddef>
 #include <memory>
 
+#include "../delivery/delivery.hpp"
 #include "../evidence/record.hpp"
 #include "../http/connection.hpp"
 #include "../http/request_reader.hpp"
 #include "gateway_state.hpp"
-#include "judgement.hpp"
+#include "served_request.hpp"
 
 namespace mock_gateway {
 namespace detail {
+
+/// How the delivery of an answer ended.
+struct DeliveryEnd {
+  Delivery::Result result = Delivery::Result::completed;
+  /// How many chunks a streamed completion had.
+  std::size_t chunks = 0;
+  /// A gate was not opened, or a manual clock not advanced, in time.
+  bool is_guard_spent = false;
+};
+
+/// Notes in the record to which parts of its script a reply came. Reports to verify() the parts to which it did not
+/// come, and the guards that ended a wait.
+void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
+                     const DeliveryEnd& end);
 
 /// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
 /// threads of all connections.
@@ -30,8 +45,8 @@ class Runner {
   void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
                       const KeyStore::Presented& presented) const;
   /// Writes down what is answered, and masks keys in it.
-  void record_answer(ExchangeRecord& record, Judgement& judgement) const;
-  Outcome::Kind deliver(Judgement& judgement, ExchangeRecord& record) const;
+  void record_answer(ExchangeRecord& record, ServedRequest& served) const;
+  Outcome::Kind deliver(ServedRequest& served, ExchangeRecord& record) const;
   /// Calls Options::on_exchange.
   void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
 

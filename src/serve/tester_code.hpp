@@ -1,9 +1,13 @@
+// What becomes of exceptions of the test's functions.
+
 #pragma once
 
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../http/connection.hpp"
 #include "../model/tokenizer.hpp"
@@ -38,7 +42,7 @@ std::optional<std::string> guarded(const Code& code) {
   }
 }
 
-/// The same on a connection's thread. `what` names the code, as for Busy.
+/// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   const Busy busy(connection, std::move(what));
@@ -50,8 +54,15 @@ struct TokenizerThrew {
   std::string what;
 };
 
-/// The same tokenizer; what it throws is a TokenizerThrew. An empty one stays empty.
-Tokenizer guarded_tokenizer(Tokenizer tokenizer);
+/// A tokenizer that throws TokenizerThrew where the given one throws. An empty one stays empty.
+inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
+  if (!tokenizer) return tokenizer;
+  return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    std::vector<std::string> tokens;
+    if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
+    return tokens;
+  };
+}
 
 }  // namespace detail
 }  // namespace mock_gateway

@@ -29,15 +29,15 @@ TEST_CASE("the header fields that were counted for a test are free for the next 
     for (int number = 0; number < 180; ++number) problems.add(problem_of(test, number, 100));
     const auto dropped = problems.dropped(with_header("X-Test", test));
     REQUIRE(dropped.size() == 1);
-    CHECK(dropped[0].certain == 80);
-    CHECK(dropped[0].perhaps == 0);
+    CHECK(dropped[0].count == 80);
+    CHECK_FALSE(dropped[0].is_least);
     CHECK(problems.forget(RequestScope(test)).size() == 100);
     CHECK(problems.dropped(RequestScope(test)).empty());
   }
   for (int number = 0; number < 180; ++number) problems.add(problem_of("cleared", number, 100));
   CHECK(problems.clear().size() == 100);
   for (int number = 0; number < 180; ++number) problems.add(problem_of("after", number, 100));
-  CHECK(problems.dropped(with_header("X-Test", "after")).at(0).certain == 80);
+  CHECK(problems.dropped(with_header("X-Test", "after")).at(0).count == 80);
 }
 
 TEST_CASE("a fault of a connection that is given back after a clear strikes nobody, and before it the next one") {

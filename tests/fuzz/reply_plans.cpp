@@ -266,7 +266,7 @@ class Plan {
                                                          {at_end(), "at_end"}});
       const std::int64_t difference = static_cast<std::int64_t>(draw_.below(60)) - 30;
       const Json error{{"error", {{"message", "it broke"}}}};
-      const auto [effect, deed] = draw_.one_of<std::pair<Effect, const char*>>(
+      const auto [effect, name] = draw_.one_of<std::pair<Effect, const char*>>(
           {{close_connection(), "close"},
            {reset_connection(), "reset"},
            {half_close(), "half_close"},
@@ -286,7 +286,7 @@ class Plan {
       told_["fault"] = {{"place", place},
                         {"count", count},
                         {"byte", byte},
-                        {"effect", deed},
+                        {"effect", name},
                         {"bytes", "!garbage!"},
                         {"data", error.dump()},
                         {"difference", difference == 0 ? 1 : difference},

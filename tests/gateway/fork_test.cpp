@@ -112,7 +112,7 @@ TEST_CASE("a child may destroy, stop, reset, move and assign to the gateway that
   auto gateway = std::make_unique<Gateway>(Options{}.verify_on_destruction(false));
   const Http http = Http(*gateway).keep_alive();
   CHECK(http.chat().status == 200);
-  const std::vector<std::function<void()>> deeds = {
+  const std::vector<std::function<void()>> calls = {
       [&] { gateway.reset(); },
       [&] { gateway->stop(); },
       [&] { gateway->reset(); },
@@ -130,17 +130,17 @@ TEST_CASE("a child may destroy, stop, reset, move and assign to the gateway that
         gateway->on("GET", "/v1/other", [](const ReceivedRequest&) { return HttpReply(200, "text"); });
       },
   };
-  for (std::size_t i = 0; i < deeds.size(); ++i) {
+  for (std::size_t i = 0; i < calls.size(); ++i) {
     CAPTURE(i);
     Child child([&] {
-      deeds[i]();
+      calls[i]();
       return 0;
     });
     CHECK(child.end() == "exit 0");
     CHECK(http.chat().status == 200);
     CHECK(gateway->verify());
   }
-  CHECK(gateway->journal().count() == deeds.size() + 1);
+  CHECK(gateway->journal().count() == calls.size() + 1);
 }
 
 TEST_CASE("a child whose inherited gateway has something to report reports nothing") {

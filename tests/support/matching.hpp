@@ -17,7 +17,6 @@
 namespace matching_support {
 
 using namespace mock_gateway;
-using mock_gateway::detail::ExplainedCondition;
 using mock_gateway::detail::FunctionResults;
 
 /// A request, as a client sends it.
@@ -70,25 +69,21 @@ class Asked {
 
   /// Of the report, which must not change what was decided: nothing when that is not known.
   std::optional<bool> explained(std::string& lines) const {
-    std::vector<ExplainedCondition> conditions;
+    std::vector<NearMiss::Condition> conditions;
     const std::optional<bool> matched =
         mock_gateway::detail::explain(matcher_, call_, function_results_, 0, conditions);
-    for (const ExplainedCondition& condition : conditions) {
+    for (const NearMiss::Condition& condition : conditions) {
       if (!lines.empty()) lines += '\n';
-      lines += std::string(2 * condition.depth, ' ') + mark(condition.result) + " " + condition.expected;
+      lines += std::string(2 * condition.depth, ' ') + mark(condition.holds) + " " + condition.expected;
       if (!condition.actual.empty()) lines += "    actual " + condition.actual;
     }
     return matched;
   }
 
  private:
-  static std::string mark(ExplainedCondition::Result verdict) {
-    switch (verdict) {
-      case ExplainedCondition::Result::match: return "✔";
-      case ExplainedCondition::Result::mismatch: return "✘";
-      case ExplainedCondition::Result::not_evaluated: break;
-    }
-    return "not evaluated:";
+  static std::string mark(std::optional<bool> holds) {
+    if (!holds) return "not evaluated:";
+    return *holds ? "✔" : "✘";
   }
 
   const Matcher& matcher_;

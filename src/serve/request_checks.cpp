@@ -1,10 +1,10 @@
-// Which content types are accepted; the text of 415.
+// Which content types are accepted; the texts of 415, and of 404 of a model.
 
-#include "content_type.hpp"
+#include "request_checks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "../core/json_reader.hpp"
@@ -12,7 +12,6 @@
 
 namespace mock_gateway {
 namespace detail {
-
 namespace content_type {
 
 enum class Form { json, form, other };
@@ -45,6 +44,20 @@ Failure unsupported_content_type(const ReceivedRequest& request) {
   const std::string sent = text::as_utf8(request.headers.find("Content-Type").value_or(""));
   return failure(415, "unsupported_content_type",
                  "Content-Type: expected application/json, got \"" + text::excerpt(sent, 100) + "\"");
+}
+
+bool may_use(const ApiKey& key, const std::string& model) {
+  return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
+}
+
+Failure model_not_found(const std::string& model) {
+  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
+}
+
+bool refuse_model(ServedRequest& served, const std::string& model) {
+  if (!may_use(served.presented.key, model)) return served.reject(forbidden());
+  if (served.gateway.find_model(model)) return false;
+  return served.reject(model_not_found(model));
 }
 
 }  // namespace detail

@@ -1,5 +1,3 @@
-// What `verify()` works on; its code is in `verification.cpp`.
-
 #pragma once
 
 #include <atomic>
@@ -12,29 +10,26 @@
 #include <utility>
 #include <vector>
 
-#include "../core/clock.hpp"
-#include "../keys/key_store.hpp"
-#include "../script/connection_faults.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
-#include "record.hpp"
+#include "gateway_parts.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
 namespace detail {
 
-/// Which problems somebody has looked at, and which notes were printed, so that a gateway's end tells only the others.
+/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
 class ReportedProblems {
  public:
   void add(const std::vector<std::string>& problems);
   bool contains(const std::string& found) const;
   void add_notes(const std::vector<std::string>& notes);
-  /// Those that were not added before; from now on they have been.
+  /// Adds the notes. Returns those that had not been added before.
   std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// These belong to earlier tests, and no others do. A number of exchanges or connections may be printed once more: in
-  /// the next test the same number is of others.
+  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
+  /// connections may be printed once more, since the same count means others in the next test.
   void pass_over(const std::vector<std::string>& notes);
-  /// Those that do not belong to earlier tests.
+  /// The notes without those that belong to earlier tests.
   std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
   void clear();
 
@@ -45,11 +40,11 @@ class ReportedProblems {
   std::set<std::string> passed_over_;
 };
 
-/// Judges script and journal as they are now.
-class Verifier {
+/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+class GatewayProblems {
  public:
-  Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, std::shared_ptr<KeyStore> keys,
-           std::shared_ptr<ConnectionFaults> connection_faults, std::shared_ptr<const ChaosRules> chaos, Clock clock);
+  /// The gateway must outlive this.
+  explicit GatewayProblems(const GatewayParts& gateway);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
@@ -61,7 +56,7 @@ class Verifier {
     /// The notes, when there is none: what to print when the test has failed.
     std::string notes;
   };
-  /// Without problems: notes alone.
+  /// Without `with_problems`: notes alone.
   Unreported unreported(bool with_problems) const;
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
   /// call.
@@ -82,7 +77,7 @@ class Verifier {
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// Those that ask something of the client, judged by the problems.
+  /// The stubs that ask something of the client, and whether they are met, by the problems.
   std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
                                      const std::vector<Problem>& problems) const;
   /// The text without keys, which a stub's name or a matcher may hold.
@@ -90,18 +85,29 @@ class Verifier {
   void mask(StubReference& stub) const;
   void mask(Problem& found) const;
 
-  std::shared_ptr<Script> script_;
-  std::shared_ptr<JournalState> journal_;
-  std::shared_ptr<KeyStore> keys_;
-  std::shared_ptr<ConnectionFaults> connection_faults_;
-  std::shared_ptr<const ChaosRules> chaos_;
-  Clock clock_;
+  const GatewayParts& gateway_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
 
 /// Every call of each stub came before every call of the next, and each was called.
 Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
+
+/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
+/// was unusual in them, and which got a failure; of many exchanges the first ten.
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since);
+/// The connections that a scripted fault struck, a line each.
+std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// The first ten lines about connections, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
+/// What is under way: what each exchange waits for as scripted, and how many others there are.
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
+
+/// The first notes, a line each, and how many more there are.
+std::string lines_of(const std::vector<std::string>& notes);
+/// What verify() prints, of many problems and notes the first; empty when there are none.
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
 }  // namespace detail
 

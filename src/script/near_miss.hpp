@@ -26,6 +26,7 @@ struct StubReference {
 
 /// A request beside a stub that did not answer it, condition by condition.
 struct NearMiss {
+  /// A line of a report: a condition of the stub, or one within it.
   struct Condition {
     /// How deep it stands within "any of" and "not"; 0: it is one of the stub's own.
     std::size_t depth = 0;

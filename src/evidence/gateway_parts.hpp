@@ -1,0 +1,29 @@
+// The parts of a gateway that outlive it where a handle keeps them.
+
+#pragma once
+
+#include <memory>
+
+#include "../core/clock.hpp"
+#include "../keys/key_store.hpp"
+#include "../script/chaos_rules.hpp"
+#include "../script/connection_faults.hpp"
+#include "../script/script.hpp"
+#include "record.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
+/// by itself.
+struct GatewayParts {
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+};
+
+}  // namespace detail
+}  // namespace mock_gateway

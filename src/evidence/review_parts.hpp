@@ -1,0 +1,57 @@
+// What others call of the review, and what `review.cpp` and `retries.cpp` share.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../model/finding.hpp"
+#include "record.hpp"
+#include "review.hpp"
+
+namespace mock_gateway {
+namespace detail {
+
+class ChaosRules;
+
+/// Throws GatewayError, which lists the codes, when there is no such code.
+void require_finding_code(const std::string& code);
+
+/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
+/// errors.
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off, Duration patience);
+
+/// An exchange under review, with a copy of what may still change in its record.
+struct Seen {
+  using RealTime = ExchangeRecord::RealTime;
+
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed = false;
+  std::optional<RealTime> client_left;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The client could send the request from this moment on.
+  RealTime possible{};
+  RealTime over{};
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  std::optional<std::int64_t> number;
+  /// The request's Idempotency-Key.
+  std::optional<std::string> call;
+  /// A fault of chaos struck the answer, or its Content-Length was wrong.
+  bool broken = false;
+};
+
+/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
+/// of ids.
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+}  // namespace detail
+}  // namespace mock_gateway
