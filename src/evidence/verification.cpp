@@ -9,6 +9,7 @@
 #include <set>
 
 #include "../core/error.hpp"
+#include "../core/reporter.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../keys/key_store.hpp"
@@ -337,13 +338,14 @@ namespace detail {
 
 Verifier::Verifier(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal,
                    std::shared_ptr<KeyStore> keys, std::shared_ptr<ConnectionFaults> connection_faults,
-                   std::shared_ptr<const ChaosRules> chaos, Clock clock)
+                   std::shared_ptr<const ChaosRules> chaos, Clock clock, std::vector<std::string> without_findings)
     : script_(std::move(script)),
       journal_(std::move(journal)),
       keys_(std::move(keys)),
       connection_faults_(std::move(connection_faults)),
       chaos_(std::move(chaos)),
       clock_(std::move(clock)),
+      without_findings_(std::move(without_findings)),
       sleeps_before_(expired_sleeps(clock_).count) {}
 
 void Verifier::reset() {
@@ -440,13 +442,15 @@ std::vector<VerifiedStub> Verifier::verified(const RequestScope& scope, const Sc
   return verified;
 }
 
-Verifier::Unreported Verifier::unreported(bool with_problems) const {
+Verifier::Unreported Verifier::unreported(bool with_problems, std::uint64_t since) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<Problem> untold;
   for (auto& [found, identity] : problems({}, considered, recorded))
     if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::vector<std::string> untold_notes;
+  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
+  verifications::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
   std::string text = verifications::message(untold, untold_notes);
   return untold.empty() ? Unreported{{}, verifications::lines(untold_notes)} : Unreported{std::move(text), {}};
 }
@@ -458,7 +462,9 @@ std::string Verifier::new_notes(std::uint64_t since) const {
   for (std::string& line : notes_of_exchanges(*journal_, {}, since)) notes.push_back(masked(std::move(line)));
   add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*journal_))));
   add(notes, notes_of_open(*journal_, {}));
-  return verifications::lines(reported_->new_notes(std::move(notes)));
+  std::vector<std::string> all = new_findings(since);
+  add(all, reported_->new_notes(std::move(notes)));
+  return verifications::lines(all);
 }
 
 void Verifier::pass_over_notes() const {

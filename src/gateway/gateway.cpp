@@ -76,9 +76,8 @@ class Gateway::Impl : public detail::NoteSource {
         script(std::make_shared<detail::Script>()),
         journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
         chaos(std::make_shared<detail::ChaosRules>(options.seed)),
-        verifier(script, journal, keys, connection_faults, chaos, clock),
+        verifier(script, journal, keys, connection_faults, chaos, clock, options.without_findings),
         verify_on_destruction(options.verify_on_destruction),
-        without_findings(options.without_findings),
         state((detail::require_valid(options), detail::facade::settings(options)), clock, keys, script, journal,
               connection_faults, chaos) {
     state.keeps_answers = options.keep_answers;
@@ -133,7 +132,7 @@ class Gateway::Impl : public detail::NoteSource {
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction);
+    detail::Verifier::Unreported found = verifier.unreported(verify_on_destruction, noted);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -163,7 +162,6 @@ class Gateway::Impl : public detail::NoteSource {
   detail::Verifier verifier;
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
-  std::vector<std::string> without_findings;
   detail::GatewayState state;
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
@@ -287,7 +285,7 @@ Review Gateway::review() const { return review(RequestScope()); }
 
 Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.journal, *impl.chaos, scope, impl.without_findings, impl.patience_here());
+  return impl.verifier.review(scope, impl.patience_here());
 }
 
 std::string Gateway::state(const std::string& machine) const { return asked().script->state(machine); }
