@@ -2782,9 +2782,16 @@ std::string text_of(const Finding& finding);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+
+class ReportedProblems;
+
+}  // namespace detail
+
 /// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// `asked_again_early`, which a test brings about that expects an error and then asks again. Prints itself, a finding a
-/// line: CHECK(gateway.review()).
+/// `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter prints that one
+/// at the end of a test that has failed, unless the review was printed. Prints itself, a finding a line:
+/// CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -2872,7 +2879,7 @@ class [[nodiscard]] Review {
 
   /// For the library.
   Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
-         std::string chaos);
+         std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
  private:
   std::vector<Finding> findings_;
@@ -2881,6 +2888,7 @@ class [[nodiscard]] Review {
   std::size_t evicted_;
   std::size_t open_;
   std::string chaos_;
+  std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
 /// Its message, with a line end behind it if it has several lines.
@@ -3252,8 +3260,8 @@ struct StrictAcceptance;
 /// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
 class Acceptance {
  public:
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
-  /// `max_completion_tokens`.
+  /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
+  /// schemas without a schema, and `max_completion_tokens`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
   /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
@@ -3303,6 +3311,15 @@ class Acceptance {
     return with(&Acceptance::tool_choice_required_, accepted);
   }
   bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// openai().
+  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(&Acceptance::allowed_tools_, accepted); }
+  bool allowed_tools() const { return allowed_tools_ == Switch::on; }
+  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  [[nodiscard]] Acceptance json_schema_without_schema(bool accepted) const {
+    return with(&Acceptance::json_schema_without_schema_, accepted);
+  }
+  bool json_schema_without_schema() const { return json_schema_without_schema_ == Switch::on; }
   /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
   /// messages. Off; on in openai().
   [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
@@ -3358,6 +3375,8 @@ class Acceptance {
   Switch tool_calls_in_messages_ = Switch::on;
   Switch stop_as_string_ = Switch::on;
   Switch tool_choice_required_ = Switch::on;
+  Switch allowed_tools_ = Switch::off;
+  Switch json_schema_without_schema_ = Switch::off;
   Switch custom_tools_ = Switch::off;
   Switch max_completion_tokens_ = Switch::off;
   Switch logprobs_ = Switch::on;
@@ -3374,7 +3393,7 @@ namespace detail {
 /// What Acceptance::strict() leaves to the profile.
 struct StrictAcceptance {
   /// Every switch.
-  static const std::array<AcceptanceSwitch Acceptance::*, 19> all;
+  static const std::array<AcceptanceSwitch Acceptance::*, 21> all;
 
   /// The same under a profile whose service documents what `documented` takes.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
@@ -3472,6 +3491,8 @@ struct ToolChoice {
   Mode mode = Mode::none;
   /// The function or the custom tool, in mode `named`.
   std::string name;
+  /// The tools that it may call, in the modes `automatic` and `required`; empty: any.
+  std::vector<std::string> allowed;
 };
 
 std::string to_string(ToolChoice::Mode mode);
@@ -3491,7 +3512,7 @@ struct ResponseFormat {
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
   std::string name;
-  /// The JSON Schema; null for the other kinds.
+  /// The JSON Schema; null for the other kinds, and where none was sent.
   Json schema;
   /// False unless sent.
   bool strict = false;
@@ -3909,6 +3930,9 @@ struct ClientOutcome {
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
   std::optional<TokenUsage> usage = {};
+  /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
+  /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
+  std::optional<bool> streamed = {};
 };
 
 namespace detail {
@@ -4177,8 +4201,8 @@ class ScriptDocument {
   /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, and keys in `key_is` that it does
-  /// not have.
+  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
+  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a value.
   const std::vector<std::string>& files() const&;
@@ -4507,7 +4531,7 @@ std::optional<std::string> percent_decode(std::string_view text);
 /// RFC 4648, 4, padded.
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down; a negative duration as 0.
+/// "0.5 s": whole milliseconds, rounded down; below one "0.4 ms", whole microseconds; a negative duration as 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -5376,6 +5400,7 @@ class Reader {
   void read_stop(const Json& value, const Path& path);
   void read_tools(const Json& value, const Path& path);
   void read_tool_choice(const Json& value, const Path& path);
+  void read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const;
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
@@ -5388,6 +5413,8 @@ class Reader {
   std::string expected_tool_type() const;
   /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
+  /// The name in an object that names one of the request's tools.
+  std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
   void add_finding(const finding_kinds::Kind& kind, std::string message);
@@ -8037,6 +8064,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 class ChaosRules;
+class ReportedProblems;
 
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
@@ -8046,8 +8074,13 @@ void require_finding_code(const std::string& code);
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
 /// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
+/// `reported` hears what the review prints.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience);
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported);
+/// The findings about exchanges after `since` that fail no review.
+std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since);
 
 /// An exchange under review, with a copy of what may still change in its record.
 struct Seen {
@@ -8180,11 +8213,13 @@ class ReportedProblems {
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
-  explicit GatewayProblems(const GatewayParts& gateway);
+  GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
+  /// What the client did wrong; it waits in the same way.
+  Review review(const RequestScope& scope, Duration patience) const;
   /// What nobody has looked at yet.
   struct Unreported {
     /// The message about problems and notes; empty when there is no such problem.
@@ -8192,10 +8227,10 @@ class GatewayProblems {
     /// The notes, when there is none: what to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`: notes alone.
-  Unreported unreported(bool with_problems) const;
+  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  Unreported unreported(bool with_problems, std::uint64_t since) const;
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call.
+  /// call. Findings about these that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
   /// What chaos and faults of connections have done until now is not new any more.
   void pass_over_notes() const;
@@ -8210,6 +8245,8 @@ class GatewayProblems {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -8222,6 +8259,7 @@ class GatewayProblems {
   void mask(Problem& found) const;
 
   const GatewayParts& gateway_;
+  std::vector<std::string> without_findings_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };
@@ -9822,7 +9860,7 @@ struct ScriptMistake {
 
 /// A name in a document of something that another place has: another section, another file, or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure };
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
   std::string name;
   std::string pointer;
@@ -10003,7 +10041,7 @@ std::string foreign_format(const Json& document);
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
 // What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
-// models and keys that the gateway must have.
+// models, keys and operations that the gateway must have.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -10026,9 +10064,10 @@ namespace script_references {
 
 /// Looks at documents of which all are read and none has a mistake: warns of stubs that never answer, hidden by others
 /// or in a state that nothing leads to, and keeps the names that no document declares. The sources of the plan's parts
-/// must still be there; it forgets them.
-void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems);
-/// Warnings of models and keys that the gateway does not have.
+/// must still be there; it forgets them. `is_all`: whether they are all that leads to states; what calls mount one by
+/// one is not, so that it is not warned of states then, but of a state that is spelled as no script has it.
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all = true);
+/// Warnings of models, keys and operations that the gateway does not have.
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway);
 /// Errors: keys for which a document forces failures, and which the gateway would not have with it mounted as `owner`.
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
@@ -10099,6 +10138,8 @@ struct ScriptPlan {
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
+  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  bool has_bundle = false;
 };
 
 namespace script_types {
@@ -11896,9 +11937,10 @@ MOCK_GATEWAY_INLINE std::optional<std::string> percent_decode(std::string_view t
 }
 
 MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
-  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  if (all <= 0) return "0 s";
-  return decimal(all, 1000) + " s";
+  const std::int64_t microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  if (microseconds >= 1000) return decimal(microseconds / 1000, 1000) + " s";
+  if (microseconds > 0) return decimal(microseconds, 1000) + " ms";
+  return duration > std::chrono::nanoseconds::zero() ? "less than 0.001 ms" : "0 s";
 }
 
 }  // namespace text
@@ -11942,7 +11984,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
-inline constexpr std::array<AcceptanceSwitch Acceptance::*, 19> StrictAcceptance::all = {
+inline constexpr std::array<AcceptanceSwitch Acceptance::*, 21> StrictAcceptance::all = {
     &Acceptance::bearer_in_any_case_,
     &Acceptance::unknown_fields_,
     &Acceptance::tool_role_,
@@ -11953,6 +11995,8 @@ inline constexpr std::array<AcceptanceSwitch Acceptance::*, 19> StrictAcceptance
     &Acceptance::tool_calls_in_messages_,
     &Acceptance::stop_as_string_,
     &Acceptance::tool_choice_required_,
+    &Acceptance::allowed_tools_,
+    &Acceptance::json_schema_without_schema_,
     &Acceptance::custom_tools_,
     &Acceptance::max_completion_tokens_,
     &Acceptance::logprobs_,
@@ -11988,7 +12032,13 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::with_every(Switch state) {
 }
 
 MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
-  return Acceptance().developer_role(true).other_parts(true).custom_tools(true).max_completion_tokens(true);
+  return Acceptance()
+      .developer_role(true)
+      .other_parts(true)
+      .allowed_tools(true)
+      .json_schema_without_schema(true)
+      .custom_tools(true)
+      .max_completion_tokens(true);
 }
 MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() { return with_every(Switch::as_documented); }
 MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(Switch::on); }
@@ -12617,6 +12667,45 @@ MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path)
   request_.tools = std::move(tools);
 }
 
+MOCK_GATEWAY_INLINE std::string Reader::read_tool_name(const Json::object_t& object, const Path& path) const {
+  const bool custom = read_tool_type(object, path);
+  const std::string_view kind = custom ? "custom" : "function";
+  const Path function_path(path, kind);
+  const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
+  const Path name_path(function_path, "name");
+  const Json& name = require_member(function, function_path, "name", "a string");
+  const std::string& text = require_filled_string(name, name_path);
+  const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(),
+                                  [&](const wire::Tool& tool) { return tool.name == text && tool.custom == custom; });
+  if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
+  if (!acceptance_.allowed_tools()) {
+    fail("invalid_value", Path(path, "type"), expected_tool_type(),
+         R"("allowed_tools"; )" + switched_off("allowed_tools"));
+  }
+  const Path allowed_path(path, "allowed_tools");
+  const Json::object_t& allowed =
+      require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
+  const Path mode_path(allowed_path, "mode");
+  const std::string expected = "one of " + quoted_list({"auto", "required"});
+  const Json* const mode = member(allowed, "mode");
+  if (mode == nullptr) fail_missing(mode_path, expected);
+  const std::string& word = require_string(*mode, mode_path);
+  if (word != "auto" && word != "required") fail_value(mode_path, expected, *mode);
+  choice.mode = word == "auto" ? wire::ToolChoice::Mode::automatic : wire::ToolChoice::Mode::required;
+  const Path tools_path(allowed_path, "tools");
+  const Json& tools = require_member(allowed, allowed_path, "tools", "an array");
+  const Json::array_t& array = require_array(tools, tools_path);
+  if (array.empty()) fail_value(tools_path, "at least one tool", tools);
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path tool_path(tools_path, index);
+    choice.allowed.push_back(read_tool_name(require_object(array[index], tool_path), tool_path));
+  }
+}
+
 MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path& path) {
   wire::ToolChoice choice;
   if (value.is_string()) {
@@ -12636,18 +12725,13 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path&
     }
   } else if (value.is_object()) {
     const Json::object_t& object = value.get_ref<const Json::object_t&>();
-    const bool custom = read_tool_type(object, path);
-    const std::string_view kind = custom ? "custom" : "function";
-    const Path function_path(path, kind);
-    const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
-    const Path name_path(function_path, "name");
-    const Json& name = require_member(function, function_path, "name", "a string");
-    choice.mode = wire::ToolChoice::Mode::named;
-    choice.name = require_filled_string(name, name_path);
-    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const wire::Tool& tool) {
-      return tool.name == choice.name && tool.custom == custom;
-    });
-    if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+    const Json* const type = member(object, "type");
+    if (type != nullptr && type->is_string() && type->get_ref<const std::string&>() == "allowed_tools") {
+      read_allowed_tools(object, path, choice);
+    } else {
+      choice.mode = wire::ToolChoice::Mode::named;
+      choice.name = read_tool_name(object, path);
+    }
   } else {
     fail_type(path, "a string or an object", value);
   }
@@ -12671,9 +12755,14 @@ MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const P
         require_object(require_member(object, path, "json_schema", "an object"), schema_path);
     format.name =
         require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
-    const Json& schema = require_member(description, schema_path, "schema", "an object");
-    require_object(schema, Path(schema_path, "schema"));
-    format.schema = schema;
+    const Path place(schema_path, "schema");
+    const bool is_optional = acceptance_.json_schema_without_schema();
+    if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
+      require_object(*schema, place);
+      format.schema = *schema;
+    } else if (!is_optional) {
+      fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
+    }
     const Json* strict = member(description, "strict");
     if (strict != nullptr && !strict->is_null()) {
       format.strict = require_boolean(*strict, Path(schema_path, "strict"));
@@ -13592,6 +13681,8 @@ MOCK_GATEWAY_INLINE Acceptance documented_by_openai() {
       .tool_calls_in_messages(true)
       .stop_as_string(true)
       .tool_choice_required(true)
+      .allowed_tools(true)
+      .json_schema_without_schema(true)
       .custom_tools(true)
       .max_completion_tokens(true)
       .logprobs(true)
@@ -16271,6 +16362,17 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
+/// The tools of which `tool_choice` demands one, by their places.
+MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
+  const std::vector<std::string>& allowed = request.tool_choice.allowed;
+  std::vector<std::size_t> tools;
+  for (std::size_t tool = 0; tool < request.tools.size(); ++tool) {
+    const std::string& name = request.tools[tool].name;
+    if (allowed.empty() || std::find(allowed.begin(), allowed.end(), name) != allowed.end()) tools.push_back(tool);
+  }
+  return tools;
+}
+
 /// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
 /// takes several at once and has several tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
@@ -16281,12 +16383,14 @@ MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatReque
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
     calls.push_back(call_of(request, tool, schemas, random));
-  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required && tools > 0) {
-    const std::size_t first = static_cast<std::size_t>(random.below(tools));
-    calls.push_back(call_of(request, first, schemas, random));
-    if (request.parallel_tool_calls.value_or(false) && tools > 1) {
-      const std::size_t step = 1 + static_cast<std::size_t>(random.below(tools - 1));
-      calls.push_back(call_of(request, (first + step) % tools, schemas, random));
+  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required) {
+    const std::vector<std::size_t> demanded = demanded_tools(request);
+    if (demanded.empty()) return calls;
+    const std::size_t first = static_cast<std::size_t>(random.below(demanded.size()));
+    calls.push_back(call_of(request, demanded[first], schemas, random));
+    if (request.parallel_tool_calls.value_or(false) && demanded.size() > 1) {
+      const std::size_t step = 1 + static_cast<std::size_t>(random.below(demanded.size() - 1));
+      calls.push_back(call_of(request, demanded[(first + step) % demanded.size()], schemas, random));
     }
   }
   return calls;
@@ -22271,8 +22375,10 @@ MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
   passed_over_.clear();
 }
 
-MOCK_GATEWAY_INLINE GatewayProblems::GatewayProblems(const GatewayParts& gateway)
-    : gateway_(gateway), sleeps_before_(expired_sleeps(gateway.clock).count) {}
+MOCK_GATEWAY_INLINE GatewayProblems::GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings)
+    : gateway_(gateway),
+      without_findings_(std::move(without_findings)),
+      sleeps_before_(expired_sleeps(gateway.clock).count) {}
 
 MOCK_GATEWAY_INLINE void GatewayProblems::reset() {
   reported_->clear();
@@ -22368,13 +22474,15 @@ MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const Re
   return verified;
 }
 
-MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems) const {
+MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<Problem> untold;
   for (auto& [found, identity] : problems({}, considered, recorded))
     if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::vector<std::string> untold_notes;
+  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
+  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
   std::string text = message_of(untold, untold_notes);
   return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
 }
@@ -22387,7 +22495,9 @@ MOCK_GATEWAY_INLINE std::string GatewayProblems::new_notes(std::uint64_t since) 
   for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
   add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
   add(notes, notes_of_open(*gateway_.journal, {}));
-  return lines_of(reported_->new_notes(std::move(notes)));
+  std::vector<std::string> all = new_findings(since);
+  add(all, reported_->new_notes(std::move(notes)));
+  return lines_of(all);
 }
 
 MOCK_GATEWAY_INLINE void GatewayProblems::pass_over_notes() const {
@@ -23724,11 +23834,19 @@ MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const S
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
+/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
+  return second.number && *second.number > 0 && second.call && second.call != first.call;
+}
+
 MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const Seen& second) {
+  const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
+  const std::string unknown = ", so that a server cannot know it for the same call. ";
   return finding(finding_kinds::idempotency_key_changed, first, second,
-                 "a retry (x-stainless-retry-count: " + std::to_string(*second.number) +
-                     ") with another Idempotency-Key than the try before it, so that a server cannot know it for the "
-                     "same call. Keep the key for all tries of a call.");
+                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
+                                  "Keep the key for all tries of a call."
+                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
+                                  "Send one key with all tries of a call.");
 }
 
 // --- Requests that ask the same --------------------------------------------------------------------------------------
@@ -23782,8 +23900,7 @@ class SameQuestion {
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
-    if (second.number && second.call && second.call != first.call)
-      findings_.push_back(idempotency_key_changed(first, second));
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
     is_retry_[at] = true;
     is_continued_[*continued] = true;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -23796,6 +23913,7 @@ class SameQuestion {
     if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
   const Group& same_;
@@ -24051,8 +24169,23 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
+namespace review {
+
+/// Leaves out those that are switched off, and puts the others in order.
+MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+}
+
+}  // namespace review
+
 MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience) {
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
   const std::vector<Seen> all = review::look(journal, scope);
   std::vector<Finding> findings;
@@ -24063,14 +24196,34 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   }
   review_retries(all, findings);
   review::review_sharing(all, findings);
-  const auto is_off = [&](const Finding& finding) {
-    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
-  };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  review::arrange(findings, switched_off);
   return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
-                chaos_line(chaos, journal, scope));
+                chaos_line(chaos, journal, scope), std::move(reported));
+}
+
+MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since) {
+  const std::vector<Seen> all = review::look(journal, {});
+  std::vector<Finding> findings;
+  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
+    review_retries(all, findings);
+  review::arrange(findings, switched_off);
+  const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
+  return findings;
+}
+
+MOCK_GATEWAY_INLINE Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
+  found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
+  if (found.empty()) return {};
+  return {masked(Review(std::move(found), {}, 0, 0, 0, {}, nullptr).message())};
 }
 
 }  // namespace detail
@@ -24082,13 +24235,14 @@ MOCK_GATEWAY_INLINE Review& Review::operator=(Review&&) noexcept = default;
 MOCK_GATEWAY_INLINE Review::~Review() = default;
 
 MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
-               std::size_t open, std::string chaos)
+               std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
       judged_(judged),
       evicted_(evicted),
       open_(open),
-      chaos_(std::move(chaos)) {}
+      chaos_(std::move(chaos)),
+      reported_(std::move(reported)) {}
 
 MOCK_GATEWAY_INLINE Review::operator bool() const {
   return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
@@ -24113,6 +24267,10 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
     return "clean: " + judged + (rest.empty() ? "" : "; " + rest) + chaos;
   }
   std::string lines;
+  std::vector<std::string> harmless;
+  for (const Finding& finding : findings_)
+    if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
+  if (reported_) reported_->add_notes(harmless);
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
   for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
   for (const Finding& finding : findings_) {
@@ -28276,7 +28434,8 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
 /// What is told besides the answer, where the scenario says it.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
   if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
-    const char* const plain = data.row.needs_stream ? nullptr : data.row.plain_finish_reason;
+    const bool is_streamed = data.row.needs_stream || outcome.streamed.value_or(false);
+    const char* const plain = is_streamed ? nullptr : data.row.plain_finish_reason;
     if (!plain || *outcome.finish_reason != plain)
       return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
   }
@@ -28288,7 +28447,7 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
   // Some clients write zeros where a stream has none.
-  return data.row.needs_stream ? Comparison::less : Comparison::whole;
+  return data.row.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
 MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
@@ -30136,8 +30295,8 @@ class Gateway::Impl : public detail::NoteSource {
       : where(made),
         host(options.host),
         state{detail::facade::parts(options), (detail::require_valid(options), detail::facade::settings(options))},
-        verify_on_destruction(options.verify_on_destruction),
-        without_findings(options.without_findings) {
+        problems(state, options.without_findings),
+        verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
     default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(state.keys);
@@ -30191,7 +30350,7 @@ class Gateway::Impl : public detail::NoteSource {
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction);
+    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction, noted);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -30213,10 +30372,9 @@ class Gateway::Impl : public detail::NoteSource {
   std::string root_url;
   std::string default_secret;
   detail::GatewayState state;
-  detail::GatewayProblems problems{state};
+  detail::GatewayProblems problems;
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
-  std::vector<std::string> without_findings;
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
@@ -30340,8 +30498,7 @@ MOCK_GATEWAY_INLINE Review Gateway::review() const { return review(RequestScope(
 
 MOCK_GATEWAY_INLINE Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.state.journal, *impl.state.chaos, scope, impl.without_findings,
-                             impl.patience_here());
+  return impl.problems.review(scope, impl.patience_here());
 }
 
 MOCK_GATEWAY_INLINE std::string Gateway::state(const std::string& machine) const { return asked().state.script->state(machine); }
@@ -32062,6 +32219,8 @@ MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& 
 MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.operations = read_value<std::vector<Operation>>(reader, node);
+  for (std::size_t index = 0; index < key.operations.size(); ++index)
+    reader.refer(ScriptReference::Kind::operation, key.operations[index].to_string(), node.element(index).pointer);
   key.options = key.options.operations(key.operations);
 }
 
@@ -32535,6 +32694,9 @@ inline constexpr ScriptRow acceptance_rows[] = {
      &accept<&Acceptance::tool_calls_in_messages>},
     {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
     {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
+    {"allowed_tools", &boolean, "tool_choice of type allowed_tools", &accept<&Acceptance::allowed_tools>},
+    {"json_schema_without_schema", &boolean, "response_format json_schema without schema",
+     &accept<&Acceptance::json_schema_without_schema>},
     {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
     {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
     {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
@@ -33020,7 +33182,7 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
-// Warnings of hidden stubs, of states that nothing leads to, of models and keys that nobody has.
+// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -33138,7 +33300,8 @@ MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const Reac
   return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
 }
 
-MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+/// `is_all`: a state that only a call can lead to is a warning too.
+MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
     std::size_t stub;
@@ -33149,9 +33312,12 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, std::vector<Scri
   std::map<State, std::size_t> told;
   std::set<std::string> asked;  // state machines that a stub asks for
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    for (const MachineState& wanted : plan.stubs[stub].plan.in_states) {
+    const std::vector<MachineState>& states = plan.stubs[stub].plan.in_states;
+    bool is_told = false;
+    for (const MachineState& wanted : states) {
       asked.insert(wanted.machine);
-      if (reachable.has(state_of(wanted))) continue;
+      if (reachable.has(state_of(wanted)) || (!is_all && !is_spelled_out(states))) continue;
+      if (is_spelled_out(states) && std::exchange(is_told, true)) continue;
       const auto [known, is_new] = told.try_emplace(state_of(wanted), dead.size());
       if (is_new)
         dead.push_back({stub, wanted, 0});
@@ -33180,7 +33346,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, std::vector<Scri
       problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
 }
 
-// Models and keys.
+// Models, keys and operations.
 
 /// The names that the documents declare.
 MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan) {
@@ -33202,14 +33368,23 @@ MOCK_GATEWAY_INLINE std::set<std::string> declared_keys(const ScriptPlan& plan) 
   return names;
 }
 
+MOCK_GATEWAY_INLINE bool is_of_operation(ScriptReference::Kind kind) {
+  return kind == ScriptReference::Kind::operation || kind == ScriptReference::Kind::operation_of_failure;
+}
+
 MOCK_GATEWAY_INLINE void keep_open_references(ScriptPlan& plan) {
   const std::set<std::string> models = declared_models(plan);
   const std::set<std::string> keys = declared_keys(plan);
   std::map<std::pair<ScriptReference::Kind, std::string>, std::size_t> known;
+  std::set<std::string> operations;
+  for (const ScriptedOperation& one : plan.operations) operations.insert(operation(one.method, one.path).to_string());
+  const auto declared_for = [&](ScriptReference::Kind kind) -> const std::set<std::string>& {
+    if (kind == ScriptReference::Kind::model) return models;
+    return is_of_operation(kind) ? operations : keys;
+  };
   for (const ScriptPart& part : plan.parts) {
     for (const ScriptReference& reference : part.references) {
-      const std::set<std::string>& declared = reference.kind == ScriptReference::Kind::model ? models : keys;
-      if (declared.count(reference.name) > 0) continue;
+      if (declared_for(reference.kind).count(reference.name) > 0) continue;
       const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
       if (is_new)
         plan.open_references.push_back(
@@ -33228,12 +33403,33 @@ MOCK_GATEWAY_INLINE ScriptProblem problem_of(const OpenReference& open, Severity
   return problem;
 }
 
-MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+MOCK_GATEWAY_INLINE void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all) {
   warn_of_hidden(plan, problems);
-  warn_of_states(plan, problems);
+  warn_of_states(plan, is_all, problems);
   keep_open_references(plan);
   plan.parts.clear();
   plan.taken.clear();
+}
+
+/// What is wrong about the name of an operation; empty: nothing.
+MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
+  const std::size_t space = open.name.find(' ');
+  const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
+  const Route route = operations.find(named.method, named.path);
+  if (route.operation != named)
+    return in_quotes(open.name) + " means nothing: what it names is a part of the operation " +
+           in_quotes(route.operation.to_string());
+  if (route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method) return {};
+  std::vector<std::string> known = {chat_completions().to_string(), list_models().to_string()};
+  for (const Operation& one : operations.mounted()) known.push_back(one.to_string());
+  for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
+  const std::string others = script_reading::suggestion(open.name, known);
+  const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
+  // What is forced for it is answered all the same, and may be all that is meant.
+  const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
+  if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
+  return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
+         (is_of_failure ? "this failure alone answers there" : "this allows nothing until it has one") + others;
 }
 
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -33249,6 +33445,11 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    if (is_of_operation(open.kind)) {
+      const std::string message = unknown_operation(open, plan, gateway.operations);
+      if (!message.empty()) problems.push_back(problem_of(open, Severity::warning, message));
+      continue;
+    }
     const bool is_model = open.kind == ScriptReference::Kind::model;
     const std::vector<std::string>& known = is_model ? models : keys;
     if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;
@@ -34154,7 +34355,11 @@ MOCK_GATEWAY_INLINE void add_failure(ScriptReader& reader, const ScriptNode& nod
     reader.read_object(scope, scope_table, nullptr);
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
-    if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
+    if (kind == "operation") {
+      const auto named = read_value<Operation>(reader, value);
+      forced.scope = named;
+      reader.refer(ScriptReference::Kind::operation_of_failure, named.to_string(), value.pointer);
+    }
     if (kind == "model") {
       forced.scope = for_model(script_values::text_of(value));
       reader.refer(ScriptReference::Kind::model, script_values::text_of(value), value.pointer);
@@ -34333,7 +34538,8 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 MOCK_GATEWAY_INLINE ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
 /// It says where the rest comes from, and changes nothing of it.
-MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void*) {
+MOCK_GATEWAY_INLINE void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
+  plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
   if (const Json* const list = node.find("findings")) {
     if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");
@@ -35303,231 +35509,231 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2607    evidence/verification.hpp
 //   2739    model/finding.hpp
 //   2781    evidence/review.hpp
-//   2894    model/operation.hpp
-//   2923    keys/api_key.hpp
-//   3011    keys/keys.hpp
-//   3067    model/profile.hpp
-//   3099    model/tokenizer.hpp
-//   3111    gateway/options.hpp
-//   3237    model/acceptance.hpp
-//   3396    model/chat_request.hpp
-//   3555    script/scope.hpp
-//   3601    script/failure_scope.hpp
-//   3639    script/chaos.hpp
-//   3739    gateway/sweep.hpp
-//   3887    gateway/catalogue.hpp
-//   4050    core/error.hpp
-//   4065    document/script_document.hpp
-//   4205    evidence/evidence_json.hpp
-//   4227    core/printed.hpp
-//   4261    core/reporter.hpp
-//   4347  Implementation
-//   4404    core/text.hpp
-//   4517    core/random.hpp
-//   4551    core/json_reader.hpp
-//   4610    core/json_pointer.hpp
-//   4629    core/calendar.hpp
-//   4666    core/access.hpp
-//   4720    core/timeline.hpp
-//   4882    core/process.hpp
-//   4909    core/warning.hpp
-//   4921    model/profile_traits.hpp
-//   5030    model/checks.hpp
-//   5049    model/reply_data.hpp
-//   5119    model/request_error.hpp
-//   5135    model/chat_parser.hpp
-//   5156    model/finding_kinds.hpp
-//   5223    model/reply_checks.hpp
-//   5260    model/chat_fields.hpp
-//   5311    model/chat_reader.hpp
-//   5406    keys/secrets.hpp
-//   5455    keys/key_store.hpp
-//   5609    answer/bodies.hpp
-//   5638    answer/events.hpp
-//   5688    answer/tokens.hpp
-//   5767    answer/completion.hpp
-//   5878    answer/completion_json.hpp
-//   5915    answer/completion_events.hpp
-//   5985    answer/words.hpp
-//   6002    answer/default_reply.hpp
-//   6020    answer/schema_pattern.hpp
-//   6119    answer/schema_instance.hpp
-//   6143    answer/occurrences.hpp
-//   6168    answer/schema_checker.hpp
-//   6265    script/matcher_node.hpp
-//   6374    script/script.hpp
-//   6651    script/chaos_plan.hpp
-//   6685    script/chaos_rules.hpp
-//   6767    script/connection_faults.hpp
-//   6825    script/forced_failures.hpp
-//   6874    script/hiding.hpp
-//   6917    script/excerpts.hpp
-//   6945    script/json_comparison.hpp
-//   6974    script/matcher_leaf.hpp
-//   7007    delivery/gzip.hpp
-//   7035    delivery/framing.hpp
-//   7086    delivery/outlet.hpp
-//   7146    delivery/pace_schedule.hpp
-//   7190    delivery/kept_answer.hpp
-//   7288    delivery/progress.hpp
-//   7388    delivery/delivery.hpp
-//   7569    delivery/waits.hpp
-//   7676    evidence/kept_problems.hpp
-//   7748    evidence/record.hpp
-//   8011    evidence/gateway_parts.hpp
-//   8032    evidence/review_parts.hpp
-//   8080    evidence/diagnosis.hpp
-//   8152    evidence/gateway_problems.hpp
-//   8252    evidence/redaction.hpp
-//   8273    http/sockets.hpp
-//   8391    http/connection.hpp
-//   8626    http/request_reader.hpp
-//   8683    http/server.hpp
-//   8747    http/turned_away.hpp
-//   8803    http/acceptor.hpp
-//   8856    http/compatibility.hpp
-//   8868    http/workers.hpp
-//   8933    http/response.hpp
-//   8951    serve/asked_requests.hpp
-//   9033    serve/operations.hpp
-//   9089    serve/gateway_state.hpp
-//   9150    serve/served_request.hpp
-//   9291    serve/runner.hpp
-//   9339    serve/connection_loop.hpp
-//   9367    serve/request_checks.hpp
-//   9392    serve/tester_code.hpp
-//   9451    serve/explanation.hpp
-//   9476    gateway/option_values.hpp
-//   9533    gateway/catalogue_entries.hpp
-//   9729    gateway/sweep_run.hpp
-//   9756    document/loaded_document.hpp
-//   9791    document/script_reader.hpp
-//   9982    document/script_files.hpp
-//  10003    document/script_references.hpp
-//  10040    document/script_sections.hpp
-//  10160    document/script_values.hpp
-//  10294    core/calendar.cpp
-//  10406    core/clock.cpp
-//  10989    core/json_pointer.cpp
-//  11048    core/json_reader.cpp
-//  11373    core/process.cpp
-//  11399    core/random.cpp
-//  11456    core/reporter.cpp
-//  11541    core/source_location.cpp
-//  11557    core/text.cpp
-//  11908    core/wait.cpp
-//  11920    core/warning.cpp
-//  11936    model/acceptance.cpp
-//  11998    model/chat_fields.cpp
-//  12142    model/chat_messages.cpp
-//  12347    model/chat_reader.cpp
-//  12700    model/chat_request.cpp
-//  12813    model/checks.cpp
-//  12853    model/connection_fault.cpp
-//  12947    model/failure.cpp
-//  13127    model/fault.cpp
-//  13260    model/finding.cpp
-//  13287    model/hold.cpp
-//  13309    model/http_reply.cpp
-//  13360    model/pace.cpp
-//  13571    model/profile.cpp
-//  13744    model/range.cpp
-//  13774    model/received_request.cpp
-//  13848    model/reply.cpp
-//  14322    model/reply_checks.cpp
-//  14529    model/sse_dialect.cpp
-//  14692    keys/api_key.cpp
-//  14744    keys/key_store.cpp
-//  15170    keys/keys.cpp
-//  15218    keys/secrets.cpp
-//  15425    answer/bodies.cpp
-//  15534    answer/completion.cpp
-//  15772    answer/completion_events.cpp
-//  15985    answer/completion_json.cpp
-//  16205    answer/default_reply.cpp
-//  16371    answer/events.cpp
-//  16392    answer/occurrences.cpp
-//  16416    answer/schema_checker.cpp
-//  16890    answer/schema_instance.cpp
-//  17272    answer/schema_pattern.cpp
-//  17692    answer/tokens.cpp
-//  17923    answer/words.cpp
-//  17986    script/chaos.cpp
-//  18129    script/chaos_rules.cpp
-//  18238    script/connection_faults.cpp
-//  18349    script/excerpts.cpp
-//  18414    script/field_matchers.cpp
-//  18757    script/forced_failures.cpp
-//  18857    script/hiding.cpp
-//  18916    script/json_comparison.cpp
-//  19004    script/matcher.cpp
-//  19239    script/matchers.cpp
-//  19589    script/scope.cpp
-//  19651    script/script.cpp
-//  20088    script/text_matchers.cpp
-//  20209    delivery/delivery.cpp
-//  20801    delivery/framing.cpp
-//  20908    delivery/gzip.cpp
-//  20977    delivery/kept_answer.cpp
-//  21070    delivery/pace_schedule.cpp
-//  21141    delivery/progress.cpp
-//  21206    evidence/diagnosis.cpp
-//  21421    evidence/evidence_json.cpp
-//  21742    evidence/exchange.cpp
-//  22042    evidence/gateway_problems.cpp
-//  22489    evidence/journal.cpp
-//  22629    evidence/kept_problems.cpp
-//  22742    evidence/notes.cpp
-//  22869    evidence/record.cpp
-//  23328    evidence/redaction.cpp
-//  23436    evidence/retries.cpp
-//  23820    evidence/review.cpp
-//  24154    evidence/sent_answer.cpp
-//  24272    evidence/verification.cpp
-//  24390    http/acceptor.cpp
-//  24501    http/compatibility.cpp
-//  24613    http/connection.cpp
-//  25116    http/request_reader.cpp
-//  25491    http/response.cpp
-//  25574    http/server.cpp
-//  25909    http/sockets.cpp
-//  26421    http/turned_away.cpp
-//  26513    http/workers.cpp
-//  26651    serve/asked_requests.cpp
-//  26726    serve/chat_judge.cpp
-//  26997    serve/connection_loop.cpp
-//  27092    serve/delivery_report.cpp
-//  27185    serve/explanation.cpp
-//  27253    serve/gateway_state.cpp
-//  27293    serve/judge.cpp
-//  27494    serve/operations.cpp
-//  27651    serve/profile_headers.cpp
-//  27695    serve/reply_answer.cpp
-//  27837    serve/request_checks.cpp
-//  27894    serve/runner.cpp
-//  28104    serve/served_request.cpp
-//  28177    gateway/catalogue.cpp
-//  28548    gateway/catalogue_delivery.cpp
-//  29112    gateway/catalogue_entries.cpp
-//  29272    gateway/catalogue_failures.cpp
-//  29537    gateway/catalogue_replies.cpp
-//  29935    gateway/chat_script.cpp
-//  30084    gateway/gateway.cpp
-//  30367    gateway/options.cpp
-//  30555    gateway/sweep.cpp
-//  31004    document/script_document.cpp
-//  31403    document/script_faults.cpp
-//  31703    document/script_files.cpp
-//  31852    document/script_gateway.cpp
-//  32110    document/script_matchers.cpp
-//  32441    document/script_objects.cpp
-//  32653    document/script_reader.cpp
-//  33021    document/script_references.cpp
-//  33288    document/script_replies.cpp
-//  33762    document/script_schema.cpp
-//  33873    document/script_sections.cpp
-//  34415    document/script_values.cpp
-//  34815  Adapters
-//  34832    adapters/catch2.hpp
-//  34992    adapters/doctest.hpp
-//  35157    adapters/gtest.hpp
+//   2902    model/operation.hpp
+//   2931    keys/api_key.hpp
+//   3019    keys/keys.hpp
+//   3075    model/profile.hpp
+//   3107    model/tokenizer.hpp
+//   3119    gateway/options.hpp
+//   3245    model/acceptance.hpp
+//   3415    model/chat_request.hpp
+//   3576    script/scope.hpp
+//   3622    script/failure_scope.hpp
+//   3660    script/chaos.hpp
+//   3760    gateway/sweep.hpp
+//   3908    gateway/catalogue.hpp
+//   4074    core/error.hpp
+//   4089    document/script_document.hpp
+//   4229    evidence/evidence_json.hpp
+//   4251    core/printed.hpp
+//   4285    core/reporter.hpp
+//   4371  Implementation
+//   4428    core/text.hpp
+//   4541    core/random.hpp
+//   4575    core/json_reader.hpp
+//   4634    core/json_pointer.hpp
+//   4653    core/calendar.hpp
+//   4690    core/access.hpp
+//   4744    core/timeline.hpp
+//   4906    core/process.hpp
+//   4933    core/warning.hpp
+//   4945    model/profile_traits.hpp
+//   5054    model/checks.hpp
+//   5073    model/reply_data.hpp
+//   5143    model/request_error.hpp
+//   5159    model/chat_parser.hpp
+//   5180    model/finding_kinds.hpp
+//   5247    model/reply_checks.hpp
+//   5284    model/chat_fields.hpp
+//   5335    model/chat_reader.hpp
+//   5433    keys/secrets.hpp
+//   5482    keys/key_store.hpp
+//   5636    answer/bodies.hpp
+//   5665    answer/events.hpp
+//   5715    answer/tokens.hpp
+//   5794    answer/completion.hpp
+//   5905    answer/completion_json.hpp
+//   5942    answer/completion_events.hpp
+//   6012    answer/words.hpp
+//   6029    answer/default_reply.hpp
+//   6047    answer/schema_pattern.hpp
+//   6146    answer/schema_instance.hpp
+//   6170    answer/occurrences.hpp
+//   6195    answer/schema_checker.hpp
+//   6292    script/matcher_node.hpp
+//   6401    script/script.hpp
+//   6678    script/chaos_plan.hpp
+//   6712    script/chaos_rules.hpp
+//   6794    script/connection_faults.hpp
+//   6852    script/forced_failures.hpp
+//   6901    script/hiding.hpp
+//   6944    script/excerpts.hpp
+//   6972    script/json_comparison.hpp
+//   7001    script/matcher_leaf.hpp
+//   7034    delivery/gzip.hpp
+//   7062    delivery/framing.hpp
+//   7113    delivery/outlet.hpp
+//   7173    delivery/pace_schedule.hpp
+//   7217    delivery/kept_answer.hpp
+//   7315    delivery/progress.hpp
+//   7415    delivery/delivery.hpp
+//   7596    delivery/waits.hpp
+//   7703    evidence/kept_problems.hpp
+//   7775    evidence/record.hpp
+//   8038    evidence/gateway_parts.hpp
+//   8059    evidence/review_parts.hpp
+//   8113    evidence/diagnosis.hpp
+//   8185    evidence/gateway_problems.hpp
+//   8290    evidence/redaction.hpp
+//   8311    http/sockets.hpp
+//   8429    http/connection.hpp
+//   8664    http/request_reader.hpp
+//   8721    http/server.hpp
+//   8785    http/turned_away.hpp
+//   8841    http/acceptor.hpp
+//   8894    http/compatibility.hpp
+//   8906    http/workers.hpp
+//   8971    http/response.hpp
+//   8989    serve/asked_requests.hpp
+//   9071    serve/operations.hpp
+//   9127    serve/gateway_state.hpp
+//   9188    serve/served_request.hpp
+//   9329    serve/runner.hpp
+//   9377    serve/connection_loop.hpp
+//   9405    serve/request_checks.hpp
+//   9430    serve/tester_code.hpp
+//   9489    serve/explanation.hpp
+//   9514    gateway/option_values.hpp
+//   9571    gateway/catalogue_entries.hpp
+//   9767    gateway/sweep_run.hpp
+//   9794    document/loaded_document.hpp
+//   9829    document/script_reader.hpp
+//  10020    document/script_files.hpp
+//  10041    document/script_references.hpp
+//  10079    document/script_sections.hpp
+//  10201    document/script_values.hpp
+//  10335    core/calendar.cpp
+//  10447    core/clock.cpp
+//  11030    core/json_pointer.cpp
+//  11089    core/json_reader.cpp
+//  11414    core/process.cpp
+//  11440    core/random.cpp
+//  11497    core/reporter.cpp
+//  11582    core/source_location.cpp
+//  11598    core/text.cpp
+//  11950    core/wait.cpp
+//  11962    core/warning.cpp
+//  11978    model/acceptance.cpp
+//  12048    model/chat_fields.cpp
+//  12192    model/chat_messages.cpp
+//  12397    model/chat_reader.cpp
+//  12789    model/chat_request.cpp
+//  12902    model/checks.cpp
+//  12942    model/connection_fault.cpp
+//  13036    model/failure.cpp
+//  13216    model/fault.cpp
+//  13349    model/finding.cpp
+//  13376    model/hold.cpp
+//  13398    model/http_reply.cpp
+//  13449    model/pace.cpp
+//  13660    model/profile.cpp
+//  13835    model/range.cpp
+//  13865    model/received_request.cpp
+//  13939    model/reply.cpp
+//  14413    model/reply_checks.cpp
+//  14620    model/sse_dialect.cpp
+//  14783    keys/api_key.cpp
+//  14835    keys/key_store.cpp
+//  15261    keys/keys.cpp
+//  15309    keys/secrets.cpp
+//  15516    answer/bodies.cpp
+//  15625    answer/completion.cpp
+//  15863    answer/completion_events.cpp
+//  16076    answer/completion_json.cpp
+//  16296    answer/default_reply.cpp
+//  16475    answer/events.cpp
+//  16496    answer/occurrences.cpp
+//  16520    answer/schema_checker.cpp
+//  16994    answer/schema_instance.cpp
+//  17376    answer/schema_pattern.cpp
+//  17796    answer/tokens.cpp
+//  18027    answer/words.cpp
+//  18090    script/chaos.cpp
+//  18233    script/chaos_rules.cpp
+//  18342    script/connection_faults.cpp
+//  18453    script/excerpts.cpp
+//  18518    script/field_matchers.cpp
+//  18861    script/forced_failures.cpp
+//  18961    script/hiding.cpp
+//  19020    script/json_comparison.cpp
+//  19108    script/matcher.cpp
+//  19343    script/matchers.cpp
+//  19693    script/scope.cpp
+//  19755    script/script.cpp
+//  20192    script/text_matchers.cpp
+//  20313    delivery/delivery.cpp
+//  20905    delivery/framing.cpp
+//  21012    delivery/gzip.cpp
+//  21081    delivery/kept_answer.cpp
+//  21174    delivery/pace_schedule.cpp
+//  21245    delivery/progress.cpp
+//  21310    evidence/diagnosis.cpp
+//  21525    evidence/evidence_json.cpp
+//  21846    evidence/exchange.cpp
+//  22146    evidence/gateway_problems.cpp
+//  22599    evidence/journal.cpp
+//  22739    evidence/kept_problems.cpp
+//  22852    evidence/notes.cpp
+//  22979    evidence/record.cpp
+//  23438    evidence/redaction.cpp
+//  23546    evidence/retries.cpp
+//  23938    evidence/review.cpp
+//  24312    evidence/sent_answer.cpp
+//  24430    evidence/verification.cpp
+//  24548    http/acceptor.cpp
+//  24659    http/compatibility.cpp
+//  24771    http/connection.cpp
+//  25274    http/request_reader.cpp
+//  25649    http/response.cpp
+//  25732    http/server.cpp
+//  26067    http/sockets.cpp
+//  26579    http/turned_away.cpp
+//  26671    http/workers.cpp
+//  26809    serve/asked_requests.cpp
+//  26884    serve/chat_judge.cpp
+//  27155    serve/connection_loop.cpp
+//  27250    serve/delivery_report.cpp
+//  27343    serve/explanation.cpp
+//  27411    serve/gateway_state.cpp
+//  27451    serve/judge.cpp
+//  27652    serve/operations.cpp
+//  27809    serve/profile_headers.cpp
+//  27853    serve/reply_answer.cpp
+//  27995    serve/request_checks.cpp
+//  28052    serve/runner.cpp
+//  28262    serve/served_request.cpp
+//  28335    gateway/catalogue.cpp
+//  28707    gateway/catalogue_delivery.cpp
+//  29271    gateway/catalogue_entries.cpp
+//  29431    gateway/catalogue_failures.cpp
+//  29696    gateway/catalogue_replies.cpp
+//  30094    gateway/chat_script.cpp
+//  30243    gateway/gateway.cpp
+//  30524    gateway/options.cpp
+//  30712    gateway/sweep.cpp
+//  31161    document/script_document.cpp
+//  31560    document/script_faults.cpp
+//  31860    document/script_files.cpp
+//  32009    document/script_gateway.cpp
+//  32269    document/script_matchers.cpp
+//  32600    document/script_objects.cpp
+//  32815    document/script_reader.cpp
+//  33183    document/script_references.cpp
+//  33489    document/script_replies.cpp
+//  33963    document/script_schema.cpp
+//  34074    document/script_sections.cpp
+//  34621    document/script_values.cpp
+//  35021  Adapters
+//  35038    adapters/catch2.hpp
+//  35198    adapters/doctest.hpp
+//  35363    adapters/gtest.hpp

@@ -47,6 +47,8 @@ constexpr Switch switches[] = {
     {"tool_calls_in_messages", &Acceptance::tool_calls_in_messages},
     {"stop_as_string", &Acceptance::stop_as_string},
     {"tool_choice_required", &Acceptance::tool_choice_required},
+    {"allowed_tools", &Acceptance::allowed_tools},
+    {"json_schema_without_schema", &Acceptance::json_schema_without_schema},
     {"custom_tools", &Acceptance::custom_tools},
     {"max_completion_tokens", &Acceptance::max_completion_tokens},
     {"logprobs", &Acceptance::logprobs},

@@ -81,7 +81,8 @@ ScriptText read_script(Control& control, const std::string& body, const ScriptTe
   std::vector<ScriptProblem> problems;
   detail::ScriptReader reader(parsed.source(), problems, plan->gates);
   detail::script_documents::read_whole(reader, parsed.value(), *plan);
-  if (problems.empty()) detail::script_references::resolve(*plan, problems);
+  // Another call may lead to a state that a stub of this one waits for.
+  if (problems.empty()) detail::script_references::resolve(*plan, problems, whole);
   refuse_gateway(parsed.value(), reader);
   if (!options.scope.empty()) put_into_scope(*plan, parsed.value(), options.scope, reader);
   for (ScriptProblem& missing :

@@ -18,7 +18,8 @@ ControlAnswer mount_stubs(Control& control, const ControlRequest& request) {
   const ScriptText script = read_script(control, request.body, {"POST stubs", "stubs", id});
   const std::vector<Stub> stubs = script.document.mount(control.gateway()).stubs();
   control.layer.add(stubs, id);
-  return {201, Json{{"stubs", stubs_json(control, stubs)}}};
+  return {201, Json{{"stubs", stubs_json(control, stubs)},
+                    {"warnings", as_json(script.document.warnings(control.gateway()))}}};
 }
 
 ControlAnswer list_stubs(Control& control, const ControlRequest& request) {

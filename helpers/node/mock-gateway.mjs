@@ -160,11 +160,14 @@ export class Scope {
 
   control(method, path, body, query) { return this.server.control(method, path, body, { scope: this.id, ...query }); }
 
-  // Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them.
+  // Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Prints what is
+  // hardly meant.
   async stubs(documents) {
-    const source = lineOfTest();
-    const placed = documents.map((each) => (each === Object(each) ? { ...source, ...each } : each));
-    const { stubs } = await this.control('POST', '/stubs', { stubs: placed });
+    const line = lineOfTest();
+    const placed = documents.map((each) => (each === Object(each) ? { ...line, ...each } : each));
+    const { stubs, warnings } = await this.control('POST', '/stubs', { stubs: placed });
+    const at = line.source ? `${line.source}: ` : '';
+    for (const { pointer, message } of warnings) console.warn(`${at}${pointer}: ${message}`);
     return stubs.map(({ id }) => new Stub(this.server, `/stubs/${id}`));
   }
 

@@ -172,6 +172,17 @@ describe('what a test does with it', () => {
     await assert.rejects(gateway.close(), ({ message }) => message.includes(`expectation not met  the stub at ${place}  expected 1 call`));
   });
 
+  test('a stub that hardly says what was meant is told with the line that mounts it', async (t) => {
+    const gateway = await openGateway(t);
+    const told = t.mock.method(console, 'warn', () => {});
+    const line = () => /test\.mjs:(\d+)/.exec(new Error().stack.split('\n')[2])[1];
+    const [, place] = [await gateway.stub({ in_state: { machine: 'login', state: 'started' }, reply: 'a' }), line()];
+    await gateway.stub({ in_state: { login: 'started' }, reply: 'a' });
+    assert.equal(told.mock.callCount(), 1);
+    const [text] = told.mock.calls[0].arguments;
+    assert.ok(text.includes(`mock-gateway.test.mjs:${place}: /stubs/0/in_state: {"machine": "login", "state": "started"} names two`), text);
+  });
+
   test('a stub is mounted from a folder that is gone, and where stacks are no text', async (t) => {
     const gateway = await openGateway(t);
     const [before, folder] = [process.cwd(), mkdtempSync(join(tmpdir(), 'mock-gateway-gone-'))];

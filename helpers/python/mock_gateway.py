@@ -146,11 +146,14 @@ class Scope(contextlib.AbstractContextManager):
         return self.stubs([dict(*document, **fields)])[0]
 
     def stubs(self, documents):
-        """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them."""
-        source = {"source": _line_of_test()}
-        documents = [{**source, **each} if isinstance(each, dict) else each for each in documents]
-        mounted = self.control("POST", "/stubs", {"stubs": documents})["stubs"]
-        return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted]
+        """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Says what
+        is hardly meant."""
+        line = _line_of_test()
+        documents = [{"source": line, **each} if isinstance(each, dict) else each for each in documents]
+        mounted = self.control("POST", "/stubs", {"stubs": documents})
+        for warning in mounted["warnings"]:
+            print(f"{line}: {warning['pointer']}: {warning['message']}", file=sys.stderr)
+        return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted["stubs"]]
 
     # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
     def fail(self, *document, **fields): self.control("POST", "/failures", dict(*document, **fields))

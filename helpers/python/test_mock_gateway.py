@@ -148,6 +148,19 @@ def test_a_stub_is_named_by_the_line_that_mounts_it(mock_gateway_server):
     assert f"expectation not met  the stub at {place}  expected 1 call, got 0" in str(wrong.value)
 
 
+def test_a_stub_that_hardly_says_what_was_meant_is_told_with_the_line_that_mounts_it(gateway, capsys):
+    line = sys._getframe().f_lineno + 1
+    gateway.stub(in_state={"machine": "login", "state": "started"}, reply="a")
+    told = capsys.readouterr().err
+    assert f'test_mock_gateway.py:{line}: /stubs/0/in_state: {{"machine": "login", "state": "started"}} names two' in told
+    assert told.count("\n") == 1
+    gateway.stubs([{"when": {"user_says": "Hi"}, "reply": "a"}, {"when": {"model_is": "fasst"}, "reply": "b"}])
+    told = capsys.readouterr().err
+    assert f"test_mock_gateway.py:{line + 4}: /stubs/1/when/model_is: the gateway serves no model" in told
+    gateway.stub(in_state={"login": "started"}, reply="a")
+    assert capsys.readouterr().err == ""
+
+
 def test_a_stub_is_named_by_its_whole_path_from_elsewhere_and_from_nowhere(gateway, monkeypatch, tmp_path):
     for folder in [tmp_path / "elsewhere", tmp_path / "nowhere"]:
         folder.mkdir()

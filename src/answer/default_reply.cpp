@@ -84,6 +84,17 @@ ScriptedToolCall call_of(const ChatRequest& request, std::size_t tool, SchemaTex
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
+/// The tools of which `tool_choice` demands one, by their places.
+std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
+  const std::vector<std::string>& allowed = request.tool_choice.allowed;
+  std::vector<std::size_t> tools;
+  for (std::size_t tool = 0; tool < request.tools.size(); ++tool) {
+    const std::string& name = request.tools[tool].name;
+    if (allowed.empty() || std::find(allowed.begin(), allowed.end(), name) != allowed.end()) tools.push_back(tool);
+  }
+  return tools;
+}
+
 /// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
 /// takes several at once and has several tools.
 std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
@@ -94,12 +105,14 @@ std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaT
     while (tool < tools && request.tools[tool].name != request.tool_choice.name) ++tool;
     if (tool == tools) return {{request.tool_choice.name, "{}"}};
     calls.push_back(call_of(request, tool, schemas, random));
-  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required && tools > 0) {
-    const std::size_t first = static_cast<std::size_t>(random.below(tools));
-    calls.push_back(call_of(request, first, schemas, random));
-    if (request.parallel_tool_calls.value_or(false) && tools > 1) {
-      const std::size_t step = 1 + static_cast<std::size_t>(random.below(tools - 1));
-      calls.push_back(call_of(request, (first + step) % tools, schemas, random));
+  } else if (request.tool_choice.mode == wire::ToolChoice::Mode::required) {
+    const std::vector<std::size_t> demanded = demanded_tools(request);
+    if (demanded.empty()) return calls;
+    const std::size_t first = static_cast<std::size_t>(random.below(demanded.size()));
+    calls.push_back(call_of(request, demanded[first], schemas, random));
+    if (request.parallel_tool_calls.value_or(false) && demanded.size() > 1) {
+      const std::size_t step = 1 + static_cast<std::size_t>(random.below(demanded.size() - 1));
+      calls.push_back(call_of(request, demanded[(first + step) % demanded.size()], schemas, random));
     }
   }
   return calls;

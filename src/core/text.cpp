@@ -348,9 +348,10 @@ std::optional<std::string> percent_decode(std::string_view text) {
 }
 
 std::string seconds(std::chrono::nanoseconds duration) {
-  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  if (all <= 0) return "0 s";
-  return decimal(all, 1000) + " s";
+  const std::int64_t microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  if (microseconds >= 1000) return decimal(microseconds / 1000, 1000) + " s";
+  if (microseconds > 0) return decimal(microseconds, 1000) + " ms";
+  return duration > std::chrono::nanoseconds::zero() ? "less than 0.001 ms" : "0 s";
 }
 
 }  // namespace text

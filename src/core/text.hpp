@@ -113,7 +113,7 @@ std::optional<std::string> percent_decode(std::string_view text);
 /// RFC 4648, 4, padded.
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down; a negative duration as 0.
+/// "0.5 s": whole milliseconds, rounded down; below one "0.4 ms", whole microseconds; a negative duration as 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text

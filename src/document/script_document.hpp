@@ -127,8 +127,8 @@ class ScriptDocument {
   /// What can be served and is hardly meant: a stub that an earlier one hides, a state that nothing leads to.
   const std::vector<ScriptProblem>& warnings() const&;
   std::vector<ScriptProblem> warnings() &&;
-  /// The same, and what only that gateway can tell: models that it does not serve, and keys in `key_is` that it does
-  /// not have.
+  /// The same, and what only that gateway can tell: models that it does not serve, keys in `key_is` that it does not
+  /// have, operations in a key's rights that nobody mounts, and such as are near to another in a failure's scope.
   std::vector<ScriptProblem> warnings(const Gateway& gateway) const;
   /// The files that were read, in order; empty for a value.
   const std::vector<std::string>& files() const&;

@@ -220,6 +220,8 @@ void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) 
 void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.operations = read_value<std::vector<Operation>>(reader, node);
+  for (std::size_t index = 0; index < key.operations.size(); ++index)
+    reader.refer(ScriptReference::Kind::operation, key.operations[index].to_string(), node.element(index).pointer);
   key.options = key.options.operations(key.operations);
 }
 

@@ -48,7 +48,7 @@ struct ScriptMistake {
 
 /// A name in a document of something that another place has: another section, another file, or the gateway.
 struct ScriptReference {
-  enum class Kind { model, key, key_of_failure };
+  enum class Kind { model, key, key_of_failure, operation, operation_of_failure };
   Kind kind;
   std::string name;
   std::string pointer;

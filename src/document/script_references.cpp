@@ -1,4 +1,4 @@
-// Warnings of hidden stubs, of states that nothing leads to, of models and keys that nobody has.
+// Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
 
 #include "script_references.hpp"
 
@@ -12,6 +12,7 @@
 #include "../core/text.hpp"
 #include "../script/hiding.hpp"
 #include "../serve/gateway_state.hpp"
+#include "../serve/operations.hpp"
 #include "script_sections.hpp"
 
 namespace mock_gateway {
@@ -130,7 +131,8 @@ std::string unreached(const MachineState& wanted, const ReachableStates& reachab
   return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
 }
 
-void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+/// `is_all`: a state that only a call can lead to is a warning too.
+void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProblem>& problems) {
   const ReachableStates reachable(plan);
   struct Dead {
     std::size_t stub;
@@ -141,9 +143,12 @@ void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
   std::map<State, std::size_t> told;
   std::set<std::string> asked;  // state machines that a stub asks for
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    for (const MachineState& wanted : plan.stubs[stub].plan.in_states) {
+    const std::vector<MachineState>& states = plan.stubs[stub].plan.in_states;
+    bool is_told = false;
+    for (const MachineState& wanted : states) {
       asked.insert(wanted.machine);
-      if (reachable.has(state_of(wanted))) continue;
+      if (reachable.has(state_of(wanted)) || (!is_all && !is_spelled_out(states))) continue;
+      if (is_spelled_out(states) && std::exchange(is_told, true)) continue;
       const auto [known, is_new] = told.try_emplace(state_of(wanted), dead.size());
       if (is_new)
         dead.push_back({stub, wanted, 0});
@@ -172,7 +177,7 @@ void warn_of_states(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
       problems.push_back(part.source->problem(Severity::warning, {"/states", misspelling(part.states)}));
 }
 
-// Models and keys.
+// Models, keys and operations.
 
 /// The names that the documents declare.
 std::set<std::string> declared_models(const ScriptPlan& plan) {
@@ -194,14 +199,23 @@ std::set<std::string> declared_keys(const ScriptPlan& plan) {
   return names;
 }
 
+bool is_of_operation(ScriptReference::Kind kind) {
+  return kind == ScriptReference::Kind::operation || kind == ScriptReference::Kind::operation_of_failure;
+}
+
 void keep_open_references(ScriptPlan& plan) {
   const std::set<std::string> models = declared_models(plan);
   const std::set<std::string> keys = declared_keys(plan);
   std::map<std::pair<ScriptReference::Kind, std::string>, std::size_t> known;
+  std::set<std::string> operations;
+  for (const ScriptedOperation& one : plan.operations) operations.insert(operation(one.method, one.path).to_string());
+  const auto declared_for = [&](ScriptReference::Kind kind) -> const std::set<std::string>& {
+    if (kind == ScriptReference::Kind::model) return models;
+    return is_of_operation(kind) ? operations : keys;
+  };
   for (const ScriptPart& part : plan.parts) {
     for (const ScriptReference& reference : part.references) {
-      const std::set<std::string>& declared = reference.kind == ScriptReference::Kind::model ? models : keys;
-      if (declared.count(reference.name) > 0) continue;
+      if (declared_for(reference.kind).count(reference.name) > 0) continue;
       const auto [open, is_new] = known.try_emplace({reference.kind, reference.name}, plan.open_references.size());
       if (is_new)
         plan.open_references.push_back(
@@ -220,12 +234,33 @@ ScriptProblem problem_of(const OpenReference& open, Severity severity, const std
   return problem;
 }
 
-void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems) {
+void resolve(ScriptPlan& plan, std::vector<ScriptProblem>& problems, bool is_all) {
   warn_of_hidden(plan, problems);
-  warn_of_states(plan, problems);
+  warn_of_states(plan, is_all, problems);
   keep_open_references(plan);
   plan.parts.clear();
   plan.taken.clear();
+}
+
+/// What is wrong about the name of an operation; empty: nothing.
+std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan, const Operations& operations) {
+  const std::size_t space = open.name.find(' ');
+  const Operation named = operation(open.name.substr(0, space), open.name.substr(space + 1));
+  const Route route = operations.find(named.method, named.path);
+  if (route.operation != named)
+    return in_quotes(open.name) + " means nothing: what it names is a part of the operation " +
+           in_quotes(route.operation.to_string());
+  if (route.kind != Route::Kind::unknown && route.kind != Route::Kind::wrong_method) return {};
+  std::vector<std::string> known = {chat_completions().to_string(), list_models().to_string()};
+  for (const Operation& one : operations.mounted()) known.push_back(one.to_string());
+  for (const ScriptedOperation& one : plan.operations) known.push_back(operation(one.method, one.path).to_string());
+  const std::string others = script_reading::suggestion(open.name, known);
+  const bool is_of_failure = open.kind == ScriptReference::Kind::operation_of_failure;
+  // What is forced for it is answered all the same, and may be all that is meant.
+  const bool is_slip = route.kind == Route::Kind::unknown && others.find("; did you mean ") == 0;
+  if (is_of_failure && (plan.has_bundle || !is_slip)) return {};
+  return "the gateway has no operation " + in_quotes(open.name) + ", so that " +
+         (is_of_failure ? "this failure alone answers there" : "this allows nothing until it has one") + others;
 }
 
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
@@ -241,6 +276,11 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
+    if (is_of_operation(open.kind)) {
+      const std::string message = unknown_operation(open, plan, gateway.operations);
+      if (!message.empty()) problems.push_back(problem_of(open, Severity::warning, message));
+      continue;
+    }
     const bool is_model = open.kind == ScriptReference::Kind::model;
     const std::vector<std::string>& known = is_model ? models : keys;
     if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;

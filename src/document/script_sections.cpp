@@ -296,7 +296,11 @@ void add_failure(ScriptReader& reader, const ScriptNode& node, void* target) {
     reader.read_object(scope, scope_table, nullptr);
     const std::string_view kind = script_reading::only_key(scope, {"operation", "key", "model"}, "a scope");
     const ScriptNode value = scope.at(kind.data());
-    if (kind == "operation") forced.scope = read_value<Operation>(reader, value);
+    if (kind == "operation") {
+      const auto named = read_value<Operation>(reader, value);
+      forced.scope = named;
+      reader.refer(ScriptReference::Kind::operation_of_failure, named.to_string(), value.pointer);
+    }
     if (kind == "model") {
       forced.scope = for_model(script_values::text_of(value));
       reader.refer(ScriptReference::Kind::model, script_values::text_of(value), value.pointer);
@@ -475,7 +479,8 @@ inline constexpr ScriptTable bundle_table{"bundle", bundle_rows, std::size(bundl
 ScriptType bundle() { return {"object", nullptr, &bundle_table}; }
 
 /// It says where the rest comes from, and changes nothing of it.
-void check_bundle(ScriptReader& reader, const ScriptNode& node, void*) {
+void check_bundle(ScriptReader& reader, const ScriptNode& node, void* target) {
+  plan_of(target).has_bundle = true;
   reader.read_object(node, bundle_table, nullptr);
   if (const Json* const list = node.find("findings")) {
     if (!list->is_array()) script_reading::fail_expected(node.at("findings"), "a list");

@@ -83,6 +83,8 @@ struct ScriptPlan {
   std::vector<ScriptPart> parts;
   std::set<std::pair<std::string, std::string>> taken;
   std::vector<OpenReference> open_references;
+  /// Whether one of them is a bundle, which forces what a client was refused on whatever it asked for.
+  bool has_bundle = false;
 };
 
 namespace script_types {

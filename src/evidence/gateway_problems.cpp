@@ -9,6 +9,7 @@
 #include <set>
 
 #include "../core/error.hpp"
+#include "../core/reporter.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../model/operation.hpp"
@@ -242,8 +243,10 @@ void ReportedProblems::clear() {
   passed_over_.clear();
 }
 
-GatewayProblems::GatewayProblems(const GatewayParts& gateway)
-    : gateway_(gateway), sleeps_before_(expired_sleeps(gateway.clock).count) {}
+GatewayProblems::GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings)
+    : gateway_(gateway),
+      without_findings_(std::move(without_findings)),
+      sleeps_before_(expired_sleeps(gateway.clock).count) {}
 
 void GatewayProblems::reset() {
   reported_->clear();
@@ -339,13 +342,15 @@ std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, c
   return verified;
 }
 
-GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems) const {
+GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
   const Script::Stubs considered = stubs({});
   const Calls recorded = calls({}, considered);
   std::vector<Problem> untold;
   for (auto& [found, identity] : problems({}, considered, recorded))
     if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  const std::vector<std::string> untold_notes = reported_->new_notes(notes({}, considered, recorded));
+  std::vector<std::string> untold_notes;
+  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
+  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
   std::string text = message_of(untold, untold_notes);
   return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
 }
@@ -358,7 +363,9 @@ std::string GatewayProblems::new_notes(std::uint64_t since) const {
   for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
   add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
   add(notes, notes_of_open(*gateway_.journal, {}));
-  return lines_of(reported_->new_notes(std::move(notes)));
+  std::vector<std::string> all = new_findings(since);
+  add(all, reported_->new_notes(std::move(notes)));
+  return lines_of(all);
 }
 
 void GatewayProblems::pass_over_notes() const {

@@ -13,6 +13,8 @@
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
 #include "gateway_parts.hpp"
+#include "record.hpp"
+#include "review.hpp"
 #include "verification.hpp"
 
 namespace mock_gateway {
@@ -44,11 +46,13 @@ class ReportedProblems {
 class GatewayProblems {
  public:
   /// The gateway must outlive this.
-  explicit GatewayProblems(const GatewayParts& gateway);
+  GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
 
   /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
   /// for a key that the gateway never had.
   Verification verify(const RequestScope& scope, Duration patience) const;
+  /// What the client did wrong; it waits in the same way.
+  Review review(const RequestScope& scope, Duration patience) const;
   /// What nobody has looked at yet.
   struct Unreported {
     /// The message about problems and notes; empty when there is no such problem.
@@ -56,10 +60,10 @@ class GatewayProblems {
     /// The notes, when there is none: what to print when the test has failed.
     std::string notes;
   };
-  /// Without `with_problems`: notes alone.
-  Unreported unreported(bool with_problems) const;
+  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  Unreported unreported(bool with_problems, std::uint64_t since) const;
   /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call.
+  /// call. Findings about these that fail no review come first, unless a review has printed them.
   std::string new_notes(std::uint64_t since) const;
   /// What chaos and faults of connections have done until now is not new any more.
   void pass_over_notes() const;
@@ -74,6 +78,8 @@ class GatewayProblems {
   void add_connection_faults(Problems& problems) const;
   void add_expired_sleeps(Problems& problems) const;
   std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  std::vector<std::string> new_findings(std::uint64_t since) const;
   Script::Stubs stubs(const RequestScope& scope) const;
   /// The newest chat requests, oldest first; none when no stub asks for them.
   Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
@@ -86,6 +92,7 @@ class GatewayProblems {
   void mask(Problem& found) const;
 
   const GatewayParts& gateway_;
+  std::vector<std::string> without_findings_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
   std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
 };

@@ -302,11 +302,19 @@ std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
 }
 
+/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+bool has_new_key(const Seen& first, const Seen& second) {
+  return second.number && *second.number > 0 && second.call && second.call != first.call;
+}
+
 Finding idempotency_key_changed(const Seen& first, const Seen& second) {
+  const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
+  const std::string unknown = ", so that a server cannot know it for the same call. ";
   return finding(finding_kinds::idempotency_key_changed, first, second,
-                 "a retry (x-stainless-retry-count: " + std::to_string(*second.number) +
-                     ") with another Idempotency-Key than the try before it, so that a server cannot know it for the "
-                     "same call. Keep the key for all tries of a call.");
+                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
+                                  "Keep the key for all tries of a call."
+                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
+                                  "Send one key with all tries of a call.");
 }
 
 // --- Requests that ask the same --------------------------------------------------------------------------------------
@@ -360,8 +368,7 @@ class SameQuestion {
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
-    if (second.number && second.call && second.call != first.call)
-      findings_.push_back(idempotency_key_changed(first, second));
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
     is_retry_[at] = true;
     is_continued_[*continued] = true;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -374,6 +381,7 @@ class SameQuestion {
     if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
     if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
   const Group& same_;

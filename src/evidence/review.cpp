@@ -21,6 +21,7 @@
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
+#include "gateway_problems.hpp"
 #include "record.hpp"
 #include "review_parts.hpp"
 
@@ -254,8 +255,23 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
   if (advice.after && *advice.after == Duration{0}) advice.after.reset();
 }
 
+namespace review {
+
+/// Leaves out those that are switched off, and puts the others in order.
+void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+}
+
+}  // namespace review
+
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience) {
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported) {
   journal.wait_until_idle(scope, patience);
   const std::vector<Seen> all = review::look(journal, scope);
   std::vector<Finding> findings;
@@ -266,14 +282,34 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
   }
   review_retries(all, findings);
   review::review_sharing(all, findings);
-  const auto is_off = [&](const Finding& finding) {
-    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
-  };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+  review::arrange(findings, switched_off);
   return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
-                chaos_line(chaos, journal, scope));
+                chaos_line(chaos, journal, scope), std::move(reported));
+}
+
+std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since) {
+  const std::vector<Seen> all = review::look(journal, {});
+  std::vector<Finding> findings;
+  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
+    review_retries(all, findings);
+  review::arrange(findings, switched_off);
+  const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
+  return findings;
+}
+
+Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+}
+
+std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
+  found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
+  if (found.empty()) return {};
+  return {masked(Review(std::move(found), {}, 0, 0, 0, {}, nullptr).message())};
 }
 
 }  // namespace detail
@@ -285,13 +321,14 @@ Review& Review::operator=(Review&&) noexcept = default;
 Review::~Review() = default;
 
 Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
-               std::size_t open, std::string chaos)
+               std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
     : findings_(std::move(findings)),
       scope_(std::move(scope)),
       judged_(judged),
       evicted_(evicted),
       open_(open),
-      chaos_(std::move(chaos)) {}
+      chaos_(std::move(chaos)),
+      reported_(std::move(reported)) {}
 
 Review::operator bool() const {
   return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
@@ -316,6 +353,10 @@ std::string Review::message() const {
     return "clean: " + judged + (rest.empty() ? "" : "; " + rest) + chaos;
   }
   std::string lines;
+  std::vector<std::string> harmless;
+  for (const Finding& finding : findings_)
+    if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
+  if (reported_) reported_->add_notes(harmless);
   std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
   for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
   for (const Finding& finding : findings_) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,16 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+class ReportedProblems;
+
+}  // namespace detail
+
 /// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// `asked_again_early`, which a test brings about that expects an error and then asks again. Prints itself, a finding a
-/// line: CHECK(gateway.review()).
+/// `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter prints that one
+/// at the end of a test that has failed, unless the review was printed. Prints itself, a finding a line:
+/// CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -99,7 +107,7 @@ class [[nodiscard]] Review {
 
   /// For the library.
   Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
-         std::string chaos);
+         std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
  private:
   std::vector<Finding> findings_;
@@ -108,6 +116,7 @@ class [[nodiscard]] Review {
   std::size_t evicted_;
   std::size_t open_;
   std::string chaos_;
+  std::shared_ptr<detail::ReportedProblems> reported_;
 };
 
 /// Its message, with a line end behind it if it has several lines.

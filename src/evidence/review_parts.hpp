@@ -16,6 +16,7 @@ namespace mock_gateway {
 namespace detail {
 
 class ChaosRules;
+class ReportedProblems;
 
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
@@ -25,8 +26,13 @@ void require_finding_code(const std::string& code);
 void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
 
 /// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
+/// `reported` hears what the review prints.
 Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience);
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported);
+/// The findings about exchanges after `since` that fail no review.
+std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since);
 
 /// An exchange under review, with a copy of what may still change in its record.
 struct Seen {

@@ -119,7 +119,8 @@ Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, c
 /// What is told besides the answer, where the scenario says it.
 Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
   if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
-    const char* const plain = data.row.needs_stream ? nullptr : data.row.plain_finish_reason;
+    const bool is_streamed = data.row.needs_stream || outcome.streamed.value_or(false);
+    const char* const plain = is_streamed ? nullptr : data.row.plain_finish_reason;
     if (!plain || *outcome.finish_reason != plain)
       return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
   }
@@ -131,7 +132,7 @@ Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) 
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
   // Some clients write zeros where a stream has none.
-  return data.row.needs_stream ? Comparison::less : Comparison::whole;
+  return data.row.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
 Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {

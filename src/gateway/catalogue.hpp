@@ -39,6 +39,9 @@ struct ClientOutcome {
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
   std::optional<TokenUsage> usage = {};
+  /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
+  /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
+  std::optional<bool> streamed = {};
 };
 
 namespace detail {

@@ -82,8 +82,8 @@ class Gateway::Impl : public detail::NoteSource {
       : where(made),
         host(options.host),
         state{detail::facade::parts(options), (detail::require_valid(options), detail::facade::settings(options))},
-        verify_on_destruction(options.verify_on_destruction),
-        without_findings(options.without_findings) {
+        problems(state, options.without_findings),
+        verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
     default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
     const Keys console(state.keys);
@@ -137,7 +137,7 @@ class Gateway::Impl : public detail::NoteSource {
 
   void report() const {
     if (!verify_on_destruction && !detail::are_notes_wanted()) return;
-    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction);
+    detail::GatewayProblems::Unreported found = problems.unreported(verify_on_destruction, noted);
     if (found.problems.empty()) return detail::keep_notes({std::move(found.notes), where});
     const detail::Report report{std::move(found.problems), where, std::uncaught_exceptions() > exceptions};
     const detail::Reporter reporter = detail::reporter();
@@ -159,10 +159,9 @@ class Gateway::Impl : public detail::NoteSource {
   std::string root_url;
   std::string default_secret;
   detail::GatewayState state;
-  detail::GatewayProblems problems{state};
+  detail::GatewayProblems problems;
   bool verify_on_destruction;
   std::uint64_t noted = 0;  // up to which exchange notes belong to earlier tests
-  std::vector<std::string> without_findings;
   detail::ConnectionLoop connections{state};
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
@@ -286,8 +285,7 @@ Review Gateway::review() const { return review(RequestScope()); }
 
 Review Gateway::review(const RequestScope& scope) const {
   const Impl& impl = asked();
-  return detail::make_review(*impl.state.journal, *impl.state.chaos, scope, impl.without_findings,
-                             impl.patience_here());
+  return impl.problems.review(scope, impl.patience_here());
 }
 
 std::string Gateway::state(const std::string& machine) const { return asked().state.script->state(machine); }

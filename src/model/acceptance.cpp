@@ -7,7 +7,7 @@ namespace mock_gateway {
 
 namespace detail {
 
-inline constexpr std::array<AcceptanceSwitch Acceptance::*, 19> StrictAcceptance::all = {
+inline constexpr std::array<AcceptanceSwitch Acceptance::*, 21> StrictAcceptance::all = {
     &Acceptance::bearer_in_any_case_,
     &Acceptance::unknown_fields_,
     &Acceptance::tool_role_,
@@ -18,6 +18,8 @@ inline constexpr std::array<AcceptanceSwitch Acceptance::*, 19> StrictAcceptance
     &Acceptance::tool_calls_in_messages_,
     &Acceptance::stop_as_string_,
     &Acceptance::tool_choice_required_,
+    &Acceptance::allowed_tools_,
+    &Acceptance::json_schema_without_schema_,
     &Acceptance::custom_tools_,
     &Acceptance::max_completion_tokens_,
     &Acceptance::logprobs_,
@@ -53,7 +55,13 @@ Acceptance Acceptance::with_every(Switch state) {
 }
 
 Acceptance Acceptance::openai() {
-  return Acceptance().developer_role(true).other_parts(true).custom_tools(true).max_completion_tokens(true);
+  return Acceptance()
+      .developer_role(true)
+      .other_parts(true)
+      .allowed_tools(true)
+      .json_schema_without_schema(true)
+      .custom_tools(true)
+      .max_completion_tokens(true);
 }
 Acceptance Acceptance::strict() { return with_every(Switch::as_documented); }
 Acceptance Acceptance::lenient() { return with_every(Switch::on); }

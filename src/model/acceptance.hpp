@@ -20,8 +20,8 @@ struct StrictAcceptance;
 /// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
 class Acceptance {
  public:
-  /// What OpenAI takes: a default value, and role `developer`, other content parts, custom tools and
-  /// `max_completion_tokens`.
+  /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
+  /// schemas without a schema, and `max_completion_tokens`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
   /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
@@ -71,6 +71,15 @@ class Acceptance {
     return with(&Acceptance::tool_choice_required_, accepted);
   }
   bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// openai().
+  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(&Acceptance::allowed_tools_, accepted); }
+  bool allowed_tools() const { return allowed_tools_ == Switch::on; }
+  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  [[nodiscard]] Acceptance json_schema_without_schema(bool accepted) const {
+    return with(&Acceptance::json_schema_without_schema_, accepted);
+  }
+  bool json_schema_without_schema() const { return json_schema_without_schema_ == Switch::on; }
   /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
   /// messages. Off; on in openai().
   [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
@@ -126,6 +135,8 @@ class Acceptance {
   Switch tool_calls_in_messages_ = Switch::on;
   Switch stop_as_string_ = Switch::on;
   Switch tool_choice_required_ = Switch::on;
+  Switch allowed_tools_ = Switch::off;
+  Switch json_schema_without_schema_ = Switch::off;
   Switch custom_tools_ = Switch::off;
   Switch max_completion_tokens_ = Switch::off;
   Switch logprobs_ = Switch::on;
@@ -142,7 +153,7 @@ namespace detail {
 /// What Acceptance::strict() leaves to the profile.
 struct StrictAcceptance {
   /// Every switch.
-  static const std::array<AcceptanceSwitch Acceptance::*, 19> all;
+  static const std::array<AcceptanceSwitch Acceptance::*, 21> all;
 
   /// The same under a profile whose service documents what `documented` takes.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);

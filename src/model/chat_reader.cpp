@@ -280,6 +280,45 @@ void Reader::read_tools(const Json& value, const Path& path) {
   request_.tools = std::move(tools);
 }
 
+std::string Reader::read_tool_name(const Json::object_t& object, const Path& path) const {
+  const bool custom = read_tool_type(object, path);
+  const std::string_view kind = custom ? "custom" : "function";
+  const Path function_path(path, kind);
+  const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
+  const Path name_path(function_path, "name");
+  const Json& name = require_member(function, function_path, "name", "a string");
+  const std::string& text = require_filled_string(name, name_path);
+  const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(),
+                                  [&](const wire::Tool& tool) { return tool.name == text && tool.custom == custom; });
+  if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+  return text;
+}
+
+void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
+  if (!acceptance_.allowed_tools()) {
+    fail("invalid_value", Path(path, "type"), expected_tool_type(),
+         R"("allowed_tools"; )" + switched_off("allowed_tools"));
+  }
+  const Path allowed_path(path, "allowed_tools");
+  const Json::object_t& allowed =
+      require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
+  const Path mode_path(allowed_path, "mode");
+  const std::string expected = "one of " + quoted_list({"auto", "required"});
+  const Json* const mode = member(allowed, "mode");
+  if (mode == nullptr) fail_missing(mode_path, expected);
+  const std::string& word = require_string(*mode, mode_path);
+  if (word != "auto" && word != "required") fail_value(mode_path, expected, *mode);
+  choice.mode = word == "auto" ? wire::ToolChoice::Mode::automatic : wire::ToolChoice::Mode::required;
+  const Path tools_path(allowed_path, "tools");
+  const Json& tools = require_member(allowed, allowed_path, "tools", "an array");
+  const Json::array_t& array = require_array(tools, tools_path);
+  if (array.empty()) fail_value(tools_path, "at least one tool", tools);
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path tool_path(tools_path, index);
+    choice.allowed.push_back(read_tool_name(require_object(array[index], tool_path), tool_path));
+  }
+}
+
 void Reader::read_tool_choice(const Json& value, const Path& path) {
   wire::ToolChoice choice;
   if (value.is_string()) {
@@ -299,18 +338,13 @@ void Reader::read_tool_choice(const Json& value, const Path& path) {
     }
   } else if (value.is_object()) {
     const Json::object_t& object = value.get_ref<const Json::object_t&>();
-    const bool custom = read_tool_type(object, path);
-    const std::string_view kind = custom ? "custom" : "function";
-    const Path function_path(path, kind);
-    const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
-    const Path name_path(function_path, "name");
-    const Json& name = require_member(function, function_path, "name", "a string");
-    choice.mode = wire::ToolChoice::Mode::named;
-    choice.name = require_filled_string(name, name_path);
-    const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(), [&](const wire::Tool& tool) {
-      return tool.name == choice.name && tool.custom == custom;
-    });
-    if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+    const Json* const type = member(object, "type");
+    if (type != nullptr && type->is_string() && type->get_ref<const std::string&>() == "allowed_tools") {
+      read_allowed_tools(object, path, choice);
+    } else {
+      choice.mode = wire::ToolChoice::Mode::named;
+      choice.name = read_tool_name(object, path);
+    }
   } else {
     fail_type(path, "a string or an object", value);
   }
@@ -334,9 +368,14 @@ void Reader::read_response_format(const Json& value, const Path& path) {
         require_object(require_member(object, path, "json_schema", "an object"), schema_path);
     format.name =
         require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
-    const Json& schema = require_member(description, schema_path, "schema", "an object");
-    require_object(schema, Path(schema_path, "schema"));
-    format.schema = schema;
+    const Path place(schema_path, "schema");
+    const bool is_optional = acceptance_.json_schema_without_schema();
+    if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
+      require_object(*schema, place);
+      format.schema = *schema;
+    } else if (!is_optional) {
+      fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
+    }
     const Json* strict = member(description, "strict");
     if (strict != nullptr && !strict->is_null()) {
       format.strict = require_boolean(*strict, Path(schema_path, "strict"));

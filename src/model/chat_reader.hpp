@@ -79,6 +79,7 @@ class Reader {
   void read_stop(const Json& value, const Path& path);
   void read_tools(const Json& value, const Path& path);
   void read_tool_choice(const Json& value, const Path& path);
+  void read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const;
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
@@ -91,6 +92,8 @@ class Reader {
   std::string expected_tool_type() const;
   /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
+  /// The name in an object that names one of the request's tools.
+  std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
   void add_finding(const finding_kinds::Kind& kind, std::string message);

@@ -88,6 +88,8 @@ struct ToolChoice {
   Mode mode = Mode::none;
   /// The function or the custom tool, in mode `named`.
   std::string name;
+  /// The tools that it may call, in the modes `automatic` and `required`; empty: any.
+  std::vector<std::string> allowed;
 };
 
 std::string to_string(ToolChoice::Mode mode);
@@ -107,7 +109,7 @@ struct ResponseFormat {
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
   std::string name;
-  /// The JSON Schema; null for the other kinds.
+  /// The JSON Schema; null for the other kinds, and where none was sent.
   Json schema;
   /// False unless sent.
   bool strict = false;

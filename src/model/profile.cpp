@@ -30,6 +30,8 @@ Acceptance documented_by_openai() {
       .tool_calls_in_messages(true)
       .stop_as_string(true)
       .tool_choice_required(true)
+      .allowed_tools(true)
+      .json_schema_without_schema(true)
       .custom_tools(true)
       .max_completion_tokens(true)
       .logprobs(true)

@@ -94,6 +94,14 @@ TEST_CASE("what a script did is told at the end of a test that failed for someth
   CHECK(gateway.journal().count() == 3);
 }
 
+TEST_CASE("what was asked again early is told at the end of a test that failed for something else, once") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};  // line: asked again
+  scenario::ask_again_after_a_refusal(gateway, [&] { clock.advance(20s); });
+  CHECK(gateway.review());
+  CHECK(gateway.journal().count() == 3);
+}
+
 TEST_CASE("of a test that passed nothing is told") {
   Gateway gateway;
   ask_for_a_stream_that_breaks_off(gateway);

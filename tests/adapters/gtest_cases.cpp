@@ -105,6 +105,14 @@ TEST(Gateway, TellsOnceWhatAScriptDidAtTheEndOfATestThatFailedForSomethingElse) 
   EXPECT_EQ(gateway.journal().count(), 3U);
 }
 
+TEST(Gateway, TellsOnceWhatWasAskedAgainEarlyAtTheEndOfATestThatFailedForSomethingElse) {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};  // line: asked again
+  scenario::ask_again_after_a_refusal(gateway, [&] { clock.advance(20s); });
+  EXPECT_TRUE(gateway.review());
+  EXPECT_EQ(gateway.journal().count(), 3U);
+}
+
 TEST(Gateway, TellsNothingOfATestThatPassed) {
   Gateway gateway;
   ask_for_a_stream_that_breaks_off(gateway);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -19,11 +20,14 @@ inline void ask_what_no_stub_answers(mock_gateway::Gateway& gateway) {
 }
 
 /// What a test does that expects a refusal, and then asks again. Throws what is wrong; nothing is.
-inline void ask_again_after_a_refusal(mock_gateway::Gateway& gateway) {
+inline void ask_again_after_a_refusal(
+    mock_gateway::Gateway& gateway, const std::function<void()>& meanwhile = [] {}) {
   using namespace mock_gateway;
   gateway.chat().expect(2).reply(rate_limited(std::chrono::hours{1}), "Hello.");
   const auto client = test_support::Http(gateway).with_header("x-stainless-retry-count", "0");
-  if (client.chat("Hi").status != 429 || client.ask("Hi") != "Hello.") throw std::runtime_error("another answer");
+  const int refused = client.chat("Hi").status;
+  meanwhile();
+  if (refused != 429 || client.ask("Hi") != "Hello.") throw std::runtime_error("another answer");
   const Review review = gateway.review();
   if (!review || review.findings().size() != 1) throw std::runtime_error(review.message());
 }

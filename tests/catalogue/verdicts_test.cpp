@@ -269,6 +269,34 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
   CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // none is sent
 }
 
+TEST_CASE("a client that says in which form it asked is judged by what that form has") {
+  const auto used = [](const char* name, bool streamed, const TokenUsage& usage) {
+    const Scenario one = scenario(name);
+    ClientOutcome outcome{one.text(), one.tool_calls()};
+    outcome.streamed = streamed;
+    outcome.usage = usage;
+    return judged(name, outcome);
+  };
+  CHECK(used("early-hints", false, TokenUsage(9, 5)) == "handled");
+  CHECK(used("early-hints", false, TokenUsage(0, 0)) == "silent data loss (no)");
+  CHECK(used("early-hints", true, TokenUsage(0, 0)) == "handled");
+  CHECK(used("early-hints", true, TokenUsage(9, 5)) == "handled");  // with include_usage
+  CHECK(used("usage-on-finish-chunk", false, TokenUsage(0, 0)) == "silent data loss (no)");
+  CHECK(used("usage-on-finish-chunk", true, TokenUsage(0, 0)) == "silent data loss (no)");
+
+  const auto reasoned = [](const char* name, bool streamed, const char* reason) {
+    const Scenario one = scenario(name);
+    ClientOutcome outcome{one.text(), one.tool_calls()};
+    outcome.streamed = streamed;
+    outcome.finish_reason = reason;
+    return judged(name, outcome);
+  };
+  CHECK(reasoned("finish-reason-empty", false, "") == "handled");
+  CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // a client's own word for none
+  CHECK(reasoned("finish-reason-empty", true, "stop") == "handled");
+  CHECK(reasoned("finish-reason-empty", true, "") == "silent data loss (no)");
+}
+
 /// The body of the first whole answer of two tries; empty without one.
 inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   Gateway gateway{scenario.options(Options{}.clock(InstantClock{}))};

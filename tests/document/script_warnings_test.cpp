@@ -226,6 +226,56 @@ TEST_CASE("a key that nobody has is a warning in key_is until there is one") {
   CHECK(script.warnings(gateway).empty());
 }
 
+TEST_CASE("an operation that nobody mounts is a warning in a key's rights until somebody does") {
+  const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
+    "keys": [{"name": "k", "operations": ["chat_completions", "list_models", "POST /v1/embedings"]},
+             {"name": "l", "operations": ["POST /v1/embeddings", "POST /v1/embedings"]}],
+    "operations": [{"method": "POST", "path": "/v1/embeddings", "reply": {}}]})"));
+  CHECK(script.warnings().empty());  // a test may mount it
+  const Texts none = {
+      "/keys/0/operations/2: the gateway has no operation \"POST /v1/embedings\", so that this allows "
+      "nothing until it has one; did you mean \"POST /v1/embeddings\"?; 1 other place names it too"};
+  Gateway gateway(script.options().verify_on_destruction(false));
+  CHECK(lines_of(script.warnings(gateway)) == none);
+  static_cast<void>(script.mount(gateway));
+  CHECK(lines_of(script.warnings(gateway)) == none);
+  gateway.on("POST", "/v1/embedings", [](const ReceivedRequest&) { return HttpReply(Json()); });
+  CHECK(script.warnings(gateway).empty());
+}
+
+TEST_CASE("a failure is forced for an operation that nobody mounts without a warning, unless another one is near") {
+  const auto forced = [](const std::string& operation) {
+    return warnings_on_gateway(Json{
+        {"mock_gateway", 1}, {"failures", Json::array({Json{{"failure", 503}, {"for", {{"operation", operation}}}}})}});
+  };
+  CHECK(forced("list_models") == Texts{});
+  CHECK(forced("POST /v1/embeddings") == Texts{});       // it is answered with the failure
+  CHECK(forced("GET /v1/chat/completions") == Texts{});  // a path of the gateway's, so that no slip is likely
+  CHECK(
+      forced("POST /v1/chat/completion") ==
+      Texts{
+          "/failures/0/for/operation: the gateway has no operation \"POST /v1/chat/completion\", so that this failure "
+          "alone answers there; did you mean \"POST /v1/chat/completions\"?"});
+}
+
+TEST_CASE("a bundle forces what a client was refused on any path") {
+  CHECK(warnings_on_gateway(parsed(R"({"mock_gateway": 1, "bundle": {"about": "a refusal"}, "failures": [
+    {"failure": 404, "for": {"operation": "POST /v1/v1/chat/completions"}}]})")) == Texts{});
+}
+
+TEST_CASE("a part of an operation is none, in failures and in rights") {
+  const ScriptDocument script = ScriptDocument::from_json(parsed(R"({"mock_gateway": 1,
+    "failures": [{"failure": 503, "for": {"operation": "GET /v1/models/mock-model"}}],
+    "keys": [{"name": "k", "operations": ["POST /v1/audio/speech", "POST /v1/audio/{voice}"]}],
+    "operations": [{"method": "POST", "path": "/v1/audio/{voice}", "reply": {}}]})"));
+  Gateway gateway(script.options().verify_on_destruction(false));
+  static_cast<void>(script.mount(gateway));
+  const std::string part = " means nothing: what it names is a part of the operation ";
+  CHECK(lines_of(script.warnings(gateway)) ==
+        Texts{"/failures/0/for/operation: \"GET /v1/models/mock-model\"" + part + "\"GET /v1/models\"",
+              "/keys/0/operations/0: \"POST /v1/audio/speech\"" + part + "\"POST /v1/audio/{voice}\""});
+}
+
 TEST_CASE("a failure for a key that nobody has is an error with its place, and nothing is mounted") {
   const ScriptFile file(R"({"mock_gateway": 1,
   "stubs": [{"name": "hello", "reply": "a"}],

@@ -337,6 +337,31 @@ class Stubs(Api):
             self.refused("invalid_script", 400, gateway.post, "/stubs", "[]")
             self.refused("invalid_request", 400, gateway.post, "/stubs", {"stubs": [], "chaos": []})
 
+    def test_stubs_are_mounted_with_warnings_of_what_is_certain(self):
+        with Program(None, "--model", "fast") as gateway:
+            def warned(stubs, **query):
+                answer = gateway.post("/stubs", stubs, **query)
+                self.assertEqual(list(answer), ["stubs", "warnings"])
+                return [(each["severity"], each["pointer"], each["line"], each["message"]) for each in answer["warnings"]]
+            spelled = ('{"machine": "login", "state": "started"} names two state machines, "machine" and "state"; the '
+                       'state machine "login" in the state "started" is {"login": "started"}')
+            body = '{"in_state": {"machine": "login", "state": "started"}, "reply": "a"}'
+            self.assertEqual(warned(body), [("warning", "/in_state", 1, spelled)])
+            scope = gateway.post("/scopes", {"name": "a test"})["id"]
+            self.assertEqual(warned(body, scope=scope), [("warning", "/in_state", 1, spelled)])
+            self.assertEqual(warned('{"in_state": {"machine": "login", "state": "paid"}, "reply": "a"}'),
+                             [("warning", "/in_state", 1, spelled.replace("started", "paid"))])
+            self.assertEqual(warned('{"stubs": [{"reply": "a"},\n {"when": {"model_is": "fasst", "key_is": "cii"}, "reply": "b"}]}'),
+                             [("warning", "/stubs/1", 2, "this stub never answers: the one at POST stubs:1 matches all that it matches"),
+                              ("warning", "/stubs/1/when/model_is", 2,
+                               'the gateway serves no model "fasst", and refuses requests for it; did you mean "fast"?'),
+                              ("warning", "/stubs/1/when/key_is", 2,
+                               'the gateway has no key "cii", so that this matches nothing until it has one; '
+                               'known: key_1, default key, key_2, a test')])
+            # A call may still lead to a state, and a stub of another call hides only until it is taken away.
+            self.assertEqual(warned({"in_state": {"order": "paid"}, "reply": "a"}), [])
+            self.assertEqual(warned({"reply": "a"}) + warned({"reply": "b"}), [])
+
     def test_what_is_refused_is_named_and_is_a_script_only_where_one_was_sent(self):
         headings = [
             ("post", "/stubs", {"reply": "a", "repply": "b"}, "a stub cannot be mounted\n1:16: /repply: unknown key"),

@@ -18,6 +18,7 @@ import tempfile
 import threading
 import time
 import unittest
+import xml.etree.ElementTree
 
 import program
 from program import TIMEOUT, execute, python, run
@@ -162,6 +163,31 @@ for each in range(2):
         self.assert_code(0, "--without-finding", "request_refused", command=wrong)
         said = self.assert_code(2, "--without-finding", "request_refuse", command=wrong)
         self.assertIn('there is no finding "request_refuse"; the codes are ', said)
+
+    def test_a_call_that_may_be_meant_is_told_and_fails_a_run_that_counts_warnings(self):
+        again = python("""
+for status in 429, 200:
+    if request("POST", address.path + "/chat/completions", json.dumps({"model": "mock-model", "messages": [
+            {"role": "user", "content": "Hi"}]}).encode(), **{"x-stainless-retry-count": "0"}) != status:
+        sys.exit(9)
+""")
+        told = (r"asked the same again after \S+ m?s, as a new call \(x-stainless-retry-count: 0\); Retry-After was 3600 s\. "
+                r"Let what retries around the client wait for the header's time\.")
+        with tempfile.TemporaryDirectory() as folder:
+            path, junit = os.path.join(folder, "limited.json"), os.path.join(folder, "report.xml")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"mock_gateway": 1, "stubs": [
+                    {"replies": [{"failure": "rate_limited", "retry_after": "3600s"}, "Hello."]}]}, file)
+            flags = ["--script", path, "--report", "text", "--report", f"junit:{junit}"]
+            for code, further, element in (0, [], "system-out"), (1, ["--fail-on", "warning"], "failure"):
+                with self.subTest(further):
+                    said = self.assert_code(code, *flags, *further, command=again)
+                    self.assertRegex(said, r"\nreview: asked_again_early \(exchange 2 after 1\): " + told)
+                    tree = xml.etree.ElementTree.parse(junit)
+                    self.assertEqual(len(list(tree.iter("failure"))), code)
+                    case = tree.find(".//testcase[@name='asked_again_early']")
+                    self.assertEqual([each.tag for each in case], [element])
+                    self.assertRegex(case[0].text, told)
 
     def test_2_for_a_command_line_that_cannot_be_used(self):
         for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mock_gateway.hpp"
@@ -323,6 +325,61 @@ TEST_CASE("what an exchange waits for is told once, however long it waits, and t
   detail::pass_over_notes();
   CHECK(told_of_failed_test().empty());  // it is of an earlier test
   CHECK(gateway.verify().notes() == Notes{"exchange 1 stalled after token 2 as scripted"});
+}
+
+TEST_CASE("a failed test is told of findings that fail no review, each once, and not of those of earlier tests") {
+  ManualClock clock;
+  Options options = Options{}.clock(clock).verify_on_destruction(false);
+  const std::string finding =
+      "asked_again_early (exchange 2 after 1): asked the same again after 20 s, as a new call "
+      "(x-stainless-retry-count: 0); Retry-After was 60 s. Let what retries around the client wait for the header's "
+      "time. A test that asks again on purpose is right.\n";
+  const auto ask = [&](const Gateway& gateway) {
+    Http(gateway).with_header("x-stainless-retry-count", "0").chat({{"stop", "x"}});  // a finding that fails a review
+    clock.advance(20s);
+  };
+  std::optional<Gateway> gateway{std::in_place, options};
+  gateway->chat().reply(rate_limited(60s));
+  detail::pass_over_notes();
+  for (int i = 0; i < 2; ++i) ask(*gateway);
+  const Review review = gateway->review();
+  CHECK_FALSE(review.without("asked_again_early"));
+  const std::string told = told_of_failed_test();
+  CHECK(has_part(told, finding));
+  CHECK_FALSE(has_part(told, "stop_as_string"));
+  detail::pass_over_notes();
+  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));  // it is of an earlier test
+
+  detail::pass_over_notes();
+  ask(*gateway);
+  CHECK(has_part(gateway->review().message(), "(1 more like it, the last in exchange 3)"));  // it is printed
+  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
+
+  detail::want_notes();  // as an adapter does
+  detail::pass_over_notes();
+  ask(*gateway);
+  gateway.reset();
+  const std::string after_its_end = told_of_failed_test();
+  CHECK(has_part(after_its_end, "asked_again_early (exchange 4 after 3)"));
+  CHECK_FALSE(has_part(after_its_end, "(exchange 3 after 2)"));
+
+  detail::pass_over_notes();
+  gateway.emplace(options);
+  gateway->chat().reply(rate_limited(60s));
+  for (int i = 0; i < 30; ++i) ask(*gateway);
+  const std::string often = told_of_failed_test();
+  CHECK(has_part(often, "asked_again_early (exchange 2 after 1)"));
+  CHECK(has_part(often, " is right. (28 more like it, the last in exchange 30)\nexchange 1 was answered with 429 "));
+  CHECK(told_of_failed_test().empty());  // an adapter in several files asks once for each
+  detail::pass_over_notes();
+  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
+
+  detail::pass_over_notes();
+  gateway.emplace(options.without_finding("asked_again_early"));
+  gateway->chat().reply(rate_limited(60s));
+  for (int i = 0; i < 2; ++i) ask(*gateway);
+  CHECK_FALSE(has_part(told_of_failed_test(), "asked_again_early"));
+  detail::pass_over_notes();
 }
 
 TEST_CASE("after a reset a gateway's notes are those of another one") {

@@ -102,6 +102,37 @@ const std::vector<Pair>& pairs() {
        "retry_after_ignored idempotency_key_changed",
        "retried_final_error idempotency_key_changed",
        "retried_final_error idempotency_key_changed"},
+      // A number of 1 and more asks for the key of the try before, whether or not it is the next one.
+      {"a number that does not fit and another key",
+       {{count, "0"}, {key, "a"}},
+       {{count, "2"}, {key, "b"}},
+       "retry_after_ignored idempotency_key_changed",
+       "retried_final_error idempotency_key_changed",
+       "idempotency_key_changed"},
+      {"the same number and another key",
+       {{count, "1"}, {key, "a"}},
+       {{count, "1"}, {key, "b"}},
+       "retry_after_ignored idempotency_key_changed",
+       "retried_final_error idempotency_key_changed",
+       "idempotency_key_changed"},
+      {"a number after none, and a first key",
+       {},
+       {{count, "1"}, {key, "b"}},
+       "retry_after_ignored idempotency_key_changed",
+       "retried_final_error idempotency_key_changed",
+       "idempotency_key_changed"},
+      {"the next number and a first key",
+       {{count, "0"}},
+       {{count, "1"}, {key, "b"}},
+       "retry_after_ignored idempotency_key_changed",
+       "retried_final_error idempotency_key_changed",
+       "retried_final_error idempotency_key_changed"},
+      {"a number that does not fit and the key again",
+       {{count, "0"}, {key, "a"}},
+       {{count, "2"}, {key, "a"}},
+       "retry_after_ignored",
+       "retried_final_error",
+       ""},
       // Nothing says that these are new, and they are no retry that was numbered.
       {"a number that does not fit", {{count, "0"}}, {{count, "2"}}, "retry_after_ignored", "retried_final_error", ""},
       {"the same number", {{count, "1"}}, {{count, "1"}}, "retry_after_ignored", "retried_final_error", ""},
@@ -320,6 +351,16 @@ TEST_CASE("a retry with a new Idempotency-Key is a warning of its own, after an 
       CHECK(static_cast<bool>(review) == (std::string(second) == "a"));
       if (!review) CHECK(review.findings()[0].severity == Severity::warning);
     }
+  }
+}
+
+TEST_CASE("a retry that has a key where the try before it had none is told as that") {
+  for (const char* const number : {"1", "2"}) {
+    CAPTURE(number);
+    CHECK(Wire().asked_again(server_error(), {{count, "0"}}, 0s, {{count, number}, {key, "b"}}).message() ==
+          "idempotency_key_changed (exchange 2 after 1): a retry (x-stainless-retry-count: " + std::string(number) +
+              ") with an Idempotency-Key, which the try before it had not, so that a server cannot know it for the "
+              "same call. Send one key with all tries of a call.");
   }
 }
 

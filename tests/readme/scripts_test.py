@@ -41,7 +41,8 @@ PLACES = {
     "chunking": lambda value: {"stubs": [{"reply": {"text": "one two", "chunked": value}}]},
     "headers": lambda value: {"stubs": [{"reply": {"text": "one", "headers": value}}]},
     "range": lambda value: {"stubs": [{"reply": "one", "expect": value}]},
-    "operation": lambda value: {"keys": [{"name": "one", "operations": [value]}]},
+    "operation": lambda value: {"keys": [{"name": "one", "operations": [value]}], "operations": [
+        {"method": "POST", "path": "/v1/images/generations", "reply": {}}]},
 }
 
 

@@ -222,6 +222,28 @@ TEST_CASE("parallel_tool_calls decides whether the default reply calls several t
   CHECK(Http(gateway).chat(one).message()["tool_calls"].size() == 1);
 }
 
+TEST_CASE("of tools that are allowed alone the default reply calls no other") {
+  Gateway gateway(Options{}.acceptance(Acceptance::openai()));
+  const Http http = Http(gateway).keep_alive();
+  const Json tools = {weather_function(), function_tool("ping", Json::object()), time_tool()};
+  const auto called = [&](const char* mode, const std::vector<std::string>& names, int seed) {
+    Json allowed = Json::array();
+    for (const std::string& name : names) allowed.push_back({{"type", "function"}, {"function", {{"name", name}}}});
+    const Json choice = {{"type", "allowed_tools"}, {"allowed_tools", {{"mode", mode}, {"tools", allowed}}}};
+    const Response answer =
+        http.chat({{"tools", tools}, {"tool_choice", choice}, {"parallel_tool_calls", true}, {"seed", seed}});
+    REQUIRE(answer.status == 200);
+    std::set<std::string> found;
+    for (const Json& call : answer.message().value("tool_calls", Json::array())) found.insert(call["function"]["name"]);
+    return found;
+  };
+  for (int seed = 0; seed < 10; ++seed) {
+    CHECK(called("auto", {"ping"}, seed).empty());
+    CHECK(called("required", {"ping"}, seed) == std::set<std::string>{"ping"});
+    CHECK(called("required", {"get_time", "get_weather"}, seed) == std::set<std::string>{"get_time", "get_weather"});
+  }
+}
+
 TEST_CASE("a tool is called with an object wherever its parameters allow one") {
   Gateway gateway;
   const Http http = Http(gateway).keep_alive();
@@ -284,6 +306,10 @@ TEST_CASE("response_format decides the form of the default reply") {
     CHECK(http.stream({{"seed", seed}, {"response_format", format}}).joined_text() == response.text());
   }
   CHECK_FALSE(Json::accept(http.chat({{"response_format", {{"type", "text"}}}}).text()));
+
+  Gateway lenient(Options{}.acceptance(Acceptance().json_schema_without_schema(true)));
+  const Json free = {{"type", "json_schema"}, {"json_schema", {{"name", "review"}}}};
+  CHECK(Json::parse(Http(lenient).chat({{"response_format", free}}).text()).is_object());
 
   const Response cut = http.chat({{"response_format", {{"type", "json_object"}}}, {"max_tokens", 2}});
   CHECK_FALSE(Json::accept(cut.text()));

@@ -37,6 +37,8 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     const char* code;  // when it is off
     std::string message;
   };
+  const std::string allowed = R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":)"
+                              R"([{"type":"function","function":{"name":"get_weather"}}]}})";
   const std::string other_part = R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})";
   const std::vector<Case> cases = {
       {&Acceptance::unknown_fields, true, with(R"("user":"u")"), "unknown_parameter",
@@ -71,6 +73,15 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
        "stop: expected an array of strings, got a string (\"x\")"},
       {&Acceptance::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
        R"(tool_choice: expected one of "none", "auto" or an object that names a function, got "required")"},
+      {&Acceptance::allowed_tools, false, with(weather_tool + allowed), "invalid_value",
+       "tool_choice.type: expected \"function\", got \"allowed_tools\"; the acceptance's switch allowed_tools takes "
+       "it, "
+       "and so does the profile openai"},
+      {&Acceptance::json_schema_without_schema, false,
+       with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer"}})"),
+       "missing_required_parameter",
+       "response_format.json_schema.schema: expected an object, got nothing; the acceptance's switch "
+       "json_schema_without_schema takes it, and so does the profile openai"},
       {&Acceptance::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
        "stop: expected an array of strings or a string, got null"},
       {&Acceptance::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
@@ -178,6 +189,10 @@ TEST_CASE("strict under the openai profile takes all that OpenAI documents, and 
       check_taken(wire, with(field));
     check_taken(wire, with(weather_tool + R"(,"tool_choice":"required")"));
     check_taken(wire, with(R"("tools":[{"type":"custom","custom":{"name":"shell"}}])"));
+    for (const char* mode : {"auto", "required"})
+      check_taken(wire, with(weather_tool + R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":")" +
+                             mode + R"(","tools":[{"type":"function","function":{"name":"get_weather"}}]}})"));
+    check_taken(wire, with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer"}})"));
     check_taken(wire, with(R"("tools":[{"type":"function","function":{"name":"f","strict":null}}])"));
     for (const char* field : {"audio",
                               "frequency_penalty",
@@ -237,6 +252,46 @@ TEST_CASE("a switch that is set after strict is obeyed under every profile") {
   CHECK(refusal(under_openai(Acceptance::strict().null_as_absent(false)), with(R"("stop":null)"))
             .find("stop: expected ") == 0);
   CHECK_FALSE(Acceptance::strict().tool_calls_in_messages());
+}
+
+TEST_CASE("allowed tools are a mode over tools of the request, and a format without a schema has none") {
+  const ChatWire wire(Acceptance::openai());
+  const std::string two_tools =
+      R"("tools":[{"type":"function","function":{"name":"f"}},{"type":"custom","custom":{"name":"g"}}],"tool_choice":)";
+  const auto allowed = [&](const std::string& what) {
+    return with(two_tools + R"({"type":"allowed_tools","allowed_tools":)" + what + "}");
+  };
+  const std::string f = R"({"type":"function","function":{"name":"f"}})";
+  const std::string g = R"({"type":"custom","custom":{"name":"g"}})";
+  const ChatRequest any = wire.understood(allowed(R"({"mode":"auto","tools":[)" + f + "," + g + "]}"));
+  CHECK(any.tool_choice.mode == ToolChoice::Mode::automatic);
+  CHECK(any.tool_choice.allowed == std::vector<std::string>{"f", "g"});
+  const ChatRequest one = wire.understood(allowed(R"({"mode":"required","tools":[)" + g + "]}"));
+  CHECK(one.tool_choice.mode == ToolChoice::Mode::required);
+  CHECK(one.tool_choice.allowed == std::vector<std::string>{"g"});
+  CHECK(wire.understood(with(two_tools + "\"auto\"")).tool_choice.allowed.empty());
+
+  const std::string place = "tool_choice.allowed_tools";
+  check_refused(wire, with(two_tools + R"({"type":"allowed_tools"})"), "missing_required_parameter",
+                place + ": expected an object, got nothing");
+  check_refused(wire, allowed(R"({"tools":[)" + f + "]}"), "missing_required_parameter",
+                place + R"(.mode: expected one of "auto", "required", got nothing)");
+  check_refused(wire, allowed(R"({"mode":"none","tools":[)" + f + "]}"), "invalid_value",
+                place + R"(.mode: expected one of "auto", "required", got "none")");
+  check_refused(wire, allowed(R"({"mode":"auto"})"), "missing_required_parameter",
+                place + ".tools: expected an array, got nothing");
+  check_refused(wire, allowed(R"({"mode":"auto","tools":[]})"), "invalid_value",
+                place + ".tools: expected at least one tool, got an empty array");
+  check_refused(wire, allowed(R"({"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]})"),
+                "invalid_value", place + R"(.tools[0].function.name: expected the name of one of tools, got "g")");
+
+  const ChatRequest free = wire.understood(
+      with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true}})"));
+  REQUIRE(free.response_format);
+  CHECK(free.response_format->schema.is_null());
+  CHECK(free.response_format->name == "answer");
+  check_refused_at(wire, with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":1}})"),
+                   "invalid_type", "response_format.json_schema.schema: expected an object");
 }
 
 TEST_CASE("lenient takes any JSON with model and messages, and understands what has the right shape") {

@@ -186,7 +186,12 @@ TEST_CASE("numbers, words and escapes are read up to their borders") {
   CHECK(text::seconds(1500ms) == "1.5 s");
   CHECK(text::seconds(1999us) == "0.001 s");
   CHECK(text::seconds(1ms) == "0.001 s");
-  CHECK(text::seconds(999us) == "0 s");
+  CHECK(text::seconds(999us) == "0.999 ms");
+  CHECK(text::seconds(400us + 999ns) == "0.4 ms");
+  CHECK(text::seconds(1us) == "0.001 ms");
+  CHECK(text::seconds(999ns) == "less than 0.001 ms");
+  CHECK(text::seconds(1ns) == "less than 0.001 ms");
+  CHECK(text::seconds(0s) == "0 s");
   CHECK(text::seconds(-1s) == "0 s");
   struct Printed {
     Duration duration;

@@ -48,6 +48,11 @@ def strict(request, servers):
 
 
 @pytest.fixture
+def strict_openai(request, servers):
+    return scope_of(request, servers("--strict", "--profile", "openai"))
+
+
+@pytest.fixture
 def limited(request, servers):
     """All keys share its limit."""
     return scope_of(request, servers("--limit", "2/1h"))

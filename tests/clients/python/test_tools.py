@@ -21,8 +21,8 @@ TOOLS = [
 
 
 def ask(client, text, **parameters):
-    parameters = {"tools": TOOLS, **parameters}
-    return client.chat.completions.create(model=MODEL, messages=user(text), **parameters)
+    parameters = {"tools": TOOLS, "messages": user(text), **parameters}
+    return client.chat.completions.create(model=MODEL, **parameters)
 
 
 def streamed_calls(chunks, choice_index=0):
@@ -87,6 +87,22 @@ def test_the_result_of_a_tool_gets_an_answer(client):
         messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     answer = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS)
     assert answer.choices[0].message.content == "It is 21 degrees in Paris at noon."
+
+
+def test_the_whole_loop_passes_a_gateway_that_takes_only_what_openai_documents(connect, strict_openai):
+    client = connect(strict_openai)
+    allowed = {"mode": "required", "tools": [{"type": "function", "function": {"name": "get_time"}}]}
+    choice = {"type": "allowed_tools", "allowed_tools": allowed}
+    messages = [{"role": "developer", "content": "Be brief."}, *user("What time is it?")]
+    reply = ask(client, "", messages=messages, tool_choice=choice, parallel_tool_calls=False).choices[0].message
+    [call] = reply.tool_calls
+    assert call.function.name == "get_time"
+    messages += [reply, {"role": "tool", "tool_call_id": call.id, "content": "noon"}]
+    free = {"type": "json_schema", "json_schema": {"name": "answer"}}
+    answer = ask(client, "", messages=messages, response_format=free).choices[0].message.content
+    assert isinstance(json.loads(answer), dict)
+    chunks = list(ask(client, "", messages=messages, stream=True))
+    assert "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices)
 
 
 def test_required_forces_a_call_that_fits_the_tool(unscripted):
