@@ -37,7 +37,7 @@ node --test --test-reporter=dot --test-reporter-destination=stdout \
   --test-reporter=junit --test-reporter-destination="$build/node.xml" "$here/node/mock-gateway.test.mjs" || result=1
 
 echo '== Node: vitest'
-(cd "$here/node" && node node_modules/vitest/vitest.mjs run --reporter=dot --reporter=junit \
+(cd "$here/node" && node node_modules/vitest/vitest.mjs run --testTimeout=30000 --reporter=dot --reporter=junit \
   --outputFile.junit="$build/vitest.xml" vitest.test) || result=1
 
 print_totals "" "$build"/{python,node,vitest}.xml || result=1

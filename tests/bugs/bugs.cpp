@@ -90,7 +90,7 @@ TEST_CASE("an error event is passed over") {
 
 TEST_CASE("each read is decoded by itself") {
   Gateway gateway;
-  gateway.chat().reply(text(whole).fault(inside_character(2), stall(50ms)));
+  gateway.chat().reply(text(whole).fault(inside_character(2), stall(300ms)));
   Client client(gateway, Bug::each_read_is_decoded);
   CHECK(client.stream().text() == whole);
   ask_the_gateway(gateway);
@@ -153,16 +153,16 @@ TEST_CASE("a stream is left open") {
   gateway.chat().reply(streamed(SseDialect().open_after_done(true)));
   Client client(gateway, Bug::stream_is_left_open);
   CHECK(client.stream().text() == whole);
-  CHECK(gateway.journal().last().wait_for_client_to_leave(700ms));
+  CHECK(gateway.journal().last().wait_for_client_to_leave(5s));
   ask_the_gateway(gateway);
 }
 
 TEST_CASE("a stall is waited for") {
   Gateway gateway;
   gateway.chat().reply(text(whole).fault(after_tokens(2), stall()));
-  Client client(gateway, Bug::stall_is_waited_for);
+  Client client(gateway, Bug::stall_is_waited_for, 1s);
   std::future<Answer> answer = std::async(std::launch::async, [&] { return client.stream(); });
-  CHECK(answer.wait_for(500ms) == std::future_status::ready);
+  CHECK(answer.wait_for(5s) == std::future_status::ready);
   ask_the_gateway(gateway);
   gateway.stop();
 }

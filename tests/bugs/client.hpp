@@ -112,9 +112,12 @@ class EventParser {
 
 class Client {
  public:
-  /// With the bug where the program has them.
-  Client(const mock_gateway::Gateway& gateway, Bug bug)
-      : gateway_(&gateway), bug_(seeded() ? std::optional<Bug>(bug) : std::nullopt), key_(gateway.api_key()) {}
+  /// With the bug where the program has them. It gives an answer up when nothing has come for `patience`.
+  Client(const mock_gateway::Gateway& gateway, Bug bug, std::chrono::milliseconds patience = test_support::patience)
+      : gateway_(&gateway),
+        bug_(seeded() ? std::optional<Bug>(bug) : std::nullopt),
+        patience_(patience),
+        key_(gateway.api_key()) {}
 
   void set_key(const std::string& key) {
     if (!has(Bug::key_is_kept) || !asked_) key_ = key;
@@ -180,7 +183,7 @@ class Client {
     const bool streamed = body.value("stream", false);
     const test_support::Http http(gateway_->host(), gateway_->port(), key_);
     connection->send(http.format_chat(body));
-    const auto patience = std::chrono::milliseconds{has(Bug::stall_is_waited_for) ? 60'000 : 200};
+    const auto patience = has(Bug::stall_is_waited_for) ? std::chrono::minutes{1} : patience_;
 
     const auto head = connection->receive_until("\r\n\r\n", patience);
     if (!head.found) {
@@ -326,6 +329,7 @@ class Client {
 
   const mock_gateway::Gateway* gateway_;
   std::optional<Bug> bug_;
+  std::chrono::milliseconds patience_;
   std::string key_;
   bool asked_ = false;
   std::shared_ptr<test_support::RawConnection> connection_;

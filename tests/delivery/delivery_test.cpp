@@ -15,6 +15,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -47,7 +48,7 @@ TEST_CASE("a paced stream moves only when the manual clock does, one token per d
   connection.send(streamed(gateway));
   std::string all;
   REQUIRE(receives(connection, all, 1));  // head and role leave at once
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   CHECK(clock.waits()[0].deadline == ManualClock::default_start + 2s);
   clock.advance(1999ms);
   CHECK(stub.last_call().tokens_sent() == 0);
@@ -69,7 +70,7 @@ TEST_CASE("a reply that is not streamed leaves when its last token would have") 
   gateway.chat().reply(text("one two three").first_token_after(1s).every(100ms));
   const Http http(gateway);
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   CHECK(clock.advance_to_next_event() == 1200ms);
   CHECK(answer.get() == "one two three");
 }
@@ -84,9 +85,9 @@ TEST_CASE("one long advance visits the deadlines of several streams in order") {
   RawConnection fast(gateway);
   slow.send(http.format_chat({{"stream", true}, {"messages", {{{"role", "user"}, {"content", "slow"}}}}}));
   fast.send(http.format_chat({{"stream", true}, {"messages", {{{"role", "user"}, {"content", "fast"}}}}}));
-  REQUIRE(clock.wait_for_waits(2, 5s));
+  REQUIRE(clock.wait_for_waits(2, patience));
   clock.advance(1s);
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   for (const Exchange& exchange : gateway.journal().all()) {
     const bool is_slow = exchange.body().find("slow") != std::string::npos;
     CHECK(*exchange.ended() == ManualClock::default_start + (is_slow ? 90ms : 120ms));
@@ -106,7 +107,7 @@ TEST_CASE("an hour's sleep of the client ends when the clock is advanced") {
   ManualClock clock;
   CHECK_FALSE(clock.wait_for_sleepers(1, 1ms));
   std::thread client([clock]() mutable { clock.sleep_for(1h); });
-  REQUIRE(clock.wait_for_sleepers(1, 5s));
+  REQUIRE(clock.wait_for_sleepers(1, patience));
   CHECK(clock.advance_to_next_event() == 1h);
   client.join();
   CHECK_THROWS_AS(clock.advance_to_next_event(), GatewayError);
@@ -176,7 +177,7 @@ TEST_CASE("a gate holds a stream before a token until it is released") {
   Stub stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   std::string all;
   REQUIRE(receives(connection, all, 2));
   CHECK(stub.last_call().tokens_sent() == 1);
@@ -194,7 +195,7 @@ TEST_CASE("release lets one exchange pass, open all of them") {
     connections.emplace_back(gateway);
     connections.back().send(streamed(gateway));
   }
-  REQUIRE(gate.wait_until_reached(5, 5s));
+  REQUIRE(gate.wait_until_reached(5, patience));
   const auto completed = [&] {
     std::size_t count = 0;
     for (const Exchange& exchange : gateway.journal().all()) count += exchange.outcome(0s) == Outcome::Kind::completed;
@@ -203,7 +204,7 @@ TEST_CASE("release lets one exchange pass, open all of them") {
   gate.release();
   REQUIRE(test_support::eventually([&] { return completed() == 1; }));
   gate.open();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(completed() == 5);
 }
 
@@ -221,10 +222,10 @@ TEST_CASE("a client that leaves while it is held is seen to leave") {
   Stub stub = gateway.chat().reply(text("a b c d").hold(gate, before_token(2)));
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   SUBCASE("by closing") { connection.close(); }
   SUBCASE("by a reset") { connection.abort(); }
-  CHECK(stub.last_call().wait_for_client_to_leave(5s));
+  CHECK(stub.last_call().wait_for_client_to_leave(patience));
   CHECK(stub.last_call().tokens_sent() == 1);
   gate.open();
 }
@@ -236,8 +237,8 @@ TEST_CASE("a client that only closed its sending side still gets its whole reply
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
   connection.shutdown_write();
-  REQUIRE(gate.wait_until_reached(5s));
-  CHECK(stub.last_call().wait_for_client_to_leave(5s));
+  REQUIRE(gate.wait_until_reached(patience));
+  CHECK(stub.last_call().wait_for_client_to_leave(patience));
   gate.open();
   CHECK(connection.receive_response().joined_text() == "a b");
   CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
@@ -284,7 +285,7 @@ TEST_CASE("faults inside one event happen in the order of its bytes, however the
       text("one two three").fault(inside_event(2, 30), reset_connection()).fault(inside_event(2, 10), stall(gate)));
   RawConnection connection(gateway);
   connection.send(streamed(gateway));
-  REQUIRE(gate.wait_until_delivered(5s));
+  REQUIRE(gate.wait_until_delivered(patience));
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.outcome(0s) == Outcome::Kind::pending);
   gate.open();
@@ -336,7 +337,7 @@ TEST_CASE("a stall for a time goes on afterwards; one without end lasts until th
                                    text("a b").fault(after_tokens(1), stall()));
   RawConnection first(gateway);
   first.send(streamed(gateway));
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   CHECK(stub.last_call().tokens_sent() == 1);
   clock.advance(1min);
   CHECK(first.receive_response().joined_text() == "a b");
@@ -419,7 +420,7 @@ TEST_CASE("a sleeper that was woken is not taken for one that sleeps") {
     for (int nap = 0; nap < 200; ++nap) clock.sleep_for(1s);
   });
   for (int nap = 0; nap < 200; ++nap) {
-    REQUIRE(clock.wait_for_sleepers(1, 5s));
+    REQUIRE(clock.wait_for_sleepers(1, patience));
     REQUIRE(clock.advance_to_next_event() == 1s);
   }
   client.join();
@@ -435,7 +436,7 @@ TEST_CASE("an open gate in a paced stream does not let advance run ahead of its 
     Stub stub = gateway.chat().reply(text("a b c d e").first_token_after(1s).every(1s).hold(gate, before_token(2)));
     RawConnection connection(gateway);
     connection.send(streamed(gateway));
-    REQUIRE(clock.wait_for_waits(1, 5s));
+    REQUIRE(clock.wait_for_waits(1, patience));
     clock.advance(100s);
     REQUIRE(stub.last_call().outcome() == Outcome::Kind::completed);
     CHECK(*stub.last_call().ended() == ManualClock::default_start + 5s);
@@ -478,7 +479,7 @@ TEST_CASE("a plain reply is held whole, and only before what it has") {
   CHECK(http.ask("Hi") == "one two");
   CHECK(gateway.verify().problems().size() == 1);  // it has no third token
   auto answer = std::async(std::launch::async, [&] { return http.ask("Hi"); });
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   CHECK(gateway.journal().last().bytes_sent() == 0);
   gate.open();
   CHECK(answer.get() == "one two");

@@ -26,6 +26,7 @@ namespace writes_test {
 using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -55,7 +56,7 @@ struct Stream {
         stub(gateway.chat().reply(reply)),
         connection(gateway, options) {
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    REQUIRE(stub.wait_for_calls(1, 5s));
+    REQUIRE(stub.wait_for_calls(1, patience));
   }
 
   /// Of the head and all that followed it.
@@ -119,7 +120,7 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
   SUBCASE("a wait") {
     Stream stream(text("one two three").first_token_after(1s));
     CHECK(stream.connection.receive_until("\n\n\r\n").found);  // the role event
-    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    REQUIRE(stream.clock.wait_for_waits(1, patience));
     stream.check_segments(1);
     stream.clock.advance(1s);
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
@@ -128,7 +129,7 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
   SUBCASE("a gate") {
     Gate gate;
     Stream stream(text("one two three").hold(gate, before_token(2)));
-    REQUIRE(gate.wait_until_reached(5s));
+    REQUIRE(gate.wait_until_reached(patience));
     CHECK(stream.stub.last_call().tokens_sent() == 1);
     CHECK(stream.connection.receive_until("\"one\"").found);
     gate.open();
@@ -137,7 +138,7 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
   }
   SUBCASE("a stall") {
     Stream stream(text("one two three").fault(after_tokens(2), stall(1s)));
-    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    REQUIRE(stream.clock.wait_for_waits(1, patience));
     CHECK(stream.connection.receive_until("\" two\"").found);
     stream.clock.advance(1s);
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
@@ -146,7 +147,7 @@ TEST_CASE("a wait, a gate, a stall and a ping part what leaves") {
   SUBCASE("a ping") {
     const SseDialect dialect = SseDialect().ping_every(1s);
     Stream stream(text("one two three").sse(dialect).first_token_after(2500ms));
-    REQUIRE(stream.clock.wait_for_waits(1, 5s));
+    REQUIRE(stream.clock.wait_for_waits(1, patience));
     stream.clock.advance(2500ms);
     CHECK(stream.connection.receive_until("0\r\n\r\n").found);
     stream.check_segments(4);
@@ -214,7 +215,7 @@ TEST_CASE("a client that does not read is waited for a second, and not for a sec
   const Stub stub = gateway.chat().reply(text("one two").slice_writes(1));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
-  REQUIRE(stub.wait_for_calls(1, 5s));
+  REQUIRE(stub.wait_for_calls(1, patience));
   CHECK(stub.last_call().outcome(10s) == Outcome::Kind::completed);
   CHECK(connection.receive_response().complete);
 }
@@ -245,7 +246,7 @@ TEST_CASE("a client that leaves inside a large write was sent the events that it
     const Exchange exchange = left.stub.last_call();
     CHECK(test_support::eventually([&] { return exchange.bytes_sent() > 100'000; }));
     left.connection.abort();
-    REQUIRE(exchange.wait_for_client_to_leave(5s));
+    REQUIRE(exchange.wait_for_client_to_leave(patience));
     const Departure departure = *exchange.departure();
     REQUIRE(departure.bytes < whole.size());
     const std::string_view taken = std::string_view(whole).substr(0, departure.bytes);

@@ -12,6 +12,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/script_files.hpp"
+#include "support/script_rows.hpp"
 #include "support/text.hpp"
 
 namespace good_scripts_test {
@@ -21,10 +22,12 @@ using namespace std::chrono_literals;
 using test_support::End;
 using test_support::has_part;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 using test_support::script_corpus;
 using test_support::ScriptFile;
+using test_support::ScriptRows;
 
 TEST_CASE("every good script is read, starts a gateway and is mounted on it") {
   const std::vector<Json> cases = script_corpus("good_scripts.jsonl");
@@ -304,10 +307,10 @@ std::vector<Duration> times_of_stream(const Serve& serve) {
   Gateway gateway(Options{}.clock(clock).keep_answers(true));
   serve(gateway);
   std::thread client([&gateway] { Http(gateway).stream(); });
-  CHECK(clock.wait_for_waits(1, 5s));
+  CHECK(clock.wait_for_waits(1, patience));
   clock.advance(1h);
   client.join();
-  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().wait_until_idle(patience));
   std::vector<Duration> times;
   const SentAnswer answer = *gateway.journal().last().answer();
   for (const SentAnswer::Part& part : answer.parts) times.push_back(part.at);
@@ -331,16 +334,19 @@ TEST_CASE("a distribution in a script is the one that the function of its name m
       {R"("tokens_per_second": {"recorded": [10, 30]})", words.tokens_per_second(recorded({10.0, 30.0}))},
   };
   std::set<std::vector<Duration>> all;
+  ScriptRows noted;
   for (const Row& row : rows) {
     CAPTURE(row.script);
     const Json script =
         Json::parse(R"({"mock_gateway": 1, "stubs": [{"reply": {"text": "one two three four five six seven eight", )" +
                     std::string(row.script) + "}}]}");
+    noted.add(script);
     const std::vector<Duration> times = times_of_stream([&](Gateway& gateway) { gateway.load(script); });
     CHECK(times == times_of_stream([&](Gateway& gateway) { gateway.chat().reply(row.reply); }));
     all.insert(times);
   }
   CHECK(all.size() == rows.size());
+  CHECK(test_support::listed(noted.missing({"timing", "rate"})) == "");
 }
 
 TEST_CASE("operations, forced failures, chaos and faults of connections") {

@@ -13,6 +13,8 @@
 #include "support/client.hpp"
 #include "support/internals.hpp"
 #include "support/printing.hpp"
+#include "support/script_rows.hpp"
+#include "support/timing.hpp"
 
 namespace script_meanings_test {
 
@@ -21,16 +23,18 @@ using namespace std::chrono_literals;
 using test_support::chat_body;
 using test_support::chat_path;
 using test_support::Http;
+using test_support::listed;
 using test_support::Response;
+using test_support::ScriptRows;
+using Places = ScriptRows::Places;
 
 Json script_of(const std::string& sections) { return Json::parse(R"({"mock_gateway": 1, )" + sections + "}"); }
-
-ScriptDocument document_of(const std::string& sections) { return ScriptDocument::from_json(script_of(sections)); }
 
 /// All that a client gets of two requests on a gateway with a manual clock, and when it got it.
 std::string observed(const std::function<void(Gateway&)>& script, bool streamed) {
   ManualClock clock;
-  Gateway gateway(Options{}.clock(clock).keep_answers(true).stall_guard(20ms).verify_on_destruction(false));
+  Gateway gateway(
+      Options{}.clock(clock).keep_answers(true).stall_guard(test_support::short_guard).verify_on_destruction(false));
   script(gateway);
   std::atomic<bool> is_over{false};
   std::string seen;
@@ -63,13 +67,39 @@ struct ReplyRow {
   Reply reply;
 };
 
-/// Each row's reply is the same, said by a script and in C++, and is not what one says that leaves the keys out.
-void check_replies(const std::vector<ReplyRow>& rows, const std::vector<bool>& modes = {false, true}) {
+/// What the wire does not show, of which a test of its own has the rows.
+const Places unseen = {"reply.hold",          "reply.hold.gate",   "reply.hold.before_token", "reply.hold.before_event",
+                       "reply.one_write",     "reply.split_write", "reply.slice_writes",      "reply.write_each_event",
+                       "effect.stall_at_gate"};
+/// What stands beside a failure in a reply.
+const Places beside_a_failure = {"reply.failure",
+                                 "reply.retry_after",
+                                 "reply.retry_after_text",
+                                 "reply.retry_after_date",
+                                 "reply.retry_after_ms",
+                                 "reply.should_retry",
+                                 "reply.type",
+                                 "reply.param",
+                                 "reply.error_body",
+                                 "reply.error_json",
+                                 "reply.content_type"};
+
+Places joined(Places all, const Places& more) {
+  all.insert(more.begin(), more.end());
+  return all;
+}
+
+/// Each row's reply is the same, said by a script and in C++, and is not what one says that leaves the keys out. Notes
+/// the rows.
+void check_replies(const std::vector<ReplyRow>& rows, ScriptRows& noted,
+                   const std::vector<bool>& modes = {false, true}) {
   const std::string usual_plain = observed([](Gateway& gateway) { gateway.chat().reply("one twö three"); }, false);
   const std::string usual_stream = observed([](Gateway& gateway) { gateway.chat().reply("one twö three"); }, true);
   for (const ReplyRow& row : rows) {
     CAPTURE(row.script);
-    const ScriptDocument document = document_of(R"("stubs": [{"reply": )" + std::string(row.script) + "}]");
+    const Json script = script_of(R"("stubs": [{"reply": )" + std::string(row.script) + "}]");
+    noted.add(script);
+    const ScriptDocument document = ScriptDocument::from_json(script);
     bool differs = false;
     for (const bool streamed : modes) {
       const std::string said =
@@ -89,7 +119,7 @@ const Reply words = text("one twö three");
 #define SSE(keys) BESIDE(R"("sse": {)" keys "}")
 
 TEST_CASE("each trigger and each effect of a script is the one of its name") {
-  check_replies({
+  const std::vector<ReplyRow> rows = {
       {FAULT(R"("before_headers": true, "effect": "close_connection")"),
        words.fault(before_headers(), close_connection())},
       {FAULT(R"("after_headers": true, "effect": "reset_connection")"),
@@ -114,17 +144,21 @@ TEST_CASE("each trigger and each effect of a script is the one of its name") {
        words.fault(before_headers(), wrong_content_length(-3))},
       {FAULT(R"("after_tokens": 1, "effect": {"stall": "1s"}}, {"after_tokens": 2, "effect": "close_connection")"),
        words.fault(after_tokens(1), stall(1s)).fault(after_tokens(2), close_connection())},
-  });
+  };
+  ScriptRows noted;
+  check_replies(rows, noted);
   // A client that has a whole body is gone.
   check_replies({{FAULT(R"("at_end": true, "effect": {"stall": "3s"})"), words.fault(at_end(), stall(3s))},
                  {FAULT(R"("at_end": true, "effect": "reset_connection")"), words.fault(at_end(), reset_connection())}},
-                {true});
+                noted, {true});
+  CHECK(listed(noted.missing({"fault", "effect"}, unseen)) == "");
 }
 
 TEST_CASE("each switch of a dialect in a script is the one of its name") {
   const SseDialect usual;
-  check_replies({
+  const std::vector<ReplyRow> rows = {
       {SSE(R"("line_end": "\r")"), words.sse(usual.line_end("\r"))},
+      {SSE(R"("line_end": "\r\n")"), words.sse(usual.line_end("\r\n"))},
       {SSE(R"("space_after_colon": false)"), words.sse(usual.space_after_colon(false))},
       {SSE(R"("done": false)"), words.sse(usual.done(false))},
       {SSE(R"("content_type": "text/plain")"), words.sse(usual.content_type("text/plain"))},
@@ -138,12 +172,16 @@ TEST_CASE("each switch of a dialect in a script is the one of its name") {
        words.first_token_after(2500ms).sse(usual.ping_every(1s).ping(": still here"))},
       {SSE(R"("final_blank_line": false)"), words.sse(usual.final_blank_line(false))},
       {SSE(R"("after_done": "late")"), words.sse(usual.after_done("late"))},
+      {SSE(R"("open_after_done": true)"), words.sse(usual.open_after_done(true))},
       {SSE(R"("gzip": true)"), words.sse(usual.gzip(true))},
-  });
+  };
+  ScriptRows noted;
+  check_replies(rows, noted);
+  CHECK(listed(noted.missing({"sse"}, {"sse.line_end=\n"})) == "");  // which is the usual one
 }
 
 TEST_CASE("each key of a completion in a script is the call of its name") {
-  check_replies({
+  const std::vector<ReplyRow> rows = {
       {BESIDE(R"("first_token_after": "1s")"), words.first_token_after(1s)},
       {BESIDE(R"("every": "20ms")"), words.every(20ms)},
       {BESIDE(R"("tokens_per_second": 4)"), words.tokens_per_second(4)},
@@ -181,7 +219,65 @@ TEST_CASE("each key of a completion in a script is the call of its name") {
       {R"({"raw_reply": {"status": 207, "json": {"a": 1}}})", raw_reply(207, Json{{"a", 1}})},
       {R"({"raw_reply": {"body": "a", "content_type": "text/plain"}})", raw_reply(200, "a", "text/plain")},
       {R"({"raw_reply": {}})", raw_reply(200, "")},
-  });
+      {R"({"text": "a, b; c", "chunked": "tokens"})", text("a, b; c").chunked(by_tokens())},
+      {R"({"text": "a, b; c", "chunked": "words"})", text("a, b; c").chunked(by_words())},
+      {BESIDE(R"("chunked": {"characters": 2})"), words.chunked(by_characters(2))},
+      {R"({"raw_reply": {"base64": "AQL/"}})", raw_reply(200, "\x01\x02\xff")},
+      {R"({"chunks": [{"raw_base64": "AQL/"}]})", chunks({raw_bytes("\x01\x02\xff")})},
+      {R"({"choices": ["one", {"text": "two"}]})", choices("one", "two")},
+  };
+  ScriptRows noted;
+  check_replies(rows, noted);
+  const Json scenario_alone =
+      script_of(R"("stubs": [{"reply": {"scenario": "usage-chunk-without-choices"}}, {"reply": {"default": true}}])");
+  noted.add(scenario_alone);
+  CHECK(observed([&](Gateway& gateway) { gateway.load(scenario_alone); }, true) ==
+        observed([](Gateway& gateway) { scenario("usage-chunk-without-choices").mount(gateway); }, true));
+  const Json usual = script_of(R"("stubs": [{"reply": {"default": true}}])");
+  for (const bool streamed : {false, true})
+    CHECK(observed([&](Gateway& gateway) { gateway.load(usual); }, streamed) == observed([](Gateway&) {}, streamed));
+  // Faults and dialects have their rows above; who asks the test is answered in asked_replies_test.cpp.
+  const Places elsewhere = joined(joined({"reply.faults", "reply.sse", "reply.ask"}, unseen), beside_a_failure);
+  CHECK(listed(noted.missing({"reply", "tool_call", "chunking"}, elsewhere)) == "");
+}
+
+TEST_CASE("each hold, each stall at a gate and each division into writes of a script is the one of its name") {
+  const Gate gate;
+  const ReplyRow rows[] = {
+      {BESIDE(R"("hold": {"gate": "g", "before_token": 2})"), words.hold(gate, before_token(2))},
+      {BESIDE(R"("hold": {"gate": "g", "before_event": 3})"), words.hold(gate, before_event(3))},
+      {BESIDE(R"("hold": [{"gate": "g", "before_event": 3}, {"gate": "h", "before_token": 2}])"),
+       words.hold(gate, before_event(3)).hold(gate, before_token(2))},
+      {FAULT(R"("after_tokens": 1, "effect": {"stall_at_gate": "g"})"), words.fault(after_tokens(1), stall(gate))},
+      {BESIDE(R"("one_write": true)"), words.one_write()},
+      {BESIDE(R"("split_write": 7)"), words.split_write(7)},
+      {BESIDE(R"("slice_writes": 5)"), words.slice_writes(5)},
+      {BESIDE(R"("write_each_event": true)"), words.write_each_event()},
+  };
+  const auto inside = [](const Reply& reply) {
+    const detail::ReplyData& data = detail::Access::data(reply);
+    std::string seen = std::to_string(static_cast<int>(data.writes.kind)) + " " + std::to_string(data.writes.size);
+    for (const Hold& hold : data.holds) seen += ", " + hold.place.to_string();
+    for (const Fault& fault : data.faults) seen += ", " + fault.trigger.to_string() + " " + fault.effect.to_string();
+    return seen;
+  };
+  ScriptRows noted;
+  for (const ReplyRow& row : rows) {
+    CAPTURE(row.script);
+    const Json script = script_of(R"("stubs": [{"reply": )" + std::string(row.script) + "}]");
+    noted.add(script);
+    Gateway gateway(Options{}.verify_on_destruction(false));
+    const LoadedScript loaded = gateway.load(script);
+    const Stub stub = loaded.stubs().front();
+    const std::string said = inside(*detail::Access::state(stub)->plan().replies.at(0).reply);
+    CHECK(said == inside(row.reply));
+    CHECK(said != inside(words));
+  }
+  const Places missing = noted.missing({"reply", "effect"});
+  for (const std::string& place : unseen) {
+    CAPTURE(place);
+    CHECK(missing.count(place) == 0);
+  }
 }
 
 TEST_CASE("each failure of a script is the one of its name or status, and each key beside it the call of its name") {
@@ -226,7 +322,14 @@ TEST_CASE("each failure of a script is the one of its name or status, and each k
     rows.push_back({R"({"failure": ")" + std::string(name) + "\"}", failure});
     rows.push_back({R"({"failure": )" + std::to_string(failure.status()) + "}", failure});
   }
-  for (const Row& row : rows) check_replies({{row.script.c_str(), row.failure}});
+  ScriptRows noted;
+  for (const Row& row : rows) check_replies({{row.script.c_str(), row.failure}}, noted);
+  CHECK(listed(noted.missing({"failure"})) == "");
+  const Places missing = noted.missing({"reply"});
+  for (const std::string& place : beside_a_failure) {
+    CAPTURE(place);
+    CHECK(missing.count(place) == 0);
+  }
 }
 
 TEST_CASE("base64 in a script is read whatever its alphabet and its padding") {
@@ -323,6 +426,8 @@ TEST_CASE("each matcher of a script is the one of its name") {
       {R"("tool_choice_is": "auto")", tool_choice_is("auto")},
       {R"("parallel_tool_calls_is": false)", parallel_tool_calls_is(false)},
       {R"("response_format_is": "json_object")", response_format_is("json_object")},
+      {R"("response_format_is": "json_schema")", response_format_is("json_schema")},
+      {R"("not": {"response_format_is": "text"})", !response_format_is("text")},
       {R"("response_schema_is": "city")", response_schema_is("city")},
       {R"("enable_thinking_is": false)", enable_thinking_is(false)},
       {R"("logprobs_is": true)", logprobs_is(true)},
@@ -333,6 +438,9 @@ TEST_CASE("each matcher of a script is the one of its name") {
       {R"("has_header": "X-Test")", has_header("X-Test")},
       {R"("has_header": {"name": "X-Test"})", has_header("X-Test")},
       {R"("has_header": {"name": "Content-Type", "value": "x"})", has_header("Content-Type", "x")},
+      // Alone they make a stub one of other requests.
+      {R"("any": [{"header_is": {"name": "X-Test", "value": "x"}}, {"n_is": 2}])", header_is("X-Test", "x") || n_is(2)},
+      {R"("any": [{"key_is": "billing"}, {"n_is": 2}])", key_is("billing") || n_is(2)},
       {R"("has_query": "q")", has_query("q")},
       {R"("has_query": {"name": "q", "value": {"equals": "1"}})", has_query("q", equals("1"))},
       {R"("any": [{"model_is": "a"}, {"n_is": 2, "seed_is": 3}])", model_is("a") || (n_is(2) && seed_is(3))},
@@ -340,22 +448,29 @@ TEST_CASE("each matcher of a script is the one of its name") {
       {R"("not": {"model_is": "mock-model"})", !model_is("mock-model")},
       {R"("not": {"n_is": 1, "stream_is": false})", !(n_is(1) && stream_is(false))},
   };
+  ScriptRows noted;
   for (const auto& row : rows) {
     const std::string script = row.first;
     CAPTURE(script);
-    const std::string of_script = conditions_beside([&](Gateway& gateway) {
-      gateway.load(script_of(R"("stubs": [{"when": {)" + script + R"(}, "reply": "x"}])"));
-    });
+    const Json document = script_of(R"("stubs": [{"when": {)" + script + R"(}, "reply": "x"}])");
+    noted.add(document);
+    const std::string of_script = conditions_beside([&](Gateway& gateway) { gateway.load(document); });
     CHECK(of_script == conditions_beside([&](Gateway& gateway) { gateway.chat().when(row.second).reply("x"); }));
   }
-  CHECK(conditions_beside([](Gateway& gateway) {
-          gateway.load(script_of(R"("stubs": [{"when": {"all": [{"n_is": 1}, {"n_is": 2}]}, "reply": "x"}])"));
-        }) == conditions_beside([](Gateway& gateway) { gateway.chat().when(n_is(1), n_is(2)).reply("x"); }));
+  const Json all = script_of(R"("stubs": [{"when": {"all": [{"n_is": 1}, {"n_is": 2}]}, "reply": "x"}])");
+  noted.add(all);
+  CHECK(conditions_beside([&](Gateway& gateway) { gateway.load(all); }) ==
+        conditions_beside([](Gateway& gateway) { gateway.chat().when(n_is(1), n_is(2)).reply("x"); }));
+  CHECK(listed(noted.missing({"when", "text_matcher", "range"})) == "");
 }
 
 TEST_CASE("each key of a script's gateway is the option of its name") {
-  const auto set = [](const std::string& keys) { return document_of(R"("gateway": {)" + keys + "}").options(); };
-  const auto values = [&](const std::string& keys) { return detail::Access::data(set(keys)); };
+  ScriptRows noted;
+  const auto values = [&](const std::string& keys) {
+    const Json script = script_of(R"("gateway": {)" + keys + "}");
+    noted.add(script);
+    return detail::Access::data(ScriptDocument::from_json(script).options());
+  };
   CHECK(values(R"("host": "localhost")").host == "localhost");
   CHECK(values(R"("port": 65535)").port == 65535);
   CHECK(values(R"("api_key": "sk-mine-0123")").api_key == "sk-mine-0123");
@@ -390,6 +505,20 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
   CHECK(models[0].id + models[1].id + models[2].id == "abc");
   CHECK(models[0].owner == models[1].owner);
   CHECK(models[2].owner == "me");
+  CHECK(values(R"("clock": "manual")").clock->now() == ManualClock::default_start);
+  const auto answers_after = [&](const std::string& clock, Duration time) {
+    noted.add(script_of(R"("gateway": {"clock": ")" + clock + "\"}"));
+    Gateway gateway(ScriptDocument::from_json(script_of(R"("gateway": {"clock": ")" + clock + "\"}")).options());
+    gateway.chat().reply(text("later").first_token_after(time));
+    return test_support::time_of([&] { CHECK(Http(gateway).chat().status == 200); });
+  };
+  CHECK(answers_after("instant", 10min) < 10min);
+  CHECK(answers_after("real", 50ms) >= 50ms);
+  Places missing = noted.missing({"script.gateway"});
+  for (const std::string& place : noted.missing({"script.gateway.acceptance"})) missing.erase(place);
+  for (const char* const word : {"", "=default", "=lenient", "=openai", "=strict"})
+    missing.erase("script.gateway.acceptance" + std::string(word));  // they have a test of their own
+  CHECK(listed(missing) == "");
 }
 
 TEST_CASE("each switch of a script's acceptance is the one of its name, and its base the acceptance of that name") {
@@ -421,8 +550,11 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
                                                       {"default", Acceptance()},
                                                       {"lenient", Acceptance::lenient()},
                                                       {"openai", Acceptance::openai()}};
-  const auto read = [](const std::string& value) {
-    return *detail::Access::data(document_of(R"("gateway": {"acceptance": )" + value + "}").options()).acceptance;
+  ScriptRows noted;
+  const auto read = [&](const std::string& value) {
+    const Json script = script_of(R"("gateway": {"acceptance": )" + value + "}");
+    noted.add(script);
+    return *detail::Access::data(ScriptDocument::from_json(script).options()).acceptance;
   };
   for (const auto& base : bases) {
     const std::string name = base.first;
@@ -444,6 +576,7 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
       }
     }
   }
+  CHECK(listed(noted.missing({"script.gateway.acceptance"})) == "");
 }
 
 TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its name") {
@@ -472,23 +605,35 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"({"slow_body": {"bytes": 3, "gap": "7ms"}})", slow_body(3, 7ms)},
       {R"({"reply_before_body": "conflict"})", reply_before_body(conflict())},
   };
+  ScriptRows noted;
   for (const auto& row : faults) {
     const std::string script = row.first;
     CAPTURE(script);
+    const Json document = script_of(R"("connections": [{"fault": )" + script + "}]");
+    noted.add(document);
     const auto hidden = [](const std::function<void(Gateway&)>& mount) {
       Gateway gateway(Options{}.verify_on_destruction(false));
       mount(gateway);
       const std::string message = gateway.verify().message();
       return message.substr(0, message.rfind(" ("));  // the place differs
     };
-    const std::string said =
-        hidden([&](Gateway& gateway) { gateway.load(script_of(R"("connections": [{"fault": )" + script + "}]")); });
+    const std::string said = hidden([&](Gateway& gateway) { gateway.load(document); });
     CHECK(said == hidden([&](Gateway& gateway) { gateway.next_connection(row.second); }));
     CHECK(said != "");
   }
   const Effect reset = reset_connection();
   const std::pair<const char*, Chaos> rules[] = {
       {R"("failure": "conflict", "headers": {"X-A": "1"})", Chaos(conflict().header("X-A", "1"))},
+      {R"("failure": 500, "retry_after": "3s")", Chaos(server_error().retry_after(3s))},
+      {R"("failure": 500, "retry_after_text": "soon")", Chaos(server_error().retry_after("soon"))},
+      {R"("failure": 500, "retry_after_date": "2h")", Chaos(server_error().retry_after_date(2h))},
+      {R"("failure": 500, "retry_after_ms": "250ms")", Chaos(server_error().retry_after_ms(250ms))},
+      {R"("failure": 500, "should_retry": false)", Chaos(server_error().should_retry(false))},
+      {R"("failure": 500, "type": "kind")", Chaos(server_error().type("kind"))},
+      {R"("failure": 500, "param": "messages")", Chaos(server_error().param("messages"))},
+      {R"("failure": 500, "error_body": "b", "content_type": "text/html")",
+       Chaos(server_error().body("b", "text/html"))},
+      {R"("failure": 500, "error_json": [1])", Chaos(server_error().json_body({1}))},
       {R"("failure": 500, "probability": 0.5)", Chaos(server_error()).probability(0.5)},
       {R"("failure": 500, "nth": 2)", Chaos(server_error()).nth(2)},
       {R"("failure": 500, "first": 2)", Chaos(server_error()).first(2)},
@@ -496,6 +641,7 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"("failure": 500, "when": {"user_says": "H"})", Chaos(server_error()).when(user_says("H"))},
       {R"("pace": {"every": "1ms"})", Chaos(Pace().every(1ms))},
       {R"("interim": "unsolicited_continue")", Chaos(unsolicited_continue())},
+      {R"("interim": "early_hints")", Chaos(early_hints())},
       {R"("interim": {"early_hints": {"X-A": "1"}})", Chaos(early_hints(wire::Headers{{"X-A", "1"}}))},
       {R"("before_headers": true, "effect": "reset_connection")", Chaos(before_headers(), reset)},
       {R"("after_headers": true, "effect": "reset_connection")", Chaos(after_headers(), reset)},
@@ -503,6 +649,7 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"("after_tokens": 2, "effect": "reset_connection")", Chaos(after_tokens(2), reset)},
       {R"("after_bytes": 2, "effect": "reset_connection")", Chaos(after_bytes(2), reset)},
       {R"("inside_event": [2, 3], "effect": "reset_connection")", Chaos(inside_event(2, 3), reset)},
+      {R"("inside_character": 1, "effect": "reset_connection")", Chaos(inside_character(1), reset)},
       {R"("before_done": true, "effect": "reset_connection")", Chaos(before_done(), reset)},
       {R"("at_end": true, "effect": "reset_connection")", Chaos(at_end(), reset)},
       {R"("at_any_event": 4, "effect": "reset_connection")", Chaos(at_any_event(4), reset)},
@@ -512,10 +659,20 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
   for (const auto& row : rules) {
     const std::string script = row.first;
     CAPTURE(script);
-    const std::string said =
-        verified([&](Gateway& gateway) { gateway.load(script_of(R"("chaos": [{)" + script + "}]")); });
+    const Json document = script_of(R"("chaos": [{)" + script + "}]");
+    noted.add(document);
+    const std::string said = verified([&](Gateway& gateway) { gateway.load(document); });
     CHECK(said == verified([&](Gateway& gateway) { gateway.chaos(row.second); }));
+    if (script.find("failure") == std::string::npos) continue;
+    const auto answer = [](const std::function<void(Gateway&)>& mount) {
+      Gateway gateway(Options{}.clock(ManualClock{}).verify_on_destruction(false));
+      mount(gateway);
+      return Http(gateway).chat().raw;
+    };
+    CHECK(answer([&](Gateway& gateway) { gateway.load(document); }) ==
+          answer([&](Gateway& gateway) { gateway.chaos(row.second); }));
   }
+  CHECK(listed(noted.missing({"connection_fault", "script.chaos"})) == "");
 }
 
 #undef SSE

@@ -560,11 +560,11 @@ class Bundles(unittest.TestCase):
                 continue
             with self.subTest(scenario=name):
                 with Program(None, "--scenario", name) as gateway:
-                    first = converse(gateway, request_of(gateway, stream()), 0.25)
+                    first = converse(gateway, request_of(gateway, stream()))
                     eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
                     _, _, text = gateway.send("GET", f"{API}/journal/1/bundle")
                 with Program(text.decode()) as gateway:
-                    second = converse(gateway, request_of(gateway, stream()), 0.25 + 2 * first.longest_gap)
+                    second = converse(gateway, request_of(gateway, stream()), QUIET + 2 * first.longest_gap)
                 self.assertEqual(second.comparable, first.comparable, text)
 
     def test_findings_stand_in_it(self):

@@ -7,6 +7,8 @@ Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BI
 import concurrent.futures
 import http.client
 import json
+import os
+import re
 import signal
 import socket
 import threading
@@ -502,7 +504,12 @@ class Journal(Evidence):
             for kind in ("callback_failed", "answer_failed"):  # which no script brings about
                 self.assertEqual(gateway.get("/journal", decision=kind)["exchanges"], [])
             error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="default")
-            for kind in (*ways, "callback_failed", "answer_failed"):
+            here = os.path.dirname(os.path.abspath(__file__))
+            with open(os.path.join(here, "../../src/evidence/journal.hpp"), encoding="utf-8") as header:
+                kinds = re.search(r"struct Decision \{\s*enum class Kind \{(.*?)\};", header.read(), re.DOTALL)[1]
+            known = re.findall(r"^\s*(\w+),", kinds, re.MULTILINE)
+            self.assertEqual(sorted([*ways, "callback_failed", "answer_failed"]), sorted(known))
+            for kind in known:
                 self.assertIn(kind, error["message"])
 
     def test_a_text_is_looked_for_in_each_place_and_in_nothing_else(self):

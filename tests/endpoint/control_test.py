@@ -771,8 +771,8 @@ class Stop(Api):
                     pass  # the connection ended before the answer was sent
                 poll.close()
             self.assertEqual(gateway.end(), 0)
-            # It takes some 10 ms on a machine that does nothing else.
-            self.assertLess(time.monotonic() - began, 2)
+            # It takes some 10 ms on a machine that does nothing else. The polls would wait for a minute.
+            self.assertLess(time.monotonic() - began, 5)
 
     def test_a_search_of_the_journal_ends_with_the_program(self):
         def of_children():
@@ -780,18 +780,23 @@ class Stop(Api):
             return used.ru_utime + used.ru_stime
 
         control.document()  # by a program of its own, whose time is not to count
-        searches, bodies = 4, 12
+        searches, most_bodies = 8, 60
+        script = {"gateway": {"journal_limits": {"entries": 1000, "bytes": 1_000_000_000}}}
         ends = {"stop": lambda gateway: gateway.post("/stop"), "signal": lambda gateway: gateway.process.terminate(),
                 "stdin": lambda gateway: gateway.process.stdin.close()}
         for name, end in ends.items():
             before = of_children()
-            with self.subTest(name), Program() as gateway:
-                for _ in range(bodies):
-                    self.assertEqual(gateway.request("POST", "/v1/models", b"a" * 2_000_000, key="sk-nobody")[0], 401)
+            with self.subTest(name), Program(script) as gateway:
                 text = "a" * 10 + "b"
-                began = seconds(gateway)
-                self.assertEqual(gateway.get("/journal", text=text)["exchanges"], [])
-                cost = seconds(gateway) - began
+                cost = bodies = 0
+                while cost < 0.2 and bodies < most_bodies:
+                    for _ in range(6):
+                        status = gateway.request("POST", "/v1/models", b"a" * 2_000_000, key="sk-nobody")[0]
+                        self.assertEqual(status, 401)
+                    bodies += 6
+                    began = seconds(gateway)
+                    self.assertEqual(gateway.get("/journal", text=text)["exchanges"], [])
+                    cost = seconds(gateway) - began
                 self.assertGreater(cost, 0.02, "too little to be seen")
                 clients = []
                 for _ in range(searches):
@@ -805,7 +810,7 @@ class Stop(Api):
                 used = seconds(gateway)
                 end(gateway)
                 self.assertEqual(gateway.end(), 0)
-                # What is left of them would take the processor more than three times as long as one of them.
+                # What is left of them would take the processor more than seven times as long as one of them.
                 self.assertLess(of_children() - before - used, max(cost, LEAST), f"one search takes {cost:.2f} s")
 
 

@@ -54,6 +54,13 @@ def recorded_body(name):
     return re.sub(rb"(X-Checksum: 9f\r\n|curl: \(18\)[^\n]*\n)\Z", b"", body)
 
 
+def table(name):
+    """The words of a table of the program."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "../../endpoint/recorded_keys.cpp"), encoding="utf-8") as source:
+        return re.findall(r'"([^"]*)"', re.search(name + r"\[\] = \{(.*?)\};", source.read(), re.DOTALL)[1])
+
+
 def run_import(argument, data=None):
     return subprocess.run([PROGRAM, "import", argument], input=data, capture_output=True, timeout=TIMEOUT)
 
@@ -661,6 +668,7 @@ class Keys(unittest.TestCase):
         fields = {name: lambda piece, name=name: {name: piece}
                   for name in ("content", "reasoning_content", "reasoning", "refusal", "text")}
         fields.update({name: of_a_tool(name) for name in ("arguments", "input")})
+        self.assertEqual(sorted(fields), sorted(table("delta_fields")))
         pieces = ["It is sk", "-proj-Abcdef", "ghij_01234567", "89-Klmnopqrst", ". Keep it."]
         for name, delta in fields.items():
             with self.subTest(name):
@@ -686,7 +694,9 @@ class Keys(unittest.TestCase):
             script = imported_bytes(b"HTTP/1.1 200 OK\r\nX-Said: " + value.encode() + b"\r\n\r\nHi")
             return reply_of(script)["headers"]["X-Said"]
 
-        for kept in "sk-", "gsk_", "xai-", "pplx-", "hf_", "nvapi-", "AIza", "ghp_", "github_pat_", "AKIA":
+        issuers = ["sk-", "gsk_", "xai-", "pplx-", "hf_", "nvapi-", "AIza", "ghp_", "github_pat_", "AKIA"]
+        self.assertEqual(sorted(issuers), sorted(table("beginnings")))
+        for kept in issuers:
             rest = "a" * (19 - len(kept)) + "1"
             shown = kept + "*" * len(rest)
             around = ["{}", "a {} b", "%20{}", "\\n{}", "\\u000a{}", "={}", "({})"]

@@ -23,7 +23,7 @@ import time
 import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
-TIMEOUT = 20  # seconds: a net for what hangs, never a pace
+TIMEOUT = 60  # seconds: a net for what hangs, never a pace; sanitizers are slow
 MORE_THAN_A_PIPE_HOLDS = 1200  # lines of stderr
 
 
@@ -711,7 +711,7 @@ class HowItEnds(unittest.TestCase):
                 self.assertTrue(waiting.recv(1))  # the stream has begun
                 code, seconds = endpoint.end(how)
                 self.assertEqual(code, 0)
-                self.assertLess(seconds, 1)
+                self.assertLess(seconds, 5, "the stream would wait for a minute")
                 idle.close()
                 waiting.close()
 

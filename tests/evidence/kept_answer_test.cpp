@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 using Ending = SentAnswer::Ending;
 using test_support::chat_path;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -27,7 +28,7 @@ inline Options keeping() { return Options().keep_answers(true); }
 
 /// What was sent in the newest exchange, which has ended.
 inline SentAnswer sent(const Gateway& gateway) {
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   const std::optional<SentAnswer> answer = gateway.journal().last().answer();
   REQUIRE(answer);
   return *answer;
@@ -57,7 +58,7 @@ inline void check_head(const SentAnswer& answer, const Response& response) {
 TEST_CASE("unless it is asked to, the journal keeps no answer") {
   Gateway gateway;
   Http(gateway).chat();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK_FALSE(gateway.journal().last().answer());
 }
 
@@ -120,7 +121,7 @@ TEST_CASE("each part has the time at which it left, on the gateway's clock") {
   gateway.chat().reply(text("one two").first_token_after(100ms).every(50ms).fault(at_end(), stall(7ms)));
   std::thread client([&] { Http(gateway).stream(); });
   for (const Duration step : {Duration(100ms), Duration(50ms), Duration(7ms)}) {
-    REQUIRE(clock.wait_for_waits(1, 5s));
+    REQUIRE(clock.wait_for_waits(1, patience));
     clock.advance(step);
   }
   client.join();
@@ -134,7 +135,8 @@ TEST_CASE("each part has the time at which it left, on the gateway's clock") {
 }
 
 TEST_CASE("an answer that a fault broke is kept up to there, with the way it ended") {
-  Gateway gateway(keeping().stall_guard(20ms).verify_on_destruction(false));  // it reports the guard
+  // It reports the guard.
+  Gateway gateway(keeping().stall_guard(test_support::short_guard).verify_on_destruction(false));
   const Http http = Http(gateway).allow_incomplete();
   struct Case {
     Fault fault;
@@ -196,13 +198,13 @@ TEST_CASE("of a client that leaves, what it had been sent is kept") {
   {
     RawConnection connection(gateway.host(), gateway.port());
     connection.send(Http(gateway).format_chat({{"stream", true}}));
-    REQUIRE(gate.wait_until_reached(5s));
+    REQUIRE(gate.wait_until_reached(patience));
     const SentAnswer so_far = *gateway.journal().last().answer();
     CHECK(so_far.ending == Ending::open);
     CHECK(so_far.parts.size() == 2);
     connection.abort();
   }
-  REQUIRE(gateway.journal().last().wait_for_client_to_leave(5s));
+  REQUIRE(gateway.journal().last().wait_for_client_to_leave(patience));
   gate.open();
   const SentAnswer answer = sent(gateway);
   CHECK(answer.ending == Ending::abandoned);
@@ -248,13 +250,13 @@ TEST_CASE("kept answers count against the bytes of the journal") {
   gateway.chat().reply(text(std::string(30'000, 'x')));
   const Http http = Http(gateway).keep_alive();
   for (int i = 0; i < 10; ++i) http.chat();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().evicted() >= 7);
   CHECK(gateway.journal().all().size() >= 1);
   CHECK(gateway.journal().last().answer()->body().size() > 30'000);
   gateway.journal().clear();
   for (int i = 0; i < 2; ++i) http.chat();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().evicted() == 0);
 }
 
@@ -273,7 +275,7 @@ TEST_CASE("answers are read while others are under way") {
     for (const Exchange& exchange : gateway.journal().all()) seen += exchange.answer()->parts.size();
   }
   for (std::thread& client : clients) client.join();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(seen > 0);
   for (const Exchange& exchange : gateway.journal().all()) CHECK(exchange.answer()->parts.size() == 8);
 }
@@ -288,7 +290,7 @@ TEST_CASE("an element of a written stream leaves at its time") {
           .sse(SseDialect().done(false)));
   std::thread client([&] { Http(gateway).stream(); });
   for (const Duration step : {Duration(30ms), Duration(20ms)}) {
-    REQUIRE(clock.wait_for_waits(1, 5s));
+    REQUIRE(clock.wait_for_waits(1, patience));
     clock.advance(step);
   }
   client.join();
@@ -312,7 +314,7 @@ TEST_CASE("a bundle is a script that a gateway loads") {
   Gateway gateway(keeping().clock(clock));
   gateway.load(bundle);
   std::thread client([&] { Http(gateway).allow_incomplete().stream(Json("Hi")); });
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   clock.advance(70ms);
   client.join();
   const SentAnswer answer = sent(gateway);

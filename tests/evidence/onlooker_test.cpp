@@ -25,6 +25,7 @@ using detail::JournalState;
 using test_support::chat_body;
 using test_support::has_part;
 using test_support::Http;
+using test_support::patience;
 using test_support::Response;
 
 detail::GatewayState& state_of(Gateway& gateway) { return *detail::Access::serving(gateway); }
@@ -80,7 +81,7 @@ TEST_CASE("what a test leaves behind is forgotten, and nothing else") {
   other_client.chat("strange too");
   my_client.chat("known");
   other_client.chat("known");
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK_FALSE(gateway.verify(mine.id));
 
   state_of(gateway).journal->forget(mine.id);
@@ -126,12 +127,12 @@ TEST_CASE("an exchange that is under way is forgotten with its test once it has 
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().reply(text("one two").hold(gate, before_token(2)).fault(after_tokens(9), stall()));
   std::thread client([&] { Http(gateway).stream(); });
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   state_of(gateway).journal->forget(RequestScope());
   CHECK(gateway.journal().all().size() == 1);
   gate.open();
   client.join();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().all().empty());
   CHECK(gateway.verify().problems().empty());
   CHECK(Http(gateway).chat().status == 200);
@@ -143,7 +144,7 @@ TEST_CASE("events have the time at which they left and the bytes that they took"
   state_of(gateway).keeps_event_times = true;
   gateway.chat().reply(text("one two three").first_token_after(100ms).every(50ms));
   const Response response = Http(gateway).stream();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   const detail::ExchangeRecord& record = detail::Access::record(gateway.journal().last());
   REQUIRE(record.progress.times);
   const auto times = record.progress.times->all();
@@ -167,11 +168,11 @@ TEST_CASE("times of events are kept only when somebody asks for them, and of the
   Gateway gateway;
   gateway.chat().reply(text(std::string(4000, 'x')).chunked(by_characters(1)));
   CHECK(Http(gateway).stream().done());
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(detail::Access::record(gateway.journal().last()).progress.times == nullptr);
   state_of(gateway).keeps_event_times = true;
   CHECK(Http(gateway).stream().done());
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(detail::Access::record(gateway.journal().last()).progress.times->all().size() == 1024);
 }
 
@@ -184,7 +185,7 @@ TEST_CASE("a manual clock tells what fired, in order") {
   CHECK(detail::is_instant(InstantClock{}));
   CHECK_FALSE(detail::is_manual(InstantClock{}));
   std::thread client([&] { Http(gateway).stream(); });
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   const Clock handle = clock;
   REQUIRE(detail::pending_waits(handle).size() == 1);
   const TimePoint first = detail::pending_waits(handle).front().deadline;
@@ -203,7 +204,7 @@ TEST_CASE("a gate tells who came, who waits and whether it is open") {
   Gateway gateway;
   gateway.chat().reply(text("one two").hold(gate, before_token(2)));
   std::thread client([&] { Http(gateway).stream(); });
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   CHECK(detail::counts(gate).reached == 1);
   CHECK(detail::counts(gate).waiting == 1);
   CHECK_FALSE(detail::counts(gate).open);

@@ -14,6 +14,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/timing.hpp"
 
 namespace review_test {
 
@@ -95,7 +96,7 @@ TEST_CASE("a client that sleeps on the test's clock for as long as it was told i
     clock.sleep_for(std::chrono::seconds{std::stoi(refused.header("Retry-After"))});
     return http.ask("Hi");
   });
-  REQUIRE(clock.wait_for_sleepers(1, 5s));
+  REQUIRE(clock.wait_for_sleepers(1, patience));
   clock.advance_to_next_event();
   CHECK(answer.get() == "Hello");
   CHECK(gateway.review());
@@ -347,7 +348,7 @@ TEST_CASE("calls under way at once are no retries of each other, but each may be
     connections.emplace_back(wire.gateway);
     connections.back().send(wire.http.format_chat());
   }
-  REQUIRE(wire.clock.wait_for_waits(3, 5s));
+  REQUIRE(wire.clock.wait_for_waits(3, patience));
   wire.clock.advance(5s);
   for (RawConnection& connection : connections) CHECK(connection.receive_response().status == 429);
   CHECK(wire.gateway.review().message() == "clean: 3 exchanges judged");
@@ -460,33 +461,42 @@ TEST_CASE("a stream that only the gateway ended after [DONE] is a finding") {
 }
 
 TEST_CASE("a stream that its client closes at [DONE], or that ends there, is clean") {
-  Gateway gateway;
-  gateway.chat().reply(text("a b"), text("a b").fault(at_end(), stall()),
-                       text("a b").fault(at_end(), close_connection()));
-  CHECK(Http{gateway}.stream().done());
-  {
-    RawConnection client(gateway);
-    client.send(Http{gateway}.format_chat({{"stream", true}}));
-    REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+  // On a machine that paused, the client did, too, and was too late.
+  bool paused = true;
+  for (int i = 0; i < 20 && paused; ++i) {
+    Gateway gateway;
+    gateway.chat().reply(text("a b"), text("a b").fault(at_end(), stall()),
+                         text("a b").fault(at_end(), close_connection()));
+    const auto taken = time_of([&] {
+      CHECK(Http{gateway}.stream().done());
+      {
+        RawConnection client(gateway);
+        client.send(Http{gateway}.format_chat({{"stream", true}}));
+        REQUIRE(client.receive_until("data: [DONE]\n\n").found);
+      }
+      Http{gateway}.allow_incomplete().stream();
+    });
+    const std::string message = gateway.review().message();
+    paused = taken >= 500ms && message != "clean: 3 exchanges judged";
+    if (!paused) CHECK(message == "clean: 3 exchanges judged");
   }
-  Http{gateway}.allow_incomplete().stream();
-  CHECK(gateway.review().message() == "clean: 3 exchanges judged");
+  CHECK_FALSE(paused);
 }
 
 TEST_CASE("a client that stops reading without closing is a finding; one that closes is clean") {
-  Gateway gateway{Options{}.write_timeout(200ms)};
-  gateway.chat().reply(text(std::string(8 << 20, 'x')));
   {
+    Gateway gateway{Options{}.write_timeout(200ms)};
+    gateway.chat().reply(text(std::string(8 << 20, 'x')));
     RawConnection client(gateway, {4096});
     client.send(Http{gateway}.format_chat({{"stream", true}}));
-    REQUIRE(gateway.journal().wait_for(1, 5s));
+    REQUIRE(gateway.journal().wait_for(1, patience));
     CHECK(gateway.journal().last().outcome() == Outcome::Kind::client_stalled);
+    CHECK(gateway.review().message() ==
+          "stream_abandoned (exchange 1): stopped reading and left the connection open until the gateway gave up. "
+          "Close a stream that is no longer wanted.");
+    CHECK(gateway.review().findings()[0].severity == Severity::error);
   }
-  CHECK(gateway.review().message() ==
-        "stream_abandoned (exchange 1): stopped reading and left the connection open until the gateway gave up. Close "
-        "a stream that is no longer wanted.");
-  CHECK(gateway.review().findings()[0].severity == Severity::error);
-  gateway.reset();
+  Gateway gateway;
   gateway.chat().reply(text(std::string(8 << 20, 'x')));
   {
     RawConnection client(gateway, {4096});
@@ -771,14 +781,9 @@ TEST_CASE("a review says how much is still open, and waits only for what is its 
   REQUIRE(client.receive_until("\"a\"").found);
   CHECK(wire.gateway.review().message() == "clean: 1 exchange judged; 1 exchange is still open");
   wire.http.with_key(mine.secret).get("/v1/models");
-  // The fastest of a few: wall time is also what other processes take of the machine.
-  auto fastest = std::chrono::steady_clock::duration::max();
-  for (int run = 0; run < 3 && fastest >= 1s; ++run) {
-    const auto before = std::chrono::steady_clock::now();
-    CHECK(wire.gateway.review(mine.id).open() == 0);
-    fastest = std::min(fastest, std::chrono::steady_clock::now() - before);
-  }
-  CHECK(fastest < 1s);
+  // For its own it would wait for a second.
+  CHECK(is_within(
+      1s, [&] { return time_of([&] { CHECK(wire.gateway.review(mine.id).open() == 0); }); }, 1));
 }
 
 TEST_CASE("a review of nothing says so") {

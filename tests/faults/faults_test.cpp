@@ -26,6 +26,7 @@ using test_support::eventually;
 using test_support::Http;
 using test_support::http_chunk;
 using test_support::OneExchange;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 using test_support::terminator;
@@ -91,7 +92,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
     {
       OneExchange on(reply.fault(point.trigger, stall(1min)), streamed);
       CHECK(on.receive(expected.size()) == expected);
-      REQUIRE(on.clock.wait_for_waits(1, 5s));
+      REQUIRE(on.clock.wait_for_waits(1, patience));
       on.clock.advance(59s);
       CHECK(on.stub.last_call().bytes_sent() == expected.size());
       on.clock.advance(1s);
@@ -102,7 +103,7 @@ inline void check_everywhere(const Reply& reply, bool streamed, const std::vecto
       Gate gate;
       OneExchange on(reply.fault(point.trigger, stall(gate)), streamed);
       CHECK(on.receive(expected.size()) == expected);
-      REQUIRE(gate.wait_until_reached(5s));
+      REQUIRE(gate.wait_until_reached(patience));
       gate.open();
       CHECK(on.receive(rest.size()) == rest);
       CHECK(on.stub.last_call().outcome() == Outcome::Kind::completed);
@@ -229,7 +230,7 @@ TEST_CASE("faults of one reply happen in turn, and count what the reply has, not
                  true);
   const std::string expected = whole.up_to(1, 0) + http_chunk(whole.pieces[2]);
   CHECK(on.receive(expected.size()) == expected);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   on.clock.advance(1s);
   CHECK(on.connection.receive_all().end == End::reset);
   CHECK(on.gateway.verify());
@@ -296,7 +297,7 @@ TEST_CASE("a request that came with a broken one is not answered where the conne
     CHECK(received.bytes == expected + effect.bytes());
     CHECK(received.end == (effect.kind() == Effect::Kind::reset_connection ? End::reset : End::fin));
     if (effect.kind() == Effect::Kind::half_close) on.connection.shutdown_write();
-    CHECK(on.gateway.journal().wait_until_idle(5s));
+    CHECK(on.gateway.journal().wait_until_idle(patience));
     CHECK(on.gateway.journal().count() == 1);
   }
   for (const Effect& effect : {error_event({{"error", 1}}), skip_event(), duplicate_event()}) {
@@ -316,7 +317,7 @@ TEST_CASE("a reply is whole for a client that reads late and has sent more befor
     const std::string request = Http(gateway).with_header("Connection", "close").format_chat();
     RawConnection connection(gateway, {4096});
     connection.send(request);
-    REQUIRE(stub.wait_for_calls(1, 5s));
+    REQUIRE(stub.wait_for_calls(1, patience));
     CHECK(stub.last_call().outcome() == Outcome::Kind::completed);
     connection.send(request);
     connection.send(request);
@@ -356,7 +357,7 @@ TEST_CASE("what precedes a close or a reset reaches a client that reads it late"
     small.receive_buffer = 4096;
     RawConnection connection(gateway, small);
     connection.send(Http(gateway).format_chat());
-    REQUIRE(stub.wait_for_calls(1, 5s));
+    REQUIRE(stub.wait_for_calls(1, patience));
     const Exchange exchange = stub.last_call();
     // The system has taken it all, and the client nothing.
     REQUIRE(eventually([&] { return exchange.bytes_sent() > body.size(); }));
@@ -591,7 +592,7 @@ TEST_CASE("a fault that the reply never comes to is a finding of verify(), strea
   for (const Row& row : rows) {
     CAPTURE(row.finding);
     OneExchange on(row.reply, row.streamed);
-    REQUIRE(on.stub.wait_for_calls(1, 5s));
+    REQUIRE(on.stub.wait_for_calls(1, patience));
     REQUIRE(on.stub.last_call().outcome() == Outcome::Kind::completed);
     const Verification verification = on.gateway.verify();
     CHECK_FALSE(verification);

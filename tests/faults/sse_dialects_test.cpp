@@ -29,6 +29,7 @@ using test_support::eventually;
 using test_support::Http;
 using test_support::http_chunk;
 using test_support::OneExchange;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 using test_support::unbroken;
@@ -161,7 +162,7 @@ TEST_CASE("pings come at their moments while the reply waits for its next token"
   OneExchange on(reply, true);
   const std::string start = whole.up_to(1, 0);
   CHECK(on.receive(start.size()) == start);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   const std::vector<Duration> gaps = {400ms, 400ms, 200ms, 200ms, 400ms, 400ms};
   for (std::size_t i = 0; i < steps.size(); ++i) {
     CAPTURE(i);
@@ -193,7 +194,7 @@ TEST_CASE("a stalled stream pings on, and a ping may have several lines") {
   CHECK(on.receive(start.size()) == start);
   const std::string ping = http_chunk("id: 7\n: ping\n\n");
   for (int i = 0; i < 3; ++i) {
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    REQUIRE(on.clock.wait_for_waits(1, patience));
     CHECK(on.clock.waits()[0].name == "a ping");
     CHECK(on.clock.advance_to_next_event() == 15s);
     CHECK(on.receive(ping.size()) == ping);
@@ -208,8 +209,8 @@ TEST_CASE("a stream held at a gate pings until the gate opens") {
   OneExchange on(text("a").hold(gate, before_token(1)).sse(pinging(1s)), true);
   const std::string start = whole.up_to(1, 0);
   CHECK(on.receive(start.size()) == start);
-  REQUIRE(gate.wait_until_reached(5s));
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(gate.wait_until_reached(patience));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   on.clock.advance(1s);
   const std::string ping = http_chunk(": ping\n\n");
   CHECK(on.receive(ping.size()) == ping);
@@ -226,14 +227,14 @@ TEST_CASE("no ping comes inside an event, and none in a plain reply") {
     OneExchange on(text("a").fault(inside_event(2, 9), stall(1min)).sse(pinging(40s)), true);
     const std::string start = whole.up_to(1, 9);
     CHECK(on.receive(start.size()) == start);
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    REQUIRE(on.clock.wait_for_waits(1, patience));
     CHECK(on.clock.advance_to_next_event() == 1min);
     const std::string rest = whole.from(1, 9);
     CHECK(on.receive(rest.size()) == rest);
   }
   {
     OneExchange on(text("a").first_token_after(1min).sse(pinging(40s)), false);
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    REQUIRE(on.clock.wait_for_waits(1, patience));
     CHECK(on.clock.advance_to_next_event() == 1min);
     CHECK(on.connection.receive_response().text() == "a");
   }
@@ -244,12 +245,12 @@ TEST_CASE("of the pings that a stall inside an event kept back, only the last co
   OneExchange on(text("a b").every(1h).fault(inside_event(2, 9), stall(605s)).sse(pinging(15s)), true);
   const std::string start = whole.up_to(1, 9);
   CHECK(on.receive(start.size()) == start);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.clock.advance_to_next_event() == 605s);
   const std::string ping = http_chunk(": ping\n\n");
   const std::string next = http_chunk(whole.pieces[1].substr(9)) + ping;
   CHECK(on.receive(next.size()) == next);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.clock.advance_to_next_event() == 10s);  // at 615 s again
   CHECK(on.receive(ping.size()) == ping);
   on.connection.abort();
@@ -260,15 +261,15 @@ TEST_CASE("a moment that passed before there was a stream has no ping") {
   const Whole whole = unbroken(text("a"), true);
   const Reply reply = text("a").fault(before_headers(), stall(1s)).first_token_after(1500ms).sse(pinging(400ms));
   OneExchange on(reply, true);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.clock.advance_to_next_event() == 1s);
   const std::string start = whole.up_to(1, 0);
   CHECK(on.receive(start.size()) == start);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.clock.advance_to_next_event() == 200ms);
   const std::string ping = http_chunk(": ping\n\n");
   CHECK(on.receive(ping.size()) == ping);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.clock.advance_to_next_event() == 300ms);
   CHECK(on.receive(whole.from(1, 0).size()) == whole.from(1, 0));
 }
@@ -297,7 +298,7 @@ TEST_CASE("pings on a clock that nobody moves are no finding") {
   Stub stub = gateway.chat().reply(text("a").hold(gate, before_token(1)).sse(pinging(1s)));
   RawConnection connection(gateway);
   connection.send(Http(gateway).format_chat({{"stream", true}}));
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   CHECK(eventually([&] { return clock.waits().empty(); }));  // the guard has ended the wait for the ping
   gate.open();
   CHECK(connection.receive_response().joined_text() == "a");
@@ -452,7 +453,7 @@ TEST_CASE("a client sees the same reply, one write per byte or one for all") {
 
 TEST_CASE("one write waits for the last token, and records nothing as sent before it") {
   OneExchange on(text("a b").every(1s).one_write(), true);
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   CHECK(on.stub.last_call().bytes_sent() == 0);
   CHECK(on.stub.last_call().events_sent() == 0);
   on.clock.advance(1s);

@@ -26,6 +26,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -652,7 +653,7 @@ TEST_CASE("a client that leaves and a gateway that stops end the pause between t
     small.receive_buffer = 4096;
     RawConnection connection(gateway, small);  // it reads nothing, so that the first write does not get away
     connection.send(Http(gateway).format_chat());
-    REQUIRE(gateway.journal().wait_for(1, 5s));
+    REQUIRE(gateway.journal().wait_for(1, patience));
     const Exchange exchange = gateway.journal().last();
     REQUIRE(test_support::eventually([&] { return exchange.bytes_sent() >= 50000; }));
     CHECK(exchange.outcome(0ms) == Outcome::Kind::pending);

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 using test_support::End;
 using test_support::eventually;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 
 /// Whether this is a forked process.
@@ -251,7 +252,7 @@ TEST_CASE("clients see how their connections end while a child lives") {
                                .hold(gate, before_event(2))
                                .fault(after_events(2), resets ? reset_connection() : close_connection()));
       RawConnection connection = open(http.format_chat(stream));
-      REQUIRE(gate.wait_until_reached(resets ? 1 : 2, 5s));
+      REQUIRE(gate.wait_until_reached(resets ? 1 : 2, patience));
       const Child child(wait_to_be_killed);
       gate.release();
       CHECK(connection.receive_all().end == (resets ? End::reset : End::fin));
@@ -262,7 +263,7 @@ TEST_CASE("clients see how their connections end while a child lives") {
     test_support::ConnectionOptions small;
     small.receive_buffer = 4096;
     RawConnection connection = open(http.format_chat(), small);
-    REQUIRE(gateway.journal().wait_for(1, 5s));
+    REQUIRE(gateway.journal().wait_for(1, patience));
     const Child child(wait_to_be_killed);
     CHECK(gateway.journal().last().outcome(20s) == Outcome::Kind::client_stalled);
     CHECK(connection.receive_all().end == End::reset);

@@ -1,6 +1,8 @@
-"""What tests/mutation/ makes of C++: which mistakes it finds in a function, and that each is one switch away. Run:
-python3 tests/house/test_mutation.py"""
+"""What tests/mutation/ makes of C++: which mistakes it finds in a function, and that each is one switch away; and what it
+counts. Run: python3 tests/house/test_mutation.py"""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "mutation"))
 
+import mutate  # noqa: E402
 from mutated_tree import lines_of, switched  # noqa: E402
 from operators import find_mutants  # noqa: E402
 
@@ -111,6 +114,36 @@ class Switches(unittest.TestCase):
             lives = [mutants[number].mutated(PROGRAM) for number in mutants if run(number) == b"11 6 -1\n"]
             # These are of no consequence here: the numbers beside are not asked for.
             self.assertEqual(sorted(lives), sorted(["a <= 0", "1", "a >= 10", "9"]))
+
+
+class Score(unittest.TestCase):
+    def results(self):
+        states = {"a": "killed", "b": "timeout", "c": "survived", "d": "survived", "e": "unreached", "f": "waiting"}
+        return {"seed": "1", "possible": 9, "refused": [], "mutants": [
+            {"identity": name, "file": "x.cpp", "line": 1, "operator": "constant", "diff": ["-1", "+2"], "state": state,
+             "by": "sources.x" if state in mutate.KILLED else ""} for name, state in states.items()]}
+
+    def printed(self, results):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            mutate.report(results)
+        return out.getvalue()
+
+    def test_the_score_is_of_those_that_are_not_the_same_program(self):
+        results = self.results()
+        self.assertIn("2 of 5 mutants die: 40.0 %", self.printed(results))
+        self.assertEqual(mutate.note_equivalent(results, {"c": "the sum is 0", "e": "nobody asks"}), [])
+        self.assertIn("2 of 3 mutants die: 66.7 %", self.printed(results))
+        self.assertIn("1 survive, 0 are reached by no test, 1 wait. 2 more are the same program.", self.printed(results))
+        self.assertIn("x.cpp:1: constant (the same program: the sum is 0)", self.printed(results))
+        self.assertEqual(mutate.note_equivalent(results, {}), [])
+        self.assertIn("2 of 5 mutants die", self.printed(results))
+
+    def test_a_note_needs_a_reason_and_a_mutant_that_lives(self):
+        results = self.results()
+        wrong = mutate.note_equivalent(results, {"a": "why", "c": " ", "z": "why"})
+        self.assertEqual([line.split(":")[0].split(",")[0] for line in wrong],
+                         ["not the same program", "without a reason", "no mutant of this run"])
+        self.assertIn("2 of 5 mutants die", self.printed(results))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@
 It draws mutants from the bodies of all functions of src/ and endpoint/, builds a copy of the checkout in which each is
 compiled in behind a switch, finds which cases of the tests reach it, and runs these, the fastest first, until one fails.
 A mutant is killed where a case fails twice with it and passes in between without it, or hangs. Those that do not compile
-are replaced by the next ones drawn. The score, the survivors and their diffs are printed, and written as JSON.
+are replaced by the next ones drawn. The score, the survivors and their diffs are printed, and written as JSON. Survivors
+that somebody has judged to be the same program are named, with the reason, in a file: --resume --equivalent FILE.json
+prints the score of the others.
 """
 
 import argparse
@@ -132,18 +134,40 @@ def judge(number, cases):
     return "survived", ""
 
 
+def note_equivalent(results, reasons):
+    """Notes which mutants are the same program, {identity: reason}, and no others. Returns what is wrong with that."""
+    entries = {entry["identity"]: entry for entry in results["mutants"]}
+    for entry in entries.values():
+        entry.pop("equivalent", None)
+    wrong = []
+    for identity, reason in reasons.items():
+        entry = entries.get(identity)
+        if not isinstance(reason, str) or not reason.strip():
+            wrong.append("without a reason: " + identity)
+        elif entry is None:
+            wrong.append("no mutant of this run: " + identity)
+        elif entry["state"] in KILLED:
+            wrong.append(f"not the same program, since a test sees it ({entry['by']}): {identity}")
+        else:
+            entry["equivalent"] = reason
+    return wrong
+
+
 def report(results):
-    states = [entry["state"] for entry in results["mutants"]]
+    same = [entry for entry in results["mutants"] if "equivalent" in entry and entry["state"] not in KILLED]
+    others = [entry for entry in results["mutants"] if entry not in same]
+    states = [entry["state"] for entry in others]
     judged = [state for state in states if state != "waiting"]
     dead = sum(state in KILLED for state in judged)
-    for entry in results["mutants"]:
+    for entry in others + same:
         if entry["state"] in ("survived", "unreached"):
-            say(f"\n{entry['file']}:{entry['line']}: {entry['operator']} ({entry['state']})")
+            why = f"the same program: {entry['equivalent']}" if entry in same else entry["state"]
+            say(f"\n{entry['file']}:{entry['line']}: {entry['operator']} ({why})")
             say("\n".join("  " + line for line in entry["diff"]))
     say(f"\n{dead} of {len(judged)} mutants die: {100 * dead / max(1, len(judged)):.1f} % ({states.count('timeout')} of them "
         f"by a hang); {states.count('survived')} survive, {states.count('unreached')} are reached by no test, "
-        f"{states.count('waiting')} wait. Drawn with the seed {results['seed']} from {results['possible']}; "
-        f"{len(results['refused'])} more did not compile.")
+        f"{states.count('waiting')} wait. {len(same)} more are the same program. Drawn with the seed {results['seed']} from "
+        f"{results['possible']}; {len(results['refused'])} more did not compile.")
 
 
 def main():
@@ -153,6 +177,8 @@ def main():
     parser.add_argument("--again", metavar="JSON", help="the mutants of an earlier run instead of a new sample")
     parser.add_argument("--survivors", action="store_true", help="with --again: only those that lived; the others stay")
     parser.add_argument("--resume", action="store_true", help="go on with the build and the results that there are")
+    parser.add_argument("--equivalent", metavar="JSON", help="which mutants are the same program: an object from their "
+                        "identity, as the results have it, to the reason; the score is of the others")
     parser.add_argument("--tests", default="", metavar="REGEX", help="only the ctest tests whose names fit")
     parser.add_argument("--only-build", action="store_true", help="stop before any test is run")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="compilers and tests at a time (2)")
@@ -162,12 +188,33 @@ def main():
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "results.json"
+    reasons = json.loads(Path(options.equivalent).read_text(encoding="utf-8")) if options.equivalent else None
     tree = Tree(folder, options.jobs)
     texts = sources()
 
     def save():
         path.with_suffix(".new").write_text(json.dumps(results, indent=1, ensure_ascii=False), encoding="utf-8")
         path.with_suffix(".new").replace(path)
+
+    def decide_all(waiting):
+        tests = suite.tests_of(tree, options.tests)
+        cases = find_reach(tests, max((entry["number"] for entry in waiting), default=0), options.jobs)
+        say(f"{len(cases)} cases of {len(tests)} tests take {sum(case.seconds for case in cases):.0f} s")
+
+        lock = threading.Lock()
+        begin = time.monotonic()
+
+        def decide(entry):
+            state, by = judge(entry["number"], cases)
+            with lock:
+                entry.update(state=state, by=by)
+                done = sum(item["state"] != "waiting" for item in waiting)
+                say(f"{time.monotonic() - begin:6.0f} s {done:4}/{len(waiting)} {state:9} {entry['file']}:{entry['line']} "
+                    f"{entry['operator']}{' by ' + by if by else ''}")
+                save()
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(decide, waiting))
 
     if options.resume:
         results = json.loads(path.read_text(encoding="utf-8"))
@@ -199,24 +246,12 @@ def main():
     if options.only_build:
         return
     waiting = [entry for entry in results["mutants"] if entry["state"] == "waiting"]
-    tests = suite.tests_of(tree, options.tests)
-    cases = find_reach(tests, max((entry["number"] for entry in waiting), default=0), options.jobs)
-    say(f"{len(cases)} cases of {len(tests)} tests take {sum(case.seconds for case in cases):.0f} s")
-
-    lock = threading.Lock()
-    begin = time.monotonic()
-
-    def decide(entry):
-        state, by = judge(entry["number"], cases)
-        with lock:
-            entry.update(state=state, by=by)
-            done = sum(item["state"] != "waiting" for item in waiting)
-            say(f"{time.monotonic() - begin:6.0f} s {done:4}/{len(waiting)} {state:9} {entry['file']}:{entry['line']} "
-                f"{entry['operator']}{' by ' + by if by else ''}")
-            save()
-
-    with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(decide, waiting))
+    if waiting:
+        decide_all(waiting)
+    if reasons is not None:
+        for wrong in note_equivalent(results, reasons):
+            say(wrong)
+        save()
     report(results)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-LABELS = {"sources", "endpoint", "examples"}  # of the tests that are asked
+LABELS = {"sources", "endpoint", "examples", "adapters", "bugs"}  # of the tests that are asked
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef)\b", re.MULTILINE)
 LOCATION = re.compile(r"^(?:.*?from |In file included from )?([^\s:()]+):(\d+)(?::\d+)?[:,]?(.*)$")
 

@@ -44,7 +44,8 @@ class Test:
         properties = entry["properties"]
         self.folder = properties.get("WORKING_DIRECTORY")
         self.environment = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
-        self.is_python = len(self.command) > 1 and self.command[1].endswith("_test.py")
+        # Its cases are those of unittest.
+        self.is_python = self.name.startswith("endpoint.") and len(self.command) > 1 and self.command[1].endswith("_test.py")
         self.is_doctest = self.name.startswith("sources.")
 
     def cases(self):

@@ -23,6 +23,7 @@ using test_support::chat_path;
 using test_support::contains;
 using test_support::End;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -221,7 +222,7 @@ TEST_CASE("what on_exchange throws changes no answer") {
   })};
   const Http http = Http(gateway).keep_alive();
   for (int i = 0; i < 4; ++i) CHECK(http.chat().status == 200);
-  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().wait_until_idle(patience));
 }
 
 }  // namespace answer_failures_test

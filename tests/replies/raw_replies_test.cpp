@@ -19,6 +19,7 @@ using namespace std::chrono_literals;
 using test_support::all_profiles;
 using test_support::End;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::refused;
 using test_support::Response;
@@ -105,7 +106,7 @@ TEST_CASE("a raw reply waits for its first token's time, and for a gate before a
   Scripted on(raw_reply(503, "later").first_token_after(2s));
   RawConnection connection(on.gateway);
   connection.send(on.http.format_chat());
-  REQUIRE(on.clock.wait_for_waits(1, 5s));
+  REQUIRE(on.clock.wait_for_waits(1, patience));
   on.clock.advance(1999ms);
   CHECK(on.gateway.journal().last().bytes_sent() == 0);
   on.clock.advance(1ms);
@@ -115,7 +116,7 @@ TEST_CASE("a raw reply waits for its first token's time, and for a gate before a
   const Scripted held(raw_reply(200, "held").hold(gate, before_event(1)));
   RawConnection waiting(held.gateway);
   waiting.send(held.http.format_chat());
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   CHECK(held.gateway.journal().last().bytes_sent() == 0);
   gate.open();
   CHECK(waiting.receive_response().body == "held");
@@ -297,7 +298,7 @@ TEST_CASE("a chunk whose delta says something is a token: it has its time, and t
     Scripted on(stream.first_token_after(1s).every(100ms));
     RawConnection connection(on.gateway);
     connection.send(on.http.format_chat());
-    REQUIRE(on.clock.wait_for_waits(1, 5s));
+    REQUIRE(on.clock.wait_for_waits(1, patience));
     CHECK(on.gateway.journal().last().events_sent() == 2);
     on.clock.advance(1s);
     CHECK(on.gateway.journal().last().events_sent() == 3);
@@ -324,7 +325,7 @@ TEST_CASE("a chunk whose delta says something is a token: it has its time, and t
   const Scripted held(stream.hold(gate, before_token(3)));
   RawConnection connection(held.gateway);
   connection.send(held.http.format_chat());
-  REQUIRE(gate.wait_until_reached(5s));
+  REQUIRE(gate.wait_until_reached(patience));
   CHECK(held.gateway.journal().last().tokens_sent() == 2);
   CHECK(held.gateway.journal().last().events_sent() == 4);
   gate.open();

@@ -22,6 +22,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 using Texts = std::vector<std::string>;
@@ -36,6 +37,16 @@ inline Json streamed(const std::string& question) {
 
 /// A client that takes what chaos leaves of its answers.
 inline Http robust(const Gateway& gateway) { return Http(gateway).keep_alive().allow_incomplete(); }
+
+/// Asks, reads the answer's whole body, which is shorter than its head says, and leaves. Returns what came.
+inline std::string left_at_the_end_of_the_body(const Gateway& gateway) {
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat());
+  const std::string head = connection.receive_until("\r\n\r\n").bytes;
+  const auto body = connection.receive_until([](std::string_view bytes) { return Json::accept(bytes); });
+  CHECK(body.found);
+  return head + body.bytes;
+}
 
 /// Which requests were struck, by what, at which coming; whatever order they came in.
 inline Texts struck(const Gateway& gateway) {
@@ -338,13 +349,13 @@ TEST_CASE("chaos slows a reply, and leaves to it what it does not set") {
     return connection;
   };
   RawConnection slow = ask();
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   clock.advance(2s - 1ms);
   const Exchange exchange = gateway.journal().last();
   CHECK(exchange.tokens_sent() == 0);
   clock.advance(1ms);
   CHECK(slow.receive_until("one").found);
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   clock.advance(1s);
   CHECK(slow.receive_until("[DONE]").found);
   CHECK(exchange.chaos() == Texts{"rule 1: first token after 2000 ms (first 1, seed 1, occurrence 1)"});
@@ -421,7 +432,7 @@ TEST_CASE("what a reply cannot suffer does not happen to it, and a place that it
   CHECK(http.chat().status == 503);
   CHECK(gateway.journal().last().chaos().empty());
   CHECK(http.stream().joined_text() == "one two");
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().last().chaos() ==
         Texts{"rule 1: close the connection after 5 tokens (every time, seed 1, occurrence 1): not reached",
               "rule 2: 1 ms between tokens (first 1, seed 1, occurrence 1)"});
@@ -558,17 +569,15 @@ TEST_CASE("a client is judged by the failures that it got, but not by one that i
   gateway.reset();
   gateway.chaos(Chaos(before_headers(), wrong_content_length(5)).first(1));
   gateway.chaos(Chaos(unauthorized()).first(1));
-  const Response cut = http.with_timeout(300ms).chat();
-  CHECK(cut.status == 401);
-  CHECK_FALSE(cut.complete);
+  CHECK(left_at_the_end_of_the_body(gateway).find("HTTP/1.1 401") == 0);
   http.chat();
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().all().front().outcome() == Outcome::Kind::completed);
   CHECK(gateway.review());
 
   gateway.reset();
   gateway.chat().reply(Reply(unauthorized()).fault(before_headers(), wrong_content_length(5)), "now");
-  CHECK_FALSE(http.with_timeout(300ms).chat().complete);
+  left_at_the_end_of_the_body(gateway);
   http.chat();
   CHECK(gateway.review());
 
@@ -709,7 +718,7 @@ TEST_CASE("rules change while clients ask") {
   }
   over = true;
   for (std::thread& client : clients) client.join();
-  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().wait_until_idle(patience));
 }
 
 }  // namespace chaos_test

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "patience.hpp"
 
 namespace test_support {
 

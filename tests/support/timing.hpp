@@ -9,21 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "patience.hpp"
 #include "processor_time.hpp"
 
 namespace test_support {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#else
-constexpr bool sanitized = false;
-#endif
 
 /// Another program of the same build has these tests as well: what takes a processor for half a minute is done there.
 #ifdef TEST_SUPPORT_REPEATED
@@ -76,6 +65,33 @@ std::chrono::steady_clock::duration time_of(const Action& action) {
   const auto before = std::chrono::steady_clock::now();
   action();
   return std::chrono::steady_clock::now() - before;
+}
+
+/// The shortest of some runs, and whether it took less than a bound.
+struct Shortest {
+  std::chrono::duration<double, std::milli> time;
+  std::chrono::duration<double, std::milli> bound;
+
+  explicit operator bool() const { return time < bound; }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Shortest& shortest) {
+  return out << "the shortest run took " << shortest.time.count() << " ms, the bound is " << shortest.bound.count()
+             << " ms";
+}
+
+/// Whether something takes less than `bound`, where a mistake would make it take far longer each time. `run` gives the
+/// time that one run took. Wall time is also what other processes take of the machine: the shortest of up to twenty
+/// runs counts, with pauses in which the others may end. A sanitizer makes everything `slower` times as slow, and the
+/// bound as long; 1: not the mistake, which waits for a known time.
+template <class Run>
+Shortest is_within(std::chrono::duration<double, std::milli> bound, const Run& run, int slower = sanitized ? 10 : 1) {
+  Shortest shortest{run(), bound * slower};
+  for (int again = 1; again < 20 && !shortest; ++again) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10 + again % 11));
+    shortest.time = std::min<std::chrono::duration<double, std::milli>>(shortest.time, run());
+  }
+  return shortest;
 }
 
 /// The seconds of the processor that this process takes for an action: the same whatever else the machine does.

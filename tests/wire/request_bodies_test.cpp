@@ -25,6 +25,7 @@ using test_support::End;
 using test_support::head;
 using test_support::Http;
 using test_support::last_answer_to;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -212,7 +213,7 @@ TEST_CASE("a chunked body that ends too early is no exchange") {
     CHECK(rest.end == End::fin);
     CHECK(rest.bytes.empty());
   }
-  CHECK(gateway.journal().wait_until_idle(5s));
+  CHECK(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().count() == 0);
   CHECK(Http(gateway).chat().status == 200);
 }
@@ -342,7 +343,7 @@ Response check_refused_at_its_head(Gateway& gateway, const std::string& sent) {
   CHECK(response.header("Connection") == "close");
   connection.send("{}");  // a client may send its body all the same (RFC 9110, 10.1.1)
   CHECK(connection.receive_all().bytes.empty());
-  REQUIRE(gateway.journal().wait_until_idle(5s));
+  REQUIRE(gateway.journal().wait_until_idle(patience));
   CHECK(gateway.journal().last().status() == response.status);
   CHECK(gateway.journal().last().body().empty());
   return response;

@@ -59,6 +59,7 @@ using test_support::chat_head;
 using test_support::End;
 using test_support::eventually;
 using test_support::Http;
+using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -194,7 +195,7 @@ TEST_CASE("what the journal notes for verify() of a request holds no copy of its
     counted = 0;
     connection.send(request);
     CHECK(connection.receive_response().status == 422);
-    CHECK(gateway.journal().wait_until_idle(5s));
+    CHECK(gateway.journal().wait_until_idle(patience));
     counted_from = std::size_t(-1);
     CHECK(static_cast<bool>(gateway.verify()) == (policy == Unmatched::allowed));
     return counted.load();
@@ -232,7 +233,7 @@ TEST_CASE("a head whose bytes keep coming is a 408 when it takes too long in all
     answered = connection.receive_until([](std::string_view text) { return text.size() >= 12; }, 20ms).found;
   }
   CHECK(answered);
-  CHECK(gateway.journal().wait_for(1, 5s));
+  CHECK(gateway.journal().wait_for(1, patience));
   CHECK(gateway.journal().last().status() == 408);
   CHECK(Http(gateway).chat().status == 200);
 }
@@ -310,7 +311,7 @@ TEST_CASE("a body that slow_body() reads may take any time") {
   REQUIRE(body.size() < 100);
   RawConnection connection(gateway);
   connection.send(chat_head(gateway, {"Content-Length: " + std::to_string(body.size())}) + body.substr(0, 50));
-  REQUIRE(clock.wait_for_waits(1, 5s));
+  REQUIRE(clock.wait_for_waits(1, patience));
   clock.advance(1h);
   const auto nothing = connection.receive_until("x", 100ms);
   CHECK_FALSE(nothing.found);

@@ -255,7 +255,7 @@ describe('waiting', () => {
 
   test('a real limit passes', async (t) => {
     const gateway = await scripted(t);
-    const { id, secret } = await gateway.server.createKey({ name: 'once in two seconds', limit: '1/2s' });
+    const { id, secret } = await gateway.server.createKey({ name: 'once in five seconds', limit: '1/5s' });
     const client = connect(gateway, { apiKey: secret, maxRetries: 2 });
     for (const _ of [1, 2]) assert.equal(content(await ask(client)), 'Paris.');
     const { exchanges } = await gateway.server.control('GET', '/journal', undefined, { key: id });
@@ -268,7 +268,7 @@ describe('waiting', () => {
   test('a gateway that says nothing is a timeout', async (t) => {
     const gateway = await scripted(t);
     const { messages } = await breaking(gateway, { before_headers: true, effect: 'stall' });
-    await failed(ask(connect(gateway, { timeout: 1000 }), { messages }), OpenAI.APIConnectionTimeoutError);
+    await failed(ask(connect(gateway, { timeout: 3000 }), { messages }), OpenAI.APIConnectionTimeoutError);
     assert.equal((await seen(gateway))[0].outcome, 'client left');
   });
 

@@ -53,7 +53,7 @@ def test_a_stream_cut_after_done_is_whole(connect, gateway):
 
 def test_a_stream_that_stalls_is_a_timeout(connect, documented):
     messages = breaking(documented, after_tokens=2, effect="stall")
-    words, error = read(connect(documented, timeout=1), messages)
+    words, error = read(connect(documented, timeout=3), messages)
     assert words == ["one", " two"]
     assert isinstance(error, openai.APITimeoutError)
     [exchange] = seen(documented)
