@@ -10,12 +10,6 @@
 
 namespace mock_gateway {
 
-ConnectionFault::ConnectionFault(const ConnectionFault&) = default;
-ConnectionFault::ConnectionFault(ConnectionFault&&) noexcept = default;
-ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
-ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
-ConnectionFault::~ConnectionFault() = default;
-
 ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
     case Kind::reset_on_accept:

@@ -16,13 +16,6 @@ namespace mock_gateway {
 /// wrong within a reply is a Fault of that reply.
 class ConnectionFault {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ConnectionFault(const ConnectionFault& other);
-  ConnectionFault(ConnectionFault&& other) noexcept;
-  ConnectionFault& operator=(const ConnectionFault& other);
-  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
-  ~ConnectionFault();
-
   enum class Kind {
     reset_on_accept,
     close_on_accept,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
@@ -171,18 +172,7 @@ Chunking by_bytes(std::size_t count) { return Chunking(Chunking::Kind::bytes, co
 
 Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
-Pace::Pace() = default;
-Pace::Pace(const Pace&) = default;
-Pace::Pace(Pace&&) noexcept = default;
-Pace& Pace::operator=(const Pace&) = default;
-Pace& Pace::operator=(Pace&&) noexcept = default;
-Pace::~Pace() = default;
-
-Pace Pace::first_token_after(Timing delay) const {
-  Pace changed = *this;
-  changed.first_token_ = std::move(delay);
-  return changed;
-}
+Pace Pace::first_token_after(Timing delay) const { return detail::with(*this, &Pace::first_token_, std::move(delay)); }
 
 Pace Pace::every(Timing gap) const {
   Pace changed = *this;
@@ -198,11 +188,7 @@ Pace Pace::tokens_per_second(Rate rate) const {
   return changed;
 }
 
-Pace Pace::chunked(Chunking chunking) const {
-  Pace changed = *this;
-  changed.chunking_ = std::move(chunking);
-  return changed;
-}
+Pace Pace::chunked(Chunking chunking) const { return detail::with(*this, &Pace::chunking_, std::move(chunking)); }
 
 Pace Pace::or_else(const Pace& others) const {
   Pace both = *this;
