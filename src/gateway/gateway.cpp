@@ -14,6 +14,7 @@
 #include "../core/process.hpp"
 #include "../core/random.hpp"
 #include "../core/reporter.hpp"
+#include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
 #include "../evidence/judging.hpp"
@@ -72,10 +73,10 @@ class Gateway::Impl : public detail::NoteSource {
       : where(made),
         host(options.host),
         clock(options.clock ? *options.clock : RealClock{}),
-        keys(std::make_shared<detail::KeyStore>(options.seed, clock)),
-        script(std::make_shared<detail::Script>()),
-        journal(std::make_shared<detail::JournalState>(options.journal_entries, options.journal_bytes)),
-        chaos(std::make_shared<detail::ChaosRules>(options.seed)),
+        keys(detail::share<detail::KeyStore>(options.seed, clock)),
+        script(detail::share<detail::Script>()),
+        journal(detail::share<detail::JournalState>(options.journal_entries, options.journal_bytes)),
+        chaos(detail::share<detail::ChaosRules>(options.seed)),
         verifier(script, journal, keys, connection_faults, chaos, clock),
         verify_on_destruction(options.verify_on_destruction),
         without_findings(options.without_findings),
@@ -158,7 +159,7 @@ class Gateway::Impl : public detail::NoteSource {
   std::shared_ptr<detail::KeyStore> keys;
   std::shared_ptr<detail::Script> script;
   std::shared_ptr<detail::JournalState> journal;
-  std::shared_ptr<detail::ConnectionFaults> connection_faults = std::make_shared<detail::ConnectionFaults>();
+  std::shared_ptr<detail::ConnectionFaults> connection_faults = detail::share<detail::ConnectionFaults>();
   std::shared_ptr<detail::ChaosRules> chaos;
   detail::Verifier verifier;
   bool verify_on_destruction;

@@ -1,5 +1,6 @@
 // Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
 
+#include "../core/shared.hpp"
 #include "sweep_run.hpp"
 
 #include <algorithm>  // any_of, find_if, max, min, none_of, remove_if
@@ -444,7 +445,7 @@ Sweep::Iterator Sweep::Iterator::operator++(int) {
 
 void Sweep::Iterator::make_step() {
   step_.reset();
-  if (next_ < run_->size()) step_ = std::make_shared<const SweepStep>(run_->step(next_++));
+  if (next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
 }
 
 std::size_t Sweep::size() const { return run_->size(); }

@@ -65,7 +65,7 @@ class ConnectionFault {
   friend ConnectionFault reply_before_body(const Failure& failure);
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  detail::Lasting<const std::string> bytes_ = detail::share<const std::string>();  // never null
   std::size_t step_ = 0;
   Duration gap_{0};
   std::optional<Failure> failure_;

@@ -10,6 +10,7 @@
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -47,7 +48,7 @@ double checked_rate(double rate, const char* what) {
 Distribution recorded_list(std::vector<double> list) {
   if (list.empty()) throw GatewayError("recorded needs at least one element");
   Distribution distribution{Kind::recorded};
-  distribution.list = std::make_shared<const std::vector<double>>(std::move(list));
+  distribution.list = share<const std::vector<double>>(std::move(list));
   return distribution;
 }
 
@@ -154,7 +155,7 @@ Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count
     if (!detail::text::is_valid_utf8(piece))
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
-  pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
+  pieces_ = detail::share<const std::vector<std::string>>(std::move(pieces));
 }
 
 const std::vector<std::string>& Chunking::pieces() const {
