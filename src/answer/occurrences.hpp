@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
-#include <unordered_map>
 
 #include "../core/version.hpp"
 
@@ -24,7 +24,7 @@ class Occurrences {
   static constexpr std::size_t exact = 65'536;
 
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::uint64_t> counts_;
+  std::map<std::uint64_t, std::uint64_t> counts_;
   std::array<std::uint64_t, 1024> shared_{};
 };
 

@@ -97,13 +97,13 @@ class Parser {
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
-    made_.states.insert(made_.states.end(), block.begin(), block.end());
+    for (const PatternState& state : block) made_.states.push_back(state);
   }
 
   void add_set(const Numbers& set) {
     insert(size(), StateKind::set, made_.sets.size());
     made_.sets.push_back(set.size());
-    made_.sets.insert(made_.sets.end(), set.begin(), set.end());
+    for (const std::size_t border : set) made_.sets.push_back(border);
   }
 
   void alternatives(std::size_t nesting) {

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include "version.hpp"
@@ -51,6 +52,18 @@ struct Access {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
+
+/// A copy of a value in which this member, of the value or of the data that it hides, is `to`: a setter.
+template <class T, class Data, class Member, class To>
+T with(const T& value, Member Data::*member, To&& to) {
+  T changed = value;
+  if constexpr (std::is_same_v<T, Data>) {
+    changed.*member = std::forward<To>(to);
+  } else {
+    Access::edit(changed).*member = std::forward<To>(to);
+  }
+  return changed;
+}
 
 }  // namespace detail
 

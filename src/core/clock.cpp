@@ -16,6 +16,7 @@
 #include "calendar.hpp"
 #include "error.hpp"
 #include "printed.hpp"
+#include "shared.hpp"
 #include "text.hpp"
 #include "timeline.hpp"
 
@@ -148,7 +149,7 @@ class ManualClockState final : public ClockState {
   void sleep_for(Duration duration) {
     if (duration <= Duration{0}) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    const auto sleeper = std::make_shared<Sleeper>();
+    const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
     const std::thread::id thread = std::this_thread::get_id();
     // A function of the test sleeps on the thread of an exchange: an advance that waits for the exchange would wait for
@@ -544,12 +545,12 @@ Clock::Clock(std::shared_ptr<detail::ClockState> state) : state_(std::move(state
 
 TimePoint Clock::now() const { return state_->now(); }
 
-RealClock::RealClock() : Clock(std::make_shared<detail::RealClockState>()) {}
+RealClock::RealClock() : Clock(detail::share<detail::RealClockState>()) {}
 
-InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>()) {}
+InstantClock::InstantClock() : Clock(detail::share<detail::InstantClockState>()) {}
 
 ManualClock::ManualClock(TimePoint start, Duration guard)
-    : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
+    : Clock(detail::share<detail::ManualClockState>(start, guard)) {}
 
 void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
 
@@ -577,7 +578,7 @@ Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
 
 std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
 
-Gate::Gate(Duration guard) : state_(std::make_shared<detail::GateState>(guard)) {}
+Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
 
 Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 

@@ -10,19 +10,26 @@
 namespace mock_gateway {
 namespace detail {
 
+/// What std::make_shared does, for half of what a user compiles for each type: 25 functions in place of 56. The price
+/// is a second allocation.
+template <class T, class... Arguments>
+std::shared_ptr<T> share(Arguments&&... arguments) {
+  return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
 /// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
 /// say: a value as newly made, or GatewayError.
 template <class T>
 class Shared {
  public:
   Shared() = default;  // as if it was moved from
-  explicit Shared(T value) : shared_(std::make_shared<T>(std::move(value))) {}
+  explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
   const T* operator->() const { return &**this; }
   /// For a change that copies do not see.
   T& own() {
-    if (!shared_ || shared_.use_count() > 1) shared_ = std::make_shared<T>(**this);
+    if (!shared_ || shared_.use_count() > 1) shared_ = share<T>(**this);
     return *shared_;
   }
 

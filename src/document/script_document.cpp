@@ -13,6 +13,7 @@
 
 #include "../core/access.hpp"
 #include "../core/json_pointer.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../evidence/record.hpp"
 #include "../gateway/gateway.hpp"
@@ -247,7 +248,7 @@ std::string ScriptProblem::to_string() const {
 
 ScriptError::ScriptError(std::vector<ScriptProblem> problems)
     : GatewayError(detail::script_documents::text_of(problems, "a script cannot be served")),
-      problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
+      problems_(detail::share<const std::vector<ScriptProblem>>(std::move(problems))) {}
 ScriptError::ScriptError(const ScriptError&) = default;
 ScriptError& ScriptError::operator=(const ScriptError&) = default;
 ScriptError::~ScriptError() = default;
@@ -287,7 +288,7 @@ ScriptDocument ScriptDocument::read(const std::vector<std::string>& paths, const
 }
 
 ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded) {
-  auto plan = std::make_shared<detail::ScriptPlan>();
+  auto plan = detail::share<detail::ScriptPlan>();
   if (loaded) {
     const std::lock_guard<std::mutex> lock(loaded->mutex);
     plan->gates = loaded->gates;
@@ -307,7 +308,7 @@ ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths,
 }
 
 ScriptDocument ScriptDocument::from_json(const Json& document) {
-  auto plan = std::make_shared<detail::ScriptPlan>();
+  auto plan = detail::share<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
   const detail::ScriptSource source;
   ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
@@ -368,7 +369,7 @@ Options ScriptDocument::options(Options base) const {
 LoadedScript ScriptDocument::mount(Gateway& gateway) const {
   static std::atomic<std::uint64_t> owners{0};
   detail::GatewayState& state = detail::script_documents::require_serving(gateway);
-  const auto loaded = std::make_shared<detail::LoadedDocument>();
+  const auto loaded = detail::share<detail::LoadedDocument>();
   loaded->owner = ++owners;
   loaded->script = state.script;
   loaded->journal = state.journal;

@@ -6,6 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../gateway/catalogue.hpp"
 #include "../gateway/catalogue_entries.hpp"
@@ -382,7 +383,7 @@ ReplyStep scenario_step(const ScriptNode& node) {
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
-  return std::make_shared<const ReplyFunction>(
+  return share<const ReplyFunction>(
       [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
 }
 
@@ -450,7 +451,7 @@ void require_alone(const ScriptNode& node, std::string_view kind) {
 }  // namespace script_types
 
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
-  if (node.value.is_string()) return std::make_shared<const Reply>(node.value.get<std::string>());
+  if (node.value.is_string()) return share<const Reply>(node.value.get<std::string>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
@@ -477,7 +478,7 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
   if (reader.noted() > noted) throw ScriptMistake();
-  return std::make_shared<const Reply>(std::move(reply));
+  return share<const Reply>(std::move(reply));
 }
 
 }  // namespace detail

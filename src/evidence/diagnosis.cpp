@@ -6,6 +6,7 @@
 #include <algorithm>  // min, stable_sort
 #include <utility>
 
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/failure.hpp"
@@ -205,8 +206,7 @@ std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, con
 RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
   if (record_->request.path() != chat_completions().path) return;
   try {
-    chat_ = std::make_shared<const ChatRequest>(
-        parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
+    chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
     // It was none, or is none any more since its keys were masked.
   }

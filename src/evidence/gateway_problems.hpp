@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/shared.hpp"
 #include "../script/script.hpp"
 #include "diagnosis.hpp"
 #include "gateway_parts.hpp"
@@ -94,7 +95,7 @@ class GatewayProblems {
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
+  std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
 /// Every call of each stub came before every call of the next, and each was called.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "../core/access.hpp"
+#include "../core/shared.hpp"
 #include "../delivery/progress.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/fault.hpp"
@@ -246,7 +247,7 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
-  std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
+  std::shared_ptr<JournalSignal> signal_ = share<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
 

@@ -6,6 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../evidence/gateway_problems.hpp"
 #include "../evidence/record.hpp"
 #include "../model/reply_data.hpp"
@@ -132,13 +133,13 @@ void StubBuilder::validate(Matcher matcher) { plan().validators.push_back(std::m
 void StubBuilder::add(Reply reply) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
-  plan().replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  plan().replies.emplace_back(detail::share<const Reply>(std::move(reply)));
 }
 
 void StubBuilder::add(ReplyFunction function) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan().replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
+  plan().replies.emplace_back(detail::share<const ReplyFunction>(std::move(function)));
 }
 
 void StubBuilder::add(NothingMore) { plan().nothing_more = true; }

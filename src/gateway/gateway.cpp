@@ -14,6 +14,7 @@
 #include "../core/process.hpp"
 #include "../core/random.hpp"
 #include "../core/reporter.hpp"
+#include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
 #include "../evidence/gateway_problems.hpp"
@@ -66,11 +67,11 @@ std::string reachable(const std::string& host) {
 GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          std::make_shared<KeyStore>(options.seed, clock),
-          std::make_shared<Script>(),
-          std::make_shared<JournalState>(options.journal_entries, options.journal_bytes),
-          std::make_shared<ConnectionFaults>(),
-          std::make_shared<ChaosRules>(options.seed)};
+          share<KeyStore>(options.seed, clock),
+          share<Script>(),
+          share<JournalState>(options.journal_entries, options.journal_bytes),
+          share<ConnectionFaults>(),
+          share<ChaosRules>(options.seed)};
 }
 
 }  // namespace facade

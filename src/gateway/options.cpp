@@ -23,24 +23,16 @@ const detail::OptionValues& detail::OptionValues::moved_from() {
 detail::OptionValues& Options::edit() { return data_.own(); }
 
 Options Options::host(std::string host) const {
-  Options copy = *this;
-  copy.edit().host = std::move(host);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::host, std::move(host));
 }
-Options Options::port(int port) const {
-  Options copy = *this;
-  copy.edit().port = port;
-  return copy;
-}
+Options Options::port(int port) const { return detail::with(*this, &detail::OptionValues::port, port); }
 Options Options::model(std::string id, std::string owner) const {
   Options copy = *this;
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
 Options Options::api_key(std::string secret) const {
-  Options copy = *this;
-  copy.edit().api_key = std::move(secret);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
 }
 Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;
@@ -48,54 +40,26 @@ Options Options::key(std::string description, KeyOptions key) const {
   return copy;
 }
 Options Options::limit(std::size_t requests, Duration window) const {
-  Options copy = *this;
-  copy.edit().limit = RateLimit{requests, window};
-  return copy;
+  return detail::with(*this, &detail::OptionValues::limit, RateLimit{requests, window});
 }
-Options Options::seed(std::uint64_t seed) const {
-  Options copy = *this;
-  copy.edit().seed = seed;
-  return copy;
-}
+Options Options::seed(std::uint64_t seed) const { return detail::with(*this, &detail::OptionValues::seed, seed); }
 Options Options::clock(Clock clock) const {
-  Options copy = *this;
-  copy.edit().clock = std::move(clock);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::clock, std::move(clock));
 }
-Options Options::profile(Profile profile) const {
-  Options copy = *this;
-  copy.edit().profile = profile;
-  return copy;
-}
+Options Options::profile(Profile profile) const { return detail::with(*this, &detail::OptionValues::profile, profile); }
 Options Options::acceptance(Acceptance acceptance) const {
-  Options copy = *this;
-  copy.edit().acceptance = acceptance;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::acceptance, acceptance);
 }
 Options Options::tokenizer(Tokenizer tokenizer) const {
-  Options copy = *this;
-  copy.edit().tokenizer = std::move(tokenizer);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::tokenizer, std::move(tokenizer));
 }
-Options Options::pace(Pace pace) const {
-  Options copy = *this;
-  copy.edit().pace = std::move(pace);
-  return copy;
-}
-Options Options::max_n(std::int64_t n) const {
-  Options copy = *this;
-  copy.edit().max_n = n;
-  return copy;
-}
+Options Options::pace(Pace pace) const { return detail::with(*this, &detail::OptionValues::pace, std::move(pace)); }
+Options Options::max_n(std::int64_t n) const { return detail::with(*this, &detail::OptionValues::max_n, n); }
 Options Options::max_body(std::size_t bytes) const {
-  Options copy = *this;
-  copy.edit().max_body = bytes;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::max_body, bytes);
 }
 Options Options::max_head(std::size_t bytes) const {
-  Options copy = *this;
-  copy.edit().max_head = bytes;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::max_head, bytes);
 }
 Options Options::journal_limits(std::size_t entries, std::size_t bytes) const {
   Options copy = *this;
@@ -104,49 +68,31 @@ Options Options::journal_limits(std::size_t entries, std::size_t bytes) const {
   return copy;
 }
 Options Options::keep_answers(bool keep) const {
-  Options copy = *this;
-  copy.edit().keep_answers = keep;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::keep_answers, keep);
 }
 Options Options::read_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().read_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::read_timeout, timeout);
 }
 Options Options::head_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().head_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::head_timeout, timeout);
 }
 Options Options::body_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().body_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::body_timeout, timeout);
 }
 Options Options::write_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().write_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::write_timeout, timeout);
 }
 Options Options::idle_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().idle_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::idle_timeout, timeout);
 }
 Options Options::stall_guard(std::optional<Duration> guard) const {
-  Options copy = *this;
-  copy.edit().stall_guard = guard;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::stall_guard, guard);
 }
 Options Options::unmatched(Unmatched policy) const {
-  Options copy = *this;
-  copy.edit().unmatched = policy;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::unmatched, policy);
 }
 Options Options::verify_on_destruction(bool verify) const {
-  Options copy = *this;
-  copy.edit().verify_on_destruction = verify;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 Options Options::without_finding(std::string code) const {
   Options copy = *this;
@@ -154,14 +100,10 @@ Options Options::without_finding(std::string code) const {
   return copy;
 }
 Options Options::on_exchange(std::function<void(const Exchange&)> callback) const {
-  Options copy = *this;
-  copy.edit().on_exchange = std::move(callback);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::on_exchange, std::move(callback));
 }
 Options Options::on_connection_hit(std::function<void(const ConnectionHit&)> callback) const {
-  Options copy = *this;
-  copy.edit().on_connection_hit = std::move(callback);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::on_connection_hit, std::move(callback));
 }
 
 namespace detail {

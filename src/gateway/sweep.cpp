@@ -1,5 +1,6 @@
 // Sweeps: usual effects, places, pairs that are left out, names of steps, refusals.
 
+#include "../core/shared.hpp"
 #include "sweep_run.hpp"
 
 #include <algorithm>  // any_of, find_if, max, min, none_of, remove_if
@@ -59,30 +60,22 @@ SweepOptions SweepOptions::with(std::initializer_list<Matcher> matchers) const {
 SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
   if (data_->splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
-  SweepOptions changed = *this;
-  changed.edit().effects = std::move(effects);
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::effects, std::move(effects));
 }
 
 SweepOptions SweepOptions::every_byte() const {
   if (data_->splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
-  SweepOptions changed = *this;
-  changed.edit().every_byte = true;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::every_byte, true);
 }
 
 SweepOptions SweepOptions::limit(std::size_t steps) const {
   if (steps == 0) throw GatewayError("limit(0) would sweep nothing; give at least 1 step");
-  SweepOptions changed = *this;
-  changed.edit().at_most = steps;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::at_most, steps);
 }
 
 SweepOptions SweepOptions::body_only() const {
   if (!data_->splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
-  SweepOptions changed = *this;
-  changed.edit().body_only = true;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
 SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -92,12 +85,6 @@ SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t s
       split_(split),
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
-
-SweepStep::SweepStep(const SweepStep&) = default;
-SweepStep::SweepStep(SweepStep&&) noexcept = default;
-SweepStep& SweepStep::operator=(const SweepStep&) = default;
-SweepStep& SweepStep::operator=(SweepStep&&) noexcept = default;
-SweepStep::~SweepStep() = default;
 
 const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
@@ -303,7 +290,7 @@ void SweepRun::refuse(std::uint64_t newest_before, std::size_t requests) const {
 std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
   StubPlan plan;
   plan.matchers = options_.matchers;
-  plan.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  plan.replies.emplace_back(share<const Reply>(std::move(reply)));
   plan.priority = std::numeric_limits<int>::max();
   plan.name = name;
   plan.where = where_;
@@ -437,8 +424,8 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
     throw GatewayError(
         "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
         "an InstantClock");
-  return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
-                                          std::move(run), Access::data(options), where));
+  return Sweep(share<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
+                               std::move(run), Access::data(options), where));
 }
 
 }  // namespace detail
@@ -458,7 +445,7 @@ Sweep::Iterator Sweep::Iterator::operator++(int) {
 
 void Sweep::Iterator::make_step() {
   step_.reset();
-  if (next_ < run_->size()) step_ = std::make_shared<const SweepStep>(run_->step(next_++));
+  if (next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
 }
 
 std::size_t Sweep::size() const { return run_->size(); }

@@ -96,12 +96,6 @@ class SweepStep {
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
             bool reached);
-  // Defined in the .cpp: a file that copies one need not compile it.
-  SweepStep(const SweepStep& other);
-  SweepStep(SweepStep&& other) noexcept;
-  SweepStep& operator=(const SweepStep& other);
-  SweepStep& operator=(SweepStep&& other) noexcept;
-  ~SweepStep();
 
  private:
   std::string name_;

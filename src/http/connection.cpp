@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../evidence/record.hpp"
 #include "workers.hpp"
@@ -91,7 +92,7 @@ void StopLine::cut() {
 }
 
 Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "../core/clock.hpp"
+#include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../delivery/outlet.hpp"
 #include "../evidence/journal.hpp"
@@ -219,7 +220,7 @@ class Connection final : public Outlet {
   std::uint64_t id_;
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
+  std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;

@@ -5,6 +5,8 @@
 #include <ostream>
 #include <utility>
 
+#include "../core/access.hpp"
+
 namespace mock_gateway {
 
 std::string to_string(KeyState state) {
@@ -18,37 +20,18 @@ std::string to_string(KeyState state) {
 
 std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
-ApiKey::ApiKey() = default;
-ApiKey::ApiKey(const ApiKey&) = default;
-ApiKey::ApiKey(ApiKey&&) noexcept = default;
-ApiKey& ApiKey::operator=(const ApiKey&) = default;
-ApiKey& ApiKey::operator=(ApiKey&&) noexcept = default;
-ApiKey::~ApiKey() = default;
-
 KeyOptions KeyOptions::secret(std::string secret) const {
-  KeyOptions copy = *this;
-  copy.secret_ = std::move(secret);
-  return copy;
+  return detail::with(*this, &KeyOptions::secret_, std::move(secret));
 }
-KeyOptions KeyOptions::disabled(bool disabled) const {
-  KeyOptions copy = *this;
-  copy.disabled_ = disabled;
-  return copy;
-}
+KeyOptions KeyOptions::disabled(bool disabled) const { return detail::with(*this, &KeyOptions::disabled_, disabled); }
 KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
-  KeyOptions copy = *this;
-  copy.models_ = std::move(ids);
-  return copy;
+  return detail::with(*this, &KeyOptions::models_, std::move(ids));
 }
 KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
-  KeyOptions copy = *this;
-  copy.operations_ = std::move(operations);
-  return copy;
+  return detail::with(*this, &KeyOptions::operations_, std::move(operations));
 }
 KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
-  KeyOptions copy = *this;
-  copy.limit_ = RateLimit{requests, window};
-  return copy;
+  return detail::with(*this, &KeyOptions::limit_, RateLimit{requests, window});
 }
 
 }  // namespace mock_gateway

@@ -28,14 +28,6 @@ std::ostream& operator<<(std::ostream& out, KeyState state);
 /// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
 /// once.
 struct ApiKey {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ApiKey();
-  ApiKey(const ApiKey& other);
-  ApiKey(ApiKey&& other) noexcept;
-  ApiKey& operator=(const ApiKey& other);
-  ApiKey& operator=(ApiKey&& other) noexcept;
-  ~ApiKey();
-
   /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;

@@ -4,7 +4,7 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <set>
 
 #include "../core/text.hpp"
 #include "failure.hpp"
@@ -179,7 +179,7 @@ void Reader::check_tool_messages() {
     text::append_json_string(literal, text::excerpt(id, 60));
     return literal;
   };
-  std::unordered_set<std::string_view> known;
+  std::set<std::string> known;
   for (std::size_t index = 0; index < messages.size(); ++index) {
     const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
@@ -188,7 +188,7 @@ void Reader::check_tool_messages() {
                       ". Send the call's own id, and keep the assistant's message with the call.");
     }
     if (message.tool_calls.empty()) continue;
-    std::unordered_set<std::string_view> answered;
+    std::set<std::string> answered;
     std::size_t end = index + 1;
     for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
     std::string missing;

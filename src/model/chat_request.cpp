@@ -39,13 +39,6 @@ Json wire::ToolCall::json() const {
   return value.is_discarded() ? Json() : value;
 }
 
-wire::Message::Message() = default;
-wire::Message::Message(const wire::Message&) = default;
-wire::Message::Message(wire::Message&&) noexcept = default;
-wire::Message& wire::Message::operator=(const wire::Message&) = default;
-wire::Message& wire::Message::operator=(wire::Message&&) noexcept = default;
-wire::Message::~Message() = default;
-
 std::string wire::Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
@@ -61,27 +54,6 @@ std::string wire::Message::text() const {
   }
   return joined;
 }
-
-wire::Tool::Tool() = default;
-wire::Tool::Tool(const wire::Tool&) = default;
-wire::Tool::Tool(wire::Tool&&) noexcept = default;
-wire::Tool& wire::Tool::operator=(const wire::Tool&) = default;
-wire::Tool& wire::Tool::operator=(wire::Tool&&) noexcept = default;
-wire::Tool::~Tool() = default;
-
-wire::ResponseFormat::ResponseFormat() = default;
-wire::ResponseFormat::ResponseFormat(const wire::ResponseFormat&) = default;
-wire::ResponseFormat::ResponseFormat(wire::ResponseFormat&&) noexcept = default;
-wire::ResponseFormat& wire::ResponseFormat::operator=(const wire::ResponseFormat&) = default;
-wire::ResponseFormat& wire::ResponseFormat::operator=(wire::ResponseFormat&&) noexcept = default;
-wire::ResponseFormat::~ResponseFormat() = default;
-
-ChatRequest::ChatRequest() = default;
-ChatRequest::ChatRequest(const ChatRequest&) = default;
-ChatRequest::ChatRequest(ChatRequest&&) noexcept = default;
-ChatRequest& ChatRequest::operator=(const ChatRequest&) = default;
-ChatRequest& ChatRequest::operator=(ChatRequest&&) noexcept = default;
-ChatRequest::~ChatRequest() = default;
 
 std::string ChatRequest::last_user_text() const {
   const auto last = std::find_if(messages.rbegin(), messages.rend(),

@@ -30,14 +30,6 @@ struct ToolCall {
 
 /// An element of `messages`.
 struct Message {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Message();
-  Message(const Message& other);
-  Message(Message&& other) noexcept;
-  Message& operator=(const Message& other);
-  Message& operator=(Message&& other) noexcept;
-  ~Message();
-
   /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
   /// The content as sent: a string, an array of parts, or null.
@@ -55,14 +47,6 @@ struct Message {
 
 /// An element of `tools`.
 struct Tool {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Tool();
-  Tool(const Tool& other);
-  Tool(Tool&& other) noexcept;
-  Tool& operator=(const Tool& other);
-  Tool& operator=(Tool&& other) noexcept;
-  ~Tool();
-
   std::string name;
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
@@ -97,14 +81,6 @@ std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
 /// What the answer's text must be: `response_format`.
 struct ResponseFormat {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ResponseFormat();
-  ResponseFormat(const ResponseFormat& other);
-  ResponseFormat(ResponseFormat&& other) noexcept;
-  ResponseFormat& operator=(const ResponseFormat& other);
-  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
-  ~ResponseFormat();
-
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
@@ -123,14 +99,6 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.
 struct ChatRequest {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ChatRequest();
-  ChatRequest(const ChatRequest& other);
-  ChatRequest(ChatRequest&& other) noexcept;
-  ChatRequest& operator=(const ChatRequest& other);
-  ChatRequest& operator=(ChatRequest&& other) noexcept;
-  ~ChatRequest();
-
   std::string model;
   std::vector<wire::Message> messages;
   bool stream = false;

@@ -5,16 +5,11 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "checks.hpp"
 
 namespace mock_gateway {
-
-ConnectionFault::ConnectionFault(const ConnectionFault&) = default;
-ConnectionFault::ConnectionFault(ConnectionFault&&) noexcept = default;
-ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
-ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
-ConnectionFault::~ConnectionFault() = default;
 
 ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
@@ -53,7 +48,7 @@ ConnectionFault close_on_accept() { return ConnectionFault(ConnectionFault::Kind
 ConnectionFault garbage_on_accept(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage_on_accept needs bytes to send; close_on_accept() sends none");
   ConnectionFault fault(ConnectionFault::Kind::garbage_on_accept);
-  fault.bytes_ = std::make_shared<const std::string>(std::move(bytes));
+  fault.bytes_ = detail::share<const std::string>(std::move(bytes));
   return fault;
 }
 
@@ -63,7 +58,7 @@ ConnectionFault reset_when_reused() { return ConnectionFault(ConnectionFault::Ki
 
 ConnectionFault unsolicited_continue() {
   ConnectionFault fault(ConnectionFault::Kind::unsolicited_continue);
-  fault.bytes_ = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
+  fault.bytes_ = detail::share<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
   return fault;
 }
 
@@ -75,7 +70,7 @@ ConnectionFault early_hints(const wire::Headers& headers) {
   }
   response += "\r\n";
   ConnectionFault fault(ConnectionFault::Kind::early_hints);
-  fault.bytes_ = std::make_shared<const std::string>(std::move(response));
+  fault.bytes_ = detail::share<const std::string>(std::move(response));
   return fault;
 }
 

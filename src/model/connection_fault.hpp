@@ -16,13 +16,6 @@ namespace mock_gateway {
 /// wrong within a reply is a Fault of that reply.
 class ConnectionFault {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ConnectionFault(const ConnectionFault& other);
-  ConnectionFault(ConnectionFault&& other) noexcept;
-  ConnectionFault& operator=(const ConnectionFault& other);
-  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
-  ~ConnectionFault();
-
   enum class Kind {
     reset_on_accept,
     close_on_accept,
@@ -72,7 +65,7 @@ class ConnectionFault {
   friend ConnectionFault reply_before_body(const Failure& failure);
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  detail::Lasting<const std::string> bytes_ = detail::share<const std::string>();  // never null
   std::size_t step_ = 0;
   Duration gap_{0};
   std::optional<Failure> failure_;

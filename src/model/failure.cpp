@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
@@ -23,10 +24,6 @@ void require_not_negative(Duration duration, const char* setter, const char* ins
 }  // namespace failures
 }  // namespace detail
 
-Failure::Failure(const Failure&) = default;
-Failure& Failure::operator=(const Failure&) = default;
-Failure::~Failure() = default;
-
 Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
       code_(detail::require_utf8(std::move(code), "code of a failure")),
@@ -37,15 +34,11 @@ Failure::Failure(int status, std::string code, std::string message)
 }
 
 Failure Failure::type(std::string type) const {
-  Failure changed = *this;
-  changed.type_ = detail::require_utf8(std::move(type), "type of a failure");
-  return changed;
+  return detail::with(*this, &Failure::type_, detail::require_utf8(std::move(type), "type of a failure"));
 }
 
 Failure Failure::param(std::string path) const {
-  Failure changed = *this;
-  changed.param_ = detail::require_utf8(std::move(path), "param of a failure");
-  return changed;
+  return detail::with(*this, &Failure::param_, detail::require_utf8(std::move(path), "param of a failure"));
 }
 
 Failure Failure::retry_after(Duration duration) const {
@@ -59,9 +52,7 @@ Failure Failure::retry_after_date(Duration duration) const {
       duration, "retry_after_date",
       "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
       "header(\"Retry-After\", \"-1\") a negative number");
-  Failure changed = without_retry_after();
-  changed.retry_after_date_ = duration;
-  return changed;
+  return detail::with(without_retry_after(), &Failure::retry_after_date_, duration);
 }
 
 Failure Failure::retry_after(std::string literal) const {

@@ -17,10 +17,9 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  Failure(const Failure& other);
-  Failure& operator=(const Failure& other);
-  ~Failure();
+  // A move copies too, so that nothing is emptied.
+  Failure(const Failure&) = default;
+  Failure& operator=(const Failure&) = default;
 
   /// The body's `error.type`. `error` unless set.
   [[nodiscard]] Failure type(std::string type) const;

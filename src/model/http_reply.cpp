@@ -9,10 +9,6 @@
 
 namespace mock_gateway {
 
-HttpReply::HttpReply(const HttpReply&) = default;
-HttpReply& HttpReply::operator=(const HttpReply&) = default;
-HttpReply::~HttpReply() = default;
-
 HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
 
 HttpReply::HttpReply(int status, const Json& body, std::string content_type)

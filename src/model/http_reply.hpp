@@ -40,10 +40,9 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  HttpReply(const HttpReply& other);
-  HttpReply& operator=(const HttpReply& other);
-  ~HttpReply();
+  // A move copies too, so that nothing is emptied.
+  HttpReply(const HttpReply&) = default;
+  HttpReply& operator=(const HttpReply&) = default;
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -46,7 +48,7 @@ double checked_rate(double rate, const char* what) {
 Distribution recorded_list(std::vector<double> list) {
   if (list.empty()) throw GatewayError("recorded needs at least one element");
   Distribution distribution{Kind::recorded};
-  distribution.list = std::make_shared<const std::vector<double>>(std::move(list));
+  distribution.list = share<const std::vector<double>>(std::move(list));
   return distribution;
 }
 
@@ -153,7 +155,7 @@ Chunking::Chunking(std::vector<std::string> pieces) : kind_(Kind::pieces), count
     if (!detail::text::is_valid_utf8(piece))
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
-  pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
+  pieces_ = detail::share<const std::vector<std::string>>(std::move(pieces));
 }
 
 const std::vector<std::string>& Chunking::pieces() const {
@@ -171,18 +173,7 @@ Chunking by_bytes(std::size_t count) { return Chunking(Chunking::Kind::bytes, co
 
 Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
-Pace::Pace() = default;
-Pace::Pace(const Pace&) = default;
-Pace::Pace(Pace&&) noexcept = default;
-Pace& Pace::operator=(const Pace&) = default;
-Pace& Pace::operator=(Pace&&) noexcept = default;
-Pace::~Pace() = default;
-
-Pace Pace::first_token_after(Timing delay) const {
-  Pace changed = *this;
-  changed.first_token_ = std::move(delay);
-  return changed;
-}
+Pace Pace::first_token_after(Timing delay) const { return detail::with(*this, &Pace::first_token_, std::move(delay)); }
 
 Pace Pace::every(Timing gap) const {
   Pace changed = *this;
@@ -198,11 +189,7 @@ Pace Pace::tokens_per_second(Rate rate) const {
   return changed;
 }
 
-Pace Pace::chunked(Chunking chunking) const {
-  Pace changed = *this;
-  changed.chunking_ = std::move(chunking);
-  return changed;
-}
+Pace Pace::chunked(Chunking chunking) const { return detail::with(*this, &Pace::chunking_, std::move(chunking)); }
 
 Pace Pace::or_else(const Pace& others) const {
   Pace both = *this;

@@ -141,14 +141,6 @@ Chunking by_pieces(std::vector<std::string> pieces);
 /// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
 class Pace {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Pace();
-  Pace(const Pace& other);
-  Pace(Pace&& other) noexcept;
-  Pace& operator=(const Pace& other);
-  Pace& operator=(Pace&& other) noexcept;
-  ~Pace();
-
   /// The time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
   /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.

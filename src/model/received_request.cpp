@@ -9,13 +9,6 @@
 
 namespace mock_gateway {
 
-wire::Headers::Headers() = default;
-wire::Headers::Headers(const wire::Headers&) = default;
-wire::Headers::Headers(wire::Headers&&) noexcept = default;
-wire::Headers& wire::Headers::operator=(const wire::Headers&) = default;
-wire::Headers& wire::Headers::operator=(wire::Headers&&) noexcept = default;
-wire::Headers::~Headers() = default;
-
 void wire::Headers::add(std::string name, std::string value) {
   fields_.push_back(wire::Header{std::move(name), std::move(value)});
 }

@@ -22,14 +22,8 @@ struct Header {
 /// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
 class Headers {
  public:
+  Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Headers();
-  Headers(const Headers& other);
-  Headers(Headers&& other) noexcept;
-  Headers& operator=(const Headers& other);
-  Headers& operator=(Headers&& other) noexcept;
-  ~Headers();
 
   /// Adds a field behind the others, beside those of that name.
   void add(std::string name, std::string value);

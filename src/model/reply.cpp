@@ -43,10 +43,6 @@ Reply make_raw_reply(int status, std::string body, std::string content_type) {
 
 }  // namespace detail
 
-TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
-TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
-TokenLogprob::~TokenLogprob() = default;
-
 TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 
 TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
@@ -62,21 +58,15 @@ TokenUsage::TokenUsage(std::int64_t prompt_tokens, std::int64_t completion_token
       completion_(detail::reply_check::checked_count(completion_tokens, "completion_tokens")) {}
 
 TokenUsage TokenUsage::total(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.total_ = detail::reply_check::checked_count(tokens, "total_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::total_, detail::reply_check::checked_count(tokens, "total_tokens"));
 }
 
 TokenUsage TokenUsage::reasoning(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.reasoning_ = detail::reply_check::checked_count(tokens, "reasoning_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::reasoning_, detail::reply_check::checked_count(tokens, "reasoning_tokens"));
 }
 
 TokenUsage TokenUsage::cached(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.cached_ = detail::reply_check::checked_count(tokens, "cached_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::cached_, detail::reply_check::checked_count(tokens, "cached_tokens"));
 }
 
 std::int64_t TokenUsage::total_tokens() const {
@@ -131,9 +121,7 @@ StreamChunk StreamChunk::of_fields(std::string lines) {
 
 StreamChunk StreamChunk::at(Duration time) const {
   static_cast<void>(detail::pace_nanoseconds(time, "the time of a chunk"));
-  StreamChunk copy = *this;
-  copy.time_ = time;
-  return copy;
+  return detail::with(*this, &StreamChunk::time_, time);
 }
 
 Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}

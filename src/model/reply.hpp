@@ -35,10 +35,9 @@ class TokenLogprob {
   /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
   /// there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  TokenLogprob(const TokenLogprob& other);
-  TokenLogprob& operator=(const TokenLogprob& other);
-  ~TokenLogprob();
+  // A move copies too, so that nothing is emptied.
+  TokenLogprob(const TokenLogprob&) = default;
+  TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
   /// The alternatives; empty when they are made up.

@@ -119,23 +119,17 @@ Chaos Chaos::probability(double probability) const {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
   }
-  Chaos changed = *this;
-  changed.edit().probability = probability;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::probability, probability);
 }
 
 Chaos Chaos::nth(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
-  Chaos changed = *this;
-  changed.edit().nth = n;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::nth, n);
 }
 
 Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
-  Chaos changed = *this;
-  changed.edit().first = n;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::first, n);
 }
 
 std::string Chaos::to_string() const {

@@ -6,6 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/random.hpp"
+#include "../core/shared.hpp"
 #include "chaos_plan.hpp"
 #include "matcher_node.hpp"
 
@@ -15,8 +16,8 @@ namespace detail {
 void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
   static_cast<void>(Access::data(chaos));  // refuses one that was moved from
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto rules = std::make_shared<Rules>(*rules_);
-  rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
+  auto rules = share<Rules>(*rules_);
+  rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
@@ -26,7 +27,7 @@ void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
 void ChaosRules::clear_of(std::uint64_t owner) {
   std::shared_ptr<const Rules> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto rules = std::make_shared<Rules>();
+  auto rules = share<Rules>();
   for (const auto& rule : *rules_)
     if (rule->owner != owner) rules->push_back(rule);
   out = std::exchange(rules_, std::move(rules));
@@ -35,7 +36,7 @@ void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = std::make_shared<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;

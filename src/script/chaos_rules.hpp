@@ -11,6 +11,7 @@
 
 #include "../answer/occurrences.hpp"
 #include "../core/access.hpp"
+#include "../core/shared.hpp"
 #include "../model/fault.hpp"
 #include "chaos.hpp"
 #include "chaos_plan.hpp"
@@ -87,7 +88,7 @@ class ChaosRules {
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
+  std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
   std::atomic<std::uint64_t> changes_{0};

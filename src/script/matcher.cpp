@@ -6,6 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "excerpts.hpp"
 #include "matcher_node.hpp"
@@ -58,7 +59,7 @@ TextMatcher::TextMatcher(std::string description, std::function<bool(std::string
 }
 
 TextMatcher::TextMatcher(detail::TextMatcherNode node)
-    : node_(std::make_shared<detail::TextMatcherNode>(std::move(node))) {}
+    : node_(detail::share<detail::TextMatcherNode>(std::move(node))) {}
 
 bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
 
@@ -99,7 +100,7 @@ const std::string& ChatCall::user_text() const {
   return *user_text_;
 }
 
-Matcher::Matcher(detail::MatcherNode node) : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
+Matcher::Matcher(detail::MatcherNode node) : node_(detail::share<detail::MatcherNode>(std::move(node))) {}
 
 const std::string& Matcher::to_string() const { return node_->description; }
 

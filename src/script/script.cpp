@@ -10,6 +10,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "excerpts.hpp"
 #include "matcher_node.hpp"
 
@@ -152,7 +153,7 @@ void Script::Snapshot::add(std::shared_ptr<StubState> stub) {
 }
 
 std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all, const ReceivedRequest& request) {
-  auto own = std::make_shared<Snapshot>();
+  auto own = share<Snapshot>();
   for (const auto& stub : all.stubs) {
     const auto covers = [&request](const RequestScope& scope) { return scope.covers(request); };
     if (std::all_of(stub->scopes().begin(), stub->scopes().end(), covers)) own->add(stub);
@@ -175,7 +176,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   std::vector<scripts::Line> lines;
   for (BlockStub& one : block) {
     lines.push_back({one.plan.where});
-    stubs.push_back(one.kept ? std::move(one.kept) : std::make_shared<StubState>(std::move(one.plan)));
+    stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
   const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
   std::vector<SourceLocation> places;
@@ -188,7 +189,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
     // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
-    if (stub->removed_) stub = std::make_shared<StubState>(std::move(block[index].plan));
+    if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
     if (!scripts::same_place(stub->where_, places[index])) {
@@ -210,7 +211,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
   // Both are in the order in which they are asked.
-  all.insert(all.end(), others.begin(), others.end());
+  for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
                        if (left->plan().priority != right->plan().priority)
@@ -218,7 +219,7 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
                        return left->place_ > right->place_;
                      });
   note_shared_lines(all, lines);
-  auto changed = std::make_shared<Snapshot>();
+  auto changed = share<Snapshot>();
   changed->stubs.reserve(all.size());
   changed->entries.reserve(all.size());
   for (auto& stub : all) changed->add(std::move(stub));
@@ -244,7 +245,7 @@ void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
   std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto changed = std::make_shared<Snapshot>();
+  auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
     if (!scripts::is_in(leaving, stub)) {
       changed->add(stub);
@@ -367,7 +368,7 @@ Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    all.insert(all.end(), mounted_->stubs.begin(), mounted_->stubs.end());
+    for (const std::shared_ptr<StubState>& stub : mounted_->stubs) all.push_back(stub);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -411,7 +412,7 @@ void Script::forget(const RequestScope& scope, const std::string& machines) {
 
 void Script::reset(bool its_stubs, bool its_states) {
   // Freed after the lock: what the tester's functions hold may take it.
-  std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
+  std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/shared.hpp"
 #include "../core/source_location.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/range.hpp"
@@ -284,7 +285,7 @@ class Script {
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Snapshot> mounted_ = std::make_shared<Snapshot>();
+  std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;

@@ -14,6 +14,7 @@
 
 #include "../answer/default_reply.hpp"
 #include "../core/random.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
@@ -90,7 +91,7 @@ struct DefaultReply {
   /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
   bool make(const ServedRequest& served) {
     try {
-      reply = std::make_shared<const Reply>(default_reply_to(served));
+      reply = share<const Reply>(default_reply_to(served));
     } catch (const RequestError&) {
       problem = std::current_exception();
       return false;
@@ -188,7 +189,7 @@ bool ask(ServedRequest& served, const std::shared_ptr<StubState>& stub, ReplySte
 /// answer all the same: the test was asked.
 bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
-    served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
+    served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
     return false;
   } catch (const RequestError& error) {
     served.fail(error.failure, Decision::Kind::stub);
@@ -219,14 +220,14 @@ bool take_reply(ServedRequest& served, const Script::Choice& choice, const Defau
   const auto thrown = guarded(served.connection, function, [&] {
     Reply reply = (*step.function)(*served.chat);
     static_cast<void>(Access::data(reply));  // refuses one that was moved from
-    answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
+    answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
 void take_default_reply(ServedRequest& served) {
   served.answer.decision.kind = Decision::Kind::default_reply;
-  served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
+  served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
@@ -235,7 +236,7 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
     served.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
-    served.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    served.answer.delivery.reply = share<const Reply>(*plan.failure);
     return answer_with_reply(served, hits);
   }
   std::optional<Script::Choice> choice;
@@ -283,7 +284,7 @@ void judge_chat(ServedRequest& served) {
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
-  answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
+  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
   strike_delivery(served, hits);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -56,7 +57,7 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, owner, owner, std::make_shared<const OperationHandler>(std::move(handler))};
+  Mounted one{{method, path}, owner, owner, share<const OperationHandler>(std::move(handler))};
   newest_ = std::max(newest_, owner);
   if (owner == 0) one.newest = newest_;
   ++changes_;

@@ -17,6 +17,7 @@
 #include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/random.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/chaos_plan.hpp"
@@ -41,7 +42,7 @@ void apply(const std::vector<ChaosRules::Hit>& hits, DeliveryPlan& delivery) {
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);
   }
-  delivery.reply = std::make_shared<const Reply>(std::move(reply));
+  delivery.reply = share<const Reply>(std::move(reply));
 }
 
 /// Decides when the tokens of a scripted reply leave.

@@ -13,6 +13,7 @@
 #include "../answer/completion_events.hpp"
 #include "../core/access.hpp"
 #include "../core/calendar.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
@@ -109,7 +110,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   if (!incoming.timeline)
     incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
   Timeline& timeline = *incoming.timeline;
-  const auto record = std::make_shared<ExchangeRecord>();
+  const auto record = share<ExchangeRecord>();
   record->received = timeline.at(incoming.arrived);
   const KeyStore::Presented presented = gateway_.keys->present(
       incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
