@@ -317,6 +317,13 @@ const ScriptRow* ScriptTable::find(const std::string& key) const {
   return beside ? beside().find(key) : nullptr;
 }
 
+std::vector<const char*> ScriptTable::keys_of(std::string_view group) const {
+  std::vector<const char*> keys;
+  for (const ScriptRow* row = rows; row != rows + count; ++row)
+    if (group == row->group) keys.push_back(row->name);
+  return keys;
+}
+
 Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
 
 SourceLocation ScriptReader::where(const std::string& pointer) const {
