@@ -77,44 +77,26 @@ inline constexpr ScriptTable usage_table{"usage", usage_rows, std::size(usage_ro
 
 ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
 
-template <Acceptance (Acceptance::*Setter)(bool) const>
-void accept(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const bool accepted = read_value<bool>(reader, node);
+  for (const ExtensionRow& row : extensions)
+    if (node.key() == row.name) row.set(*static_cast<Acceptance*>(target), accepted);
 }
 
-inline constexpr ScriptRow acceptance_rows[] = {
-    {"base", &text, "where the switches start: strict, default, lenient or openai", nullptr, false,
-     R"("enum":["strict","default","lenient","openai"])"},
-    {"bearer_in_any_case", &boolean, "`Authorization: bearer`", &accept<&Acceptance::bearer_in_any_case>},
-    {"unknown_fields", &boolean, "fields that the documentation does not list", &accept<&Acceptance::unknown_fields>},
-    {"tool_role", &boolean, "messages of role tool", &accept<&Acceptance::tool_role>},
-    {"developer_role", &boolean, "messages of role developer", &accept<&Acceptance::developer_role>},
-    {"null_content_with_tool_calls", &boolean, "no content in a message with tool calls",
-     &accept<&Acceptance::null_content_with_tool_calls>},
-    {"text_parts", &boolean, "content as a list of text parts", &accept<&Acceptance::text_parts>},
-    {"other_parts", &boolean, "content parts of other types", &accept<&Acceptance::other_parts>},
-    {"tool_calls_in_messages", &boolean, "tool_calls in assistant messages",
-     &accept<&Acceptance::tool_calls_in_messages>},
-    {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
-    {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
-    {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
-    {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
-    {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
-    {"null_as_absent", &boolean, "null for an optional field", &accept<&Acceptance::null_as_absent>},
-    {"stream_options_without_stream", &boolean, "stream_options without stream",
-     &accept<&Acceptance::stream_options_without_stream>},
-    {"model_by_id", &boolean, "GET /v1/models/{id}", &accept<&Acceptance::model_by_id>},
-    {"content_type_parameters", &boolean, "parameters of the content type",
-     &accept<&Acceptance::content_type_parameters>},
-    {"json_as_form", &boolean, "JSON sent as a form, as curl -d does", &accept<&Acceptance::json_as_form>},
-    {"anything_with_model_and_messages", &boolean, "any JSON with model and messages",
-     &accept<&Acceptance::anything_with_model_and_messages>},
-};
-inline constexpr ScriptTable acceptance_table{"acceptance", acceptance_rows, std::size(acceptance_rows)};
+const ScriptTable& acceptance_table() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
+                                 false, R"("enum":["strict","default","lenient","openai"])"}};
+    for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
+    return made;
+  }();
+  static const ScriptTable table{"acceptance", rows.data(), rows.size()};
+  return table;
+}
 
 ScriptType acceptance() {
   return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
-          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table};
+          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table()};
 }
 
 Acceptance acceptance_named(const ScriptNode& node) {
@@ -205,7 +187,7 @@ Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node)
     script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
-  reader.read_object(node, script_types::acceptance_table, &acceptance);
+  reader.read_object(node, script_types::acceptance_table(), &acceptance);
   return acceptance;
 }
 

@@ -43,8 +43,7 @@ bool names_secret(std::string_view name) {
 
 void fail_expected(const ScriptNode& node, const std::string& what) {
   // A key may be all digits.
-  const std::string name = node.pointer.substr(node.pointer.rfind('/') + 1);
-  const bool is_secret = node.value.is_number() && names_secret(name);
+  const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 

@@ -35,6 +35,8 @@ struct ScriptNode {
   /// The value of a key that is there.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
+  /// The last part of the pointer: its name in its object. Such names as tables have.
+  std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
 /// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong

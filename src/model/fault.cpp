@@ -79,15 +79,10 @@ inline constexpr EffectForm forms[] = {
      "a Content-Length that is wrong by so many bytes"},
 };
 
-/// Whether the rows stand in the order of the enum whose last value is `last`, so that a kind is the index of its row.
-template <class Row, std::size_t count, class Kind>
-constexpr bool are_all(const Row (&rows)[count], Kind last) {
-  for (std::size_t i = 0; i < count; ++i)
-    if (rows[i].kind != static_cast<Kind>(i)) return false;
-  return static_cast<std::size_t>(last) + 1 == count;
-}
-static_assert(are_all(triggers, Trigger::Kind::at_end), "each trigger has a row");
-static_assert(are_all(effects, Effect::Kind::wrong_content_length), "each effect has a row");
+static_assert(are_all(triggers, &TriggerRow::kind, static_cast<std::size_t>(Trigger::Kind::at_end) + 1),
+              "each trigger has a row");
+static_assert(are_all(effects, &EffectRow::kind, static_cast<std::size_t>(Effect::Kind::wrong_content_length) + 1),
+              "each effect has a row");
 
 Rows<TriggerRow> trigger_rows() { return {triggers, std::size(triggers)}; }
 Rows<EffectRow> effect_rows() { return {effects, std::size(effects)}; }

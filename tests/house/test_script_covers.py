@@ -64,7 +64,7 @@ CLASSES = [
     ("Failure", "model/failure.hpp", ["chaos_setter_rows", "setter_rows"]),
     ("Chaos", "script/chaos.hpp", ["chaos_setter_rows"]),
     ("KeyOptions", "keys/api_key.hpp", ["key_rows"]),
-    ("Acceptance", "model/acceptance.hpp", ["acceptance_rows"]),
+    ("Acceptance", "model/acceptance.hpp", ["extensions"]),
     ("SseDialect", "model/sse_dialect.hpp", ["dialect_rows"]),
     ("Pace", "model/pace.hpp", ["pace_rows"]),
     ("TokenUsage", "model/reply.hpp", ["usage_rows"]),
@@ -122,6 +122,10 @@ def rows():
     text = "".join(path.read_text() for path in sorted((SRC / "document").glob("*.cpp")))
     for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", text, flags=re.S):
         tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
+    # Those that are made of the rows of what they describe.
+    for header in ["model/acceptance.hpp"]:
+        for name, body in re.findall(r"Row (\w+)\[\] = \{(.*?)\n\};", (SRC / header).read_text(), flags=re.S):
+            tables[name] = set(re.findall(r'\{[\w:]+, "(\w+)",', body))
     for body in re.findall(r"ScriptTable \w+\{(.*?)\};", text, flags=re.S):
         name = re.search(r"\b\w+_rows\b", body)
         if "failure_setters" in body and name:
