@@ -2,6 +2,7 @@
 
 #include <iterator>  // size
 
+#include "../model/dialect_rows.hpp"
 #include "script_values.hpp"
 
 namespace mock_gateway {
@@ -20,51 +21,30 @@ inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
 
 ScriptType pace() { return {"pace", nullptr, &pace_table}; }
 
-template <class V>
-using DialectSetter = SseDialect (SseDialect::*)(V) const;
-
-template <class V, DialectSetter<V> Setter>
 void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+  SseDialect& dialect = *static_cast<SseDialect*>(target);
+  for (const DialectRow& row : DialectRow::all()) {
+    if (node.key() != row.name) continue;
+    if (row.member.flag) dialect.*row.member.flag = read_value<bool>(reader, node);
+    if (row.member.text) dialect.*row.member.text = read_value<std::string>(reader, node);
+    if (row.member.duration) dialect.*row.member.duration = read_value<Duration>(reader, node);
+    if (row.member.optional_duration) dialect.*row.member.optional_duration = read_value<Duration>(reader, node);
+  }
 }
 
-void set_retry(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& dialect = *static_cast<SseDialect*>(target);
-  dialect = dialect.retry(read_value<Duration>(reader, node));
+ScriptType dialect() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    for (const DialectRow& row : DialectRow::all()) {
+      const auto type = row.member.flag ? &boolean : row.member.text ? &text : &duration;
+      const char* const limits = row.is_line_end ? R"("enum":["\n","\r\n","\r"])" : "";
+      made.push_back({row.name, type, row.help, &set_dialect, false, limits});
+    }
+    return made;
+  }();
+  static const ScriptTable table{"sse", rows.data(), rows.size()};
+  return {"dialect", nullptr, &table};
 }
-
-inline constexpr ScriptRow dialect_rows[] = {
-    {"line_end", &text, R"(what ends a line; "\n" unless set)", &set_dialect<std::string, &SseDialect::line_end>, false,
-     R"("enum":["\n","\r\n","\r"])"},
-    {"space_after_colon", &boolean, "whether a space follows the colon of a field; true unless set",
-     &set_dialect<bool, &SseDialect::space_after_colon>},
-    {"done", &boolean, "whether `data: [DONE]` ends the stream; true unless set",
-     &set_dialect<bool, &SseDialect::done>},
-    {"content_type", &text, "the Content-Type of the reply; empty: no such header",
-     &set_dialect<std::string, &SseDialect::content_type>},
-    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark; false unless set",
-     &set_dialect<bool, &SseDialect::byte_order_mark>},
-    {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
-    {"ids", &boolean, "whether each event has an `id:` field, its number; false unless set",
-     &set_dialect<bool, &SseDialect::ids>},
-    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
-    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data; false unless set",
-     &set_dialect<bool, &SseDialect::multi_line_data>},
-    {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
-    {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
-     &set_dialect<Duration, &SseDialect::ping_every>},
-    {"ping", &text, "the lines of a ping; `: ping` unless set", &set_dialect<std::string, &SseDialect::ping>},
-    {"final_blank_line", &boolean, "whether a blank line follows the last event; true unless set",
-     &set_dialect<bool, &SseDialect::final_blank_line>},
-    {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
-     &set_dialect<std::string, &SseDialect::after_done>},
-    {"open_after_done", &boolean, "whether the body stays open after the last event; false unless set",
-     &set_dialect<bool, &SseDialect::open_after_done>},
-    {"gzip", &boolean, "whether the body is compressed; false unless set", &set_dialect<bool, &SseDialect::gzip>},
-};
-inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
-
-ScriptType dialect() { return {"dialect", nullptr, &dialect_table}; }
 
 inline constexpr ScriptRow usage_rows[] = {
     {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
@@ -167,7 +147,7 @@ Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
 
 SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node) {
   SseDialect dialect;
-  reader.read_object(node, script_types::dialect_table, &dialect);
+  reader.read_object(node, *script_types::dialect().table, &dialect);
   return dialect;
 }
 

@@ -65,7 +65,7 @@ CLASSES = [
     ("Chaos", "script/chaos.hpp", ["chaos_setter_rows"]),
     ("KeyOptions", "keys/api_key.hpp", ["key_rows"]),
     ("Acceptance", "model/acceptance.hpp", ["extensions"]),
-    ("SseDialect", "model/sse_dialect.hpp", ["dialect_rows"]),
+    ("SseDialect", "model/sse_dialect.hpp", ["DialectRow::rows"]),
     ("Pace", "model/pace.hpp", ["pace_rows"]),
     ("TokenUsage", "model/reply.hpp", ["usage_rows"]),
     ("HttpReply", "model/http_reply.hpp", ["http_reply_rows"]),
@@ -123,9 +123,9 @@ def rows():
     for name, body in re.findall(r"ScriptRow (\w+)\[\] = \{(.*?)\n\};", text, flags=re.S):
         tables[name] = set(re.findall(r'\{\s*"(\w+)",\s*&', body))
     # Those that are made of the rows of what they describe.
-    for header in ["model/acceptance.hpp"]:
-        for name, body in re.findall(r"Row (\w+)\[\] = \{(.*?)\n\};", (SRC / header).read_text(), flags=re.S):
-            tables[name] = set(re.findall(r'\{[\w:]+, "(\w+)",', body))
+    for path in ["model/acceptance.hpp", "model/sse_dialect.cpp"]:
+        for name, body in re.findall(r"Row ([\w:]+)\[\d*\] = \{(.*?)\n\};", (SRC / path).read_text(), flags=re.S):
+            tables[name] = set(re.findall(r'\n    \{(?:[\w:]+, )?"(\w+)",', body))
     for body in re.findall(r"ScriptTable \w+\{(.*?)\};", text, flags=re.S):
         name = re.search(r"\b\w+_rows\b", body)
         if "failure_setters" in body and name:
