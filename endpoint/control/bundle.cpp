@@ -4,7 +4,6 @@
 
 #include <algorithm>  // all_of, any_of, find_if
 #include <cstddef>
-#include <iterator>  // size
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "../recorded_request.hpp"
 #include "../script_layout.hpp"
 #include "core/text.hpp"
+#include "model/acceptance.hpp"
 #include "model/profile_traits.hpp"
 #include "serve/gateway_state.hpp"
 
@@ -31,44 +31,12 @@ ControlError no_bundle(const detail::ExchangeRecord& record, const std::string& 
 
 // What the gateway is like.
 
-struct Switch {
-  const char* name;
-  bool (Acceptance::*is)() const;
-};
-
-constexpr Switch switches[] = {
-    {"bearer_in_any_case", &Acceptance::bearer_in_any_case},
-    {"unknown_fields", &Acceptance::unknown_fields},
-    {"tool_role", &Acceptance::tool_role},
-    {"developer_role", &Acceptance::developer_role},
-    {"null_content_with_tool_calls", &Acceptance::null_content_with_tool_calls},
-    {"text_parts", &Acceptance::text_parts},
-    {"other_parts", &Acceptance::other_parts},
-    {"tool_calls_in_messages", &Acceptance::tool_calls_in_messages},
-    {"stop_as_string", &Acceptance::stop_as_string},
-    {"tool_choice_required", &Acceptance::tool_choice_required},
-    {"allowed_tools", &Acceptance::allowed_tools},
-    {"json_schema_without_schema", &Acceptance::json_schema_without_schema},
-    {"custom_tools", &Acceptance::custom_tools},
-    {"max_completion_tokens", &Acceptance::max_completion_tokens},
-    {"logprobs", &Acceptance::logprobs},
-    {"null_as_absent", &Acceptance::null_as_absent},
-    {"stream_options_without_stream", &Acceptance::stream_options_without_stream},
-    {"model_by_id", &Acceptance::model_by_id},
-    {"content_type_parameters", &Acceptance::content_type_parameters},
-    {"json_as_form", &Acceptance::json_as_form},
-    {"anything_with_model_and_messages", &Acceptance::anything_with_model_and_messages},
-};
-
-// It holds nothing but its switches.
-static_assert(sizeof(Acceptance) == std::size(switches), "a switch of Acceptance is missing here");
-
 /// The switches that are not as in `base`.
 Json differences(const Acceptance& acceptance, const Acceptance& base) {
   using detail::StrictAcceptance;
   Json object = Json::object();
-  for (const Switch& one : switches)
-    if ((acceptance.*one.is)() != (base.*one.is)()) object[one.name] = (acceptance.*one.is)();
+  for (const detail::ExtensionRow& row : detail::extensions)
+    if (row.is_on(acceptance) != row.is_on(base)) object[row.name] = row.is_on(acceptance);
   // Off is not the same as off but for what is documented.
   if (!acceptance.unknown_fields() &&
       StrictAcceptance::takes_documented_fields(acceptance) != StrictAcceptance::takes_documented_fields(base))

@@ -11,6 +11,7 @@
 #include "../core/access.hpp"
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
+#include "../model/fault_rows.hpp"
 #include "../model/reply_data.hpp"
 #include "waits.hpp"
 
@@ -445,7 +446,7 @@ void Delivery::happen(const Fault& fault) {
 }
 
 void Delivery::stall(const Fault& fault) {
-  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, delivery::place_of(fault.trigger)});
+  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, faults::place_of(fault.trigger)});
   const Effect& effect = fault.effect;
   if (effect.gate()) return pass(*effect.gate());
   wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
@@ -483,7 +484,7 @@ void Delivery::half_close(const Trigger& trigger) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
   framing_.reset();  // nothing can be sent any more
-  wait_for_client_to_leave({ScriptedWait::Kind::half_close, delivery::place_of(trigger)}, "a half-closed connection");
+  wait_for_client_to_leave({ScriptedWait::Kind::half_close, faults::place_of(trigger)}, "a half-closed connection");
   outlet_.end(Outlet::Ending::close);
   throw Ended{Result::broken_by_fault};
 }

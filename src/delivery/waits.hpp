@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "../core/timeline.hpp"
-#include "../model/fault.hpp"
 #include "outlet.hpp"
 #include "progress.hpp"
 
@@ -32,16 +30,6 @@ class Noted {
  private:
   DeliveryProgress& progress_;
 };
-
-/// Where in the reply a trigger was met, as waits and verify() say: "after token 2".
-inline std::string place_of(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
-    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
-    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
-    default: return trigger.to_string();
-  }
-}
 
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {

@@ -1,9 +1,11 @@
 // Keys and names of failures, faults, effects and faults of connections.
 
-#include <iterator>  // size
+#include <algorithm>  // find_if
+#include <iterator>   // size
 #include <string_view>
 
 #include "../core/text.hpp"
+#include "../model/fault_rows.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
@@ -104,51 +106,62 @@ Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
 
 // Faults.
 
-inline constexpr ScriptRow fault_rows[] = {
-    {"before_headers", &yes, "before the status line", nullptr},
-    {"after_headers", &yes, "the head is sent, the body not begun", nullptr},
-    {"after_events", &positive, "after the event of that number", nullptr},
-    {"after_tokens", &positive, "after the token of that number", nullptr},
-    {"after_bytes", &positive, "after so many bytes of the body", nullptr},
-    {"inside_event", &inside_event_type, "after so many bytes of an event: [event, bytes]", nullptr},
-    {"inside_character", &positive, "inside the first character of several bytes of that event", nullptr},
-    {"before_done", &yes, "after every event but [DONE]", nullptr},
-    {"at_end", &yes, "after the last event, before the body is terminated", nullptr},
-    {"effect", &effect, "what happens there", nullptr, true},
-};
-inline constexpr ScriptTable fault_table{
-    "fault", fault_rows, std::size(fault_rows),
-    R"("oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},{"required":["after_events"]},)"
-    R"({"required":["after_tokens"]},{"required":["after_bytes"]},{"required":["inside_event"]},)"
-    R"({"required":["inside_character"]},{"required":["before_done"]},{"required":["at_end"]}])"};
-
-ScriptType fault() { return {"object with a trigger and an effect", nullptr, &fault_table}; }
-
 ScriptType inside_event_type() {
   return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
 }
 
-inline constexpr ScriptRow effect_rows[] = {
-    {"stall", &duration, "sends nothing for so long, then goes on", nullptr},
-    {"stall_at_gate", &name_text, "sends nothing until the gate of that name opens", nullptr},
-    {"garbage", &text, "this text in place of what would follow, then the connection ends", nullptr, false,
-     R"("minLength":1)"},
-    {"garbage_base64", &base64, "these bytes, likewise", nullptr},
-    {"error_event", &any, "an event with this data, then the end", nullptr},
-    {"error_event_failure", &failure, "an event with the body of a failure, then the end", nullptr},
-    {"wrong_content_length", &whole, "a Content-Length that is wrong by so many bytes", nullptr},
-};
-inline constexpr ScriptTable effect_table{
-    "effect", effect_rows, std::size(effect_rows),
-    R"("oneOf":[{"required":["stall"]},{"required":["stall_at_gate"]},{"required":["garbage"]},)"
-    R"({"required":["garbage_base64"]},{"required":["error_event"]},{"required":["error_event_failure"]},)"
-    R"({"required":["wrong_content_length"]}])"};
+void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead) {
+  const auto type_of = [](TriggerArgument argument) {
+    return argument == TriggerArgument::none    ? &yes
+           : argument == TriggerArgument::count ? &positive
+                                                : &inside_event_type;
+  };
+  for (const TriggerRow& trigger : faults::trigger_rows())
+    rows.push_back({trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead, "$trigger"});
+}
+
+ScriptType fault() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    add_trigger_rows(made, "");
+    made.push_back({"effect", &effect, "what happens there", nullptr, true});
+    return made;
+  }();
+  static const ScriptTable table{"fault", rows.data(), rows.size(), R"("oneOf":["$trigger"])"};
+  return {"object with a trigger and an effect", nullptr, &table};
+}
+
+ScriptType (*type_of(EffectArgument argument))() {
+  switch (argument) {
+    case EffectArgument::duration: return &duration;
+    case EffectArgument::gate: return &name_text;
+    case EffectArgument::bytes: return &text;
+    case EffectArgument::base64: return &base64;
+    case EffectArgument::json: return &any;
+    case EffectArgument::failure: return &failure;
+    case EffectArgument::difference: return &whole;
+  }
+  return &any;
+}
+
+std::vector<std::string> effect_names() {
+  std::vector<std::string> names;
+  for (const EffectRow& row : faults::effect_rows())
+    if (!row.has(EffectTraits::needs_argument)) names.emplace_back(row.name);
+  return names;
+}
 
 ScriptType effect() {
-  return {"name, or object with one key",
-          R"({"anyOf":[{"enum":["close_connection","reset_connection","half_close","truncate","stall","skip_event",)"
-          R"("duplicate_event"]},"$rows"]})",
-          &effect_table};
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    for (const EffectForm& form : faults::effect_forms()) {
+      const char* const limits = form.argument == EffectArgument::bytes ? R"("minLength":1)" : "";
+      made.push_back({form.key, type_of(form.argument), form.help, nullptr, false, limits, "", "$effect"});
+    }
+    return made;
+  }();
+  static const ScriptTable table{"effect", rows.data(), rows.size(), R"("oneOf":["$effect"])"};
+  return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
 // Faults of connections.
@@ -208,66 +221,56 @@ Failure read_failure(ScriptReader& reader, const ScriptNode& node) {
 
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view key =
-      script_reading::only_key(node,
-                               {"before_headers", "after_headers", "after_events", "after_tokens", "after_bytes",
-                                "inside_event", "inside_character", "before_done", "at_end"},
-                               "a fault");
+      script_reading::only_key(node, script_types::fault().table->keys_of("$trigger"), "a fault");
   const ScriptNode value = node.at(key.data());
-  if (key == "inside_event") {
+  const Rows<TriggerRow> rows = faults::trigger_rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [key](const TriggerRow& one) { return key == one.name; });
+  if (row->argument == TriggerArgument::count)
+    return faults::trigger(row->kind, read_value<std::size_t>(reader, value));
+  if (row->argument == TriggerArgument::event_and_byte) {
     script_values::require_list(value, 2, "[event, bytes]");
     for (std::size_t index = 0; index < 2; ++index)
       if (read_value<std::size_t>(reader, value.element(index)) == 0)
         script_reading::fail_expected(value.element(index), "a whole number from 1 on");
-    return inside_event(read_value<std::size_t>(reader, value.element(0)),
-                        read_value<std::size_t>(reader, value.element(1)));
+    return faults::trigger(row->kind, read_value<std::size_t>(reader, value.element(0)),
+                           read_value<std::size_t>(reader, value.element(1)));
   }
-  if (key == "after_events") return after_events(read_value<std::size_t>(reader, value));
-  if (key == "after_tokens") return after_tokens(read_value<std::size_t>(reader, value));
-  if (key == "after_bytes") return after_bytes(read_value<std::size_t>(reader, value));
-  if (key == "inside_character") return inside_character(read_value<std::size_t>(reader, value));
   script_values::require_yes(value);
-  if (key == "before_headers") return before_headers();
-  if (key == "after_headers") return after_headers();
-  return key == "before_done" ? before_done() : at_end();
+  return faults::trigger(row->kind);
+}
+
+Effect read_effect_with(ScriptReader& reader, const ScriptNode& node, const EffectForm& form) {
+  switch (form.argument) {
+    case EffectArgument::duration: return faults::effect(form.kind, read_value<Duration>(reader, node));
+    case EffectArgument::gate: return faults::effect(form.kind, reader.gate(script_values::name_of(node)));
+    case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
+    case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
+    case EffectArgument::json: return faults::effect(form.kind, node.value);
+    case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
+    case EffectArgument::difference: return faults::effect(form.kind, read_value<std::int64_t>(reader, node));
+  }
+  return faults::effect(form.kind);
 }
 
 Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    switch (script_values::one_of(node, {"close_connection", "reset_connection", "half_close", "truncate", "stall",
-                                         "skip_event", "duplicate_event"})) {
-      case 0: return close_connection();
-      case 1: return reset_connection();
-      case 2: return half_close();
-      case 3: return truncate();
-      case 4: return stall();
-      case 5: return skip_event();
-      default: return duplicate_event();
-    }
+    const std::vector<std::string> names = script_types::effect_names();
+    const std::string& name = names[script_values::one_of(node, names)];
+    const Rows<EffectRow> rows = faults::effect_rows();
+    return faults::effect(
+        std::find_if(rows.begin(), rows.end(), [&name](const EffectRow& row) { return name == row.name; })->kind);
   }
   if (!node.value.is_object())
     script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
+  const ScriptTable& table = *script_types::effect().table;
   const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::effect_table, nullptr);
+  reader.read_object(node, table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
-  const std::string_view key = script_reading::only_key(node,
-                                                        {"stall", "stall_at_gate", "garbage", "garbage_base64",
-                                                         "error_event", "error_event_failure", "wrong_content_length"},
-                                                        "an effect");
-  const ScriptNode value = node.at(key.data());
-  if (key == "stall") return stall(read_value<Duration>(reader, value));
-  if (key == "stall_at_gate") return stall(reader.gate(script_values::name_of(value)));
-  if (key == "garbage") return garbage(script_values::text_of(value));
-  if (key == "garbage_base64") return garbage(script_values::decode_base64(value));
-  if (key == "error_event") return error_event(value.value);
-  if (key == "error_event_failure") return error_event(script_types::bare_failure(reader, value));
-  return wrong_content_length(read_value<std::int64_t>(reader, value));
-}
-
-std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node) {
-  if (node.find("at_any_event")) return at_any_event(read_value<std::size_t>(reader, node.at("at_any_event")));
-  if (node.find("at_any_token")) return at_any_token(read_value<std::size_t>(reader, node.at("at_any_token")));
-  if (node.find("at_any_byte")) return at_any_byte(read_value<std::size_t>(reader, node.at("at_any_byte")));
-  return std::nullopt;
+  const std::string_view key = script_reading::only_key(node, table.keys_of("$effect"), "an effect");
+  const Rows<EffectForm> forms = faults::effect_forms();
+  return read_effect_with(
+      reader, node.at(key.data()),
+      *std::find_if(forms.begin(), forms.end(), [key](const EffectForm& form) { return key == form.key; }));
 }
 
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {

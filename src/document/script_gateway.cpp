@@ -79,7 +79,7 @@ void set_clock(ScriptReader&, const ScriptNode& node, void* target) {
   }
 }
 
-ScriptType profile() { return {"name of a profile", R"({"enum":["documented","openai","dashscope","deepseek"]})"}; }
+ScriptType profile() { return {"name of a profile", R"({"enum":"$names"})", nullptr, &profile_names}; }
 
 void set_profile(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::one_of(node, profile_names());

@@ -2,6 +2,7 @@
 
 #include <iterator>  // size
 
+#include "../model/dialect_rows.hpp"
 #include "script_values.hpp"
 
 namespace mock_gateway {
@@ -20,51 +21,30 @@ inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
 
 ScriptType pace() { return {"pace", nullptr, &pace_table}; }
 
-template <class V>
-using DialectSetter = SseDialect (SseDialect::*)(V) const;
-
-template <class V, DialectSetter<V> Setter>
 void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+  SseDialect& dialect = *static_cast<SseDialect*>(target);
+  for (const DialectRow& row : DialectRow::all()) {
+    if (node.key() != row.name) continue;
+    if (row.member.flag) dialect.*row.member.flag = read_value<bool>(reader, node);
+    if (row.member.text) dialect.*row.member.text = read_value<std::string>(reader, node);
+    if (row.member.duration) dialect.*row.member.duration = read_value<Duration>(reader, node);
+    if (row.member.optional_duration) dialect.*row.member.optional_duration = read_value<Duration>(reader, node);
+  }
 }
 
-void set_retry(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& dialect = *static_cast<SseDialect*>(target);
-  dialect = dialect.retry(read_value<Duration>(reader, node));
+ScriptType dialect() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    for (const DialectRow& row : DialectRow::all()) {
+      const auto type = row.member.flag ? &boolean : row.member.text ? &text : &duration;
+      const char* const limits = row.is_line_end ? R"("enum":["\n","\r\n","\r"])" : "";
+      made.push_back({row.name, type, row.help, &set_dialect, false, limits});
+    }
+    return made;
+  }();
+  static const ScriptTable table{"sse", rows.data(), rows.size()};
+  return {"dialect", nullptr, &table};
 }
-
-inline constexpr ScriptRow dialect_rows[] = {
-    {"line_end", &text, R"(what ends a line; "\n" unless set)", &set_dialect<std::string, &SseDialect::line_end>, false,
-     R"("enum":["\n","\r\n","\r"])"},
-    {"space_after_colon", &boolean, "whether a space follows the colon of a field; true unless set",
-     &set_dialect<bool, &SseDialect::space_after_colon>},
-    {"done", &boolean, "whether `data: [DONE]` ends the stream; true unless set",
-     &set_dialect<bool, &SseDialect::done>},
-    {"content_type", &text, "the Content-Type of the reply; empty: no such header",
-     &set_dialect<std::string, &SseDialect::content_type>},
-    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark; false unless set",
-     &set_dialect<bool, &SseDialect::byte_order_mark>},
-    {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
-    {"ids", &boolean, "whether each event has an `id:` field, its number; false unless set",
-     &set_dialect<bool, &SseDialect::ids>},
-    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
-    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data; false unless set",
-     &set_dialect<bool, &SseDialect::multi_line_data>},
-    {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
-    {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
-     &set_dialect<Duration, &SseDialect::ping_every>},
-    {"ping", &text, "the lines of a ping; `: ping` unless set", &set_dialect<std::string, &SseDialect::ping>},
-    {"final_blank_line", &boolean, "whether a blank line follows the last event; true unless set",
-     &set_dialect<bool, &SseDialect::final_blank_line>},
-    {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
-     &set_dialect<std::string, &SseDialect::after_done>},
-    {"open_after_done", &boolean, "whether the body stays open after the last event; false unless set",
-     &set_dialect<bool, &SseDialect::open_after_done>},
-    {"gzip", &boolean, "whether the body is compressed; false unless set", &set_dialect<bool, &SseDialect::gzip>},
-};
-inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
-
-ScriptType dialect() { return {"dialect", nullptr, &dialect_table}; }
 
 inline constexpr ScriptRow usage_rows[] = {
     {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
@@ -77,47 +57,26 @@ inline constexpr ScriptTable usage_table{"usage", usage_rows, std::size(usage_ro
 
 ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
 
-template <Acceptance (Acceptance::*Setter)(bool) const>
-void accept(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const bool accepted = read_value<bool>(reader, node);
+  for (const ExtensionRow& row : extensions)
+    if (node.key() == row.name) row.set(*static_cast<Acceptance*>(target), accepted);
 }
 
-inline constexpr ScriptRow acceptance_rows[] = {
-    {"base", &text, "where the switches start: strict, default, lenient or openai", nullptr, false,
-     R"("enum":["strict","default","lenient","openai"])"},
-    {"bearer_in_any_case", &boolean, "`Authorization: bearer`", &accept<&Acceptance::bearer_in_any_case>},
-    {"unknown_fields", &boolean, "fields that the documentation does not list", &accept<&Acceptance::unknown_fields>},
-    {"tool_role", &boolean, "messages of role tool", &accept<&Acceptance::tool_role>},
-    {"developer_role", &boolean, "messages of role developer", &accept<&Acceptance::developer_role>},
-    {"null_content_with_tool_calls", &boolean, "no content in a message with tool calls",
-     &accept<&Acceptance::null_content_with_tool_calls>},
-    {"text_parts", &boolean, "content as a list of text parts", &accept<&Acceptance::text_parts>},
-    {"other_parts", &boolean, "content parts of other types", &accept<&Acceptance::other_parts>},
-    {"tool_calls_in_messages", &boolean, "tool_calls in assistant messages",
-     &accept<&Acceptance::tool_calls_in_messages>},
-    {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
-    {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
-    {"allowed_tools", &boolean, "tool_choice of type allowed_tools", &accept<&Acceptance::allowed_tools>},
-    {"json_schema_without_schema", &boolean, "response_format json_schema without schema",
-     &accept<&Acceptance::json_schema_without_schema>},
-    {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
-    {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
-    {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
-    {"null_as_absent", &boolean, "null for an optional field", &accept<&Acceptance::null_as_absent>},
-    {"stream_options_without_stream", &boolean, "stream_options without stream",
-     &accept<&Acceptance::stream_options_without_stream>},
-    {"model_by_id", &boolean, "GET /v1/models/{id}", &accept<&Acceptance::model_by_id>},
-    {"content_type_parameters", &boolean, "parameters of the content type",
-     &accept<&Acceptance::content_type_parameters>},
-    {"json_as_form", &boolean, "JSON sent as a form, as curl -d does", &accept<&Acceptance::json_as_form>},
-    {"anything_with_model_and_messages", &boolean, "any JSON with model and messages",
-     &accept<&Acceptance::anything_with_model_and_messages>},
-};
-inline constexpr ScriptTable acceptance_table{"acceptance", acceptance_rows, std::size(acceptance_rows)};
+const ScriptTable& acceptance_table() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
+                                 false, R"("enum":["strict","default","lenient","openai"])"}};
+    for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
+    return made;
+  }();
+  static const ScriptTable table{"acceptance", rows.data(), rows.size()};
+  return table;
+}
 
 ScriptType acceptance() {
   return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
-          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table};
+          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table()};
 }
 
 Acceptance acceptance_named(const ScriptNode& node) {
@@ -188,7 +147,7 @@ Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNode& node) {
 
 SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node) {
   SseDialect dialect;
-  reader.read_object(node, script_types::dialect_table, &dialect);
+  reader.read_object(node, *script_types::dialect().table, &dialect);
   return dialect;
 }
 
@@ -208,7 +167,7 @@ Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node)
     script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
-  reader.read_object(node, script_types::acceptance_table, &acceptance);
+  reader.read_object(node, script_types::acceptance_table(), &acceptance);
   return acceptance;
 }
 

@@ -43,8 +43,7 @@ bool names_secret(std::string_view name) {
 
 void fail_expected(const ScriptNode& node, const std::string& what) {
   // A key may be all digits.
-  const std::string name = node.pointer.substr(node.pointer.rfind('/') + 1);
-  const bool is_secret = node.value.is_number() && names_secret(name);
+  const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
@@ -315,6 +314,13 @@ const ScriptRow* ScriptTable::find(const std::string& key) const {
   for (const ScriptRow* row = rows; row != rows + count; ++row)
     if (key == row->name) return row;
   return beside ? beside().find(key) : nullptr;
+}
+
+std::vector<const char*> ScriptTable::keys_of(std::string_view group) const {
+  std::vector<const char*> keys;
+  for (const ScriptRow* row = rows; row != rows + count; ++row)
+    if (group == row->group) keys.push_back(row->name);
+  return keys;
 }
 
 Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }

@@ -35,6 +35,8 @@ struct ScriptNode {
   /// The value of a key that is there.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
+  /// The last part of the pointer: its name in its object. Such names as tables have.
+  std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
 /// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
@@ -60,10 +62,13 @@ struct ScriptTable;
 struct ScriptType {
   /// What a reader calls it: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
+  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
+  /// Null: just "$rows".
   const char* schema;
   /// The keys of its objects; null when it has none.
   const ScriptTable* table = nullptr;
+  /// The texts that it may be; null when it has none, or the schema tells them.
+  std::vector<std::string> (*names)() = nullptr;
 };
 
 /// A key of an object.
@@ -77,6 +82,10 @@ struct ScriptRow {
   bool required = false;
   /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
   const char* limits = "";
+  /// What stands in front of the text.
+  const char* lead = "";
+  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  const char* group = "";
 };
 
 /// The keys of an object.
@@ -85,13 +94,16 @@ struct ScriptTable {
   const ScriptRow* rows;
   std::size_t count;
   /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same.
+  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
+  /// member for each KEY.
   const char* rules = "";
   /// Keys of another table that may stand among these; another reader applies them. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
   /// The row of a key, whichever of the two tables has it; null when none does.
   const ScriptRow* find(const std::string& key) const;
+  /// The keys of a group.
+  std::vector<const char*> keys_of(std::string_view group) const;
 };
 
 /// A text that documents are in, and where each value of it stands.

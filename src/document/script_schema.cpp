@@ -13,14 +13,36 @@ namespace script_schemas {
 
 Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `rows` wherever "$rows" stands.
-void put_rows(Json& schema, const Json& rows) {
-  if (schema == "$rows") {
-    schema = rows;
+/// Puts `part` wherever `name` stands.
+void put(Json& schema, const char* name, const Json& part) {
+  if (schema == name) {
+    schema = part;
     return;
   }
   if (!schema.is_structured()) return;
-  for (Json& part : schema) put_rows(part, rows);
+  for (Json& inner : schema) put(inner, name, part);
+}
+
+/// The rules of a table, with its keys in place of their groups.
+Json with_keys(const Json& rules, const ScriptTable& table) {
+  if (rules.is_array()) {
+    Json made = Json::array();
+    for (const Json& rule : rules) {
+      std::vector<const char*> keys;
+      if (rule.is_string()) keys = table.keys_of(rule.get_ref<const std::string&>());
+      for (const char* key : keys) made.push_back(Json{{"required", {key}}});
+      if (keys.empty()) made.push_back(with_keys(rule, table));
+    }
+    return made;
+  }
+  if (!rules.is_object()) return rules;
+  Json made = Json::object();
+  for (const auto& [name, rule] : rules.get_ref<const Json::object_t&>()) {
+    const std::vector<const char*> keys = table.keys_of(name);
+    for (const char* key : keys) made[key] = rule;
+    if (keys.empty()) made[name] = with_keys(rule, table);
+  }
+  return made;
 }
 
 Json object_of(const ScriptTable& table);
@@ -54,7 +76,8 @@ const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
 
 Json whole(const ScriptType& type) {
   Json schema = type.schema ? read(type.schema) : Json("$rows");
-  if (type.table) put_rows(schema, object_of(*type.table));
+  if (type.table) put(schema, "$rows", object_of(*type.table));
+  if (type.names) put(schema, "$names", type.names());
   return schema;
 }
 
@@ -67,7 +90,7 @@ Json schema_of(const ScriptRow& row) {
   if (schema.is_null()) schema = whole(row.type());
   if (!schema.is_object()) schema = Json::object();
   if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
-  if (*row.text) schema["description"] = row.text;
+  if (*row.text) schema["description"] = std::string(row.lead) + row.text;
   return schema;
 }
 
@@ -94,7 +117,7 @@ Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
-  if (*table.rules) schema.update(read("{" + std::string(table.rules) + "}"));
+  if (*table.rules) schema.update(with_keys(read("{" + std::string(table.rules) + "}"), table));
   return schema;
 }
 

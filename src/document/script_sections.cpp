@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../core/error.hpp"
+#include "../script/chaos_plan.hpp"
 #include "../serve/operations.hpp"
 #include "script_values.hpp"
 
@@ -321,23 +322,13 @@ ScriptType interim() {
           R"({"type":"object","required":["early_hints"]}]}]})"};
 }
 
-inline constexpr ScriptRow chaos_rows[] = {
+inline constexpr ScriptRow chaos_kind_rows[] = {
     {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
     {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
-    {"before_headers", &yes, "trigger: before the status line", nullptr},
-    {"after_headers", &yes, "trigger: the head is sent, the body not begun", nullptr},
-    {"after_events", &positive, "trigger: after the event of that number", nullptr},
-    {"after_tokens", &positive, "trigger: after the token of that number", nullptr},
-    {"after_bytes", &positive, "trigger: after so many bytes of the body", nullptr},
-    {"inside_event", &inside_event_type, "trigger: after so many bytes of an event: [event, bytes]", nullptr},
-    {"inside_character", &positive, "trigger: inside the first character of several bytes of that event", nullptr},
-    {"before_done", &yes, "trigger: after every event but [DONE]", nullptr},
-    {"at_end", &yes, "trigger: after the last event, before the body is terminated", nullptr},
-    {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
-    {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
-    {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
+};
+inline constexpr ScriptRow chaos_setter_rows[] = {
     {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
@@ -345,28 +336,28 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
 };
-inline constexpr ScriptTable chaos_table{
-    "chaos", chaos_rows, std::size(chaos_rows),
+inline constexpr const char* chaos_rules =
     R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
-    R"({"required":["effect"],"oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},)"
-    R"({"required":["after_events"]},{"required":["after_tokens"]},{"required":["after_bytes"]},)"
-    R"({"required":["inside_event"]},{"required":["inside_character"]},{"required":["before_done"]},)"
-    R"({"required":["at_end"]},{"required":["at_any_event"]},{"required":["at_any_token"]},)"
-    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"headers":["failure"],)"
-    R"("before_headers":["effect"],"after_headers":["effect"],)"
-    R"("after_events":["effect"],"after_tokens":["effect"],"after_bytes":["effect"],"inside_event":["effect"],)"
-    R"("inside_character":["effect"],"before_done":["effect"],"at_end":["effect"],"at_any_event":["effect"],)"
-    R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
+    R"({"required":["effect"],"oneOf":["$trigger"]}],"dependentRequired":{"headers":["failure"],)"
+    R"("$trigger":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
     R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
     R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
-    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
-    &failure_setters};
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})";
 
-ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+const ScriptTable& chaos_table() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made(std::begin(chaos_kind_rows), std::end(chaos_kind_rows));
+    add_trigger_rows(made, "trigger: ");
+    for (const DrawnTriggerRow& drawn : drawn_triggers)
+      made.push_back({drawn.name, &positive, drawn.help, nullptr, false, "", "", "$trigger"});
+    made.insert(made.end(), std::begin(chaos_setter_rows), std::end(chaos_setter_rows));
+    return made;
+  }();
+  static const ScriptTable table{"chaos", rows.data(), rows.size(), chaos_rules, &failure_setters};
+  return table;
+}
 
-inline constexpr const char* chaos_triggers[] = {"before_headers", "after_headers", "after_events",     "after_tokens",
-                                                 "after_bytes",    "inside_event",  "inside_character", "before_done",
-                                                 "at_end",         "at_any_event",  "at_any_token",     "at_any_byte"};
+ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
 /// What slows a reply or stands in front of it.
 Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
@@ -392,14 +383,17 @@ Chaos bare_chaos(ScriptReader& reader, const ScriptNode& node) {
     require_no_failure_key(node, true);
     if (node.find("headers")) script_reading::fail(node.at("headers"), "\"headers\" belongs beside \"failure\"");
   }
-  for (const char* key : chaos_triggers)
+  const std::vector<const char*> triggers = chaos_table().keys_of("$trigger");
+  for (const char* key : triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
   if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
-  script_reading::only_key(node, {std::begin(chaos_triggers), std::end(chaos_triggers)}, "a rule with an effect");
-  if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
+  script_reading::only_key(node, triggers, "a rule with an effect");
+  for (const DrawnTriggerRow& drawn : drawn_triggers)
+    if (node.find(drawn.name))
+      return Chaos(DrawnTrigger(drawn.kind, read_value<std::size_t>(reader, node.at(drawn.name))), struck);
   return Chaos(read_trigger(reader, node), struck);
 }
 
@@ -408,10 +402,10 @@ void add_chaos(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   // Keys and limits come first: what a rule is, is read only when they are right.
   Chaos any_rule((server_error()));
-  reader.read_object(node, chaos_table, &any_rule);
+  reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
   Chaos rule = bare_chaos(reader, node);
-  reader.read_object(node, chaos_table, &rule);
+  reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
     for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);
   }

@@ -97,7 +97,8 @@ ScriptType failure();
 ScriptType fault();
 /// The keys that stand beside "failure", wherever it is.
 const ScriptTable& failure_setters();
-ScriptType inside_event_type();
+/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
 ScriptType stub();
@@ -123,7 +124,6 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);

@@ -8,7 +8,7 @@
 
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
-#include "../delivery/waits.hpp"
+#include "../model/fault_rows.hpp"
 #include "../script/excerpts.hpp"
 #include "diagnosis.hpp"
 #include "record.hpp"
@@ -20,36 +20,11 @@ namespace notes {
 /// How many exchanges, and how many connections, the notes tell of.
 inline constexpr std::size_t most = 10;
 
-/// "broke off after token 2 as scripted".
-std::string what_happened(const Fault& fault) {
-  const Effect& effect = fault.effect;
-  const auto at_its_place = [&fault](const std::string& what) {
-    return what + " " + delivery::place_of(fault.trigger) + " as scripted";
-  };
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection: return at_its_place("broke off");
-    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
-    case Effect::Kind::half_close: return at_its_place("was half-closed");
-    case Effect::Kind::truncate: return at_its_place("was truncated");
-    case Effect::Kind::garbage:
-      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
-    case Effect::Kind::stall: return at_its_place("stalled");
-    case Effect::Kind::error_event: return at_its_place("sent an error event");
-    case Effect::Kind::skip_event: return at_its_place("skipped an event");
-    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
-    case Effect::Kind::wrong_content_length:
-      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
-             std::to_string(effect.difference()) + " as scripted";
-  }
-  return at_its_place(effect.to_string());
-}
-
 /// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
 bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
-  if (effect.kind() == Effect::Kind::half_close) return true;
-  if (effect.kind() != Effect::Kind::stall || effect.gate()) return false;
+  if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
@@ -75,7 +50,8 @@ std::string line(const ExchangeRecord& record) {
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(what_happened(scripted.fault));
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
+      add(faults::what_happened(scripted.fault) + " as scripted");
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;
 }

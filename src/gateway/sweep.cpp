@@ -17,6 +17,7 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 #include "../evidence/record.hpp"
+#include "../model/fault_rows.hpp"
 #include "../model/reply_checks.hpp"
 #include "../model/reply_data.hpp"
 #include "../script/script.hpp"
@@ -327,24 +328,20 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
 
 bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const {
   const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
-  switch (effect.kind()) {
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: return trace.streamed && boundary.event_follows;
-    case Effect::Kind::error_event: return trace.streamed;
-    case Effect::Kind::wrong_content_length: return !trace.streamed;
-    case Effect::Kind::truncate: {
-      if (!trace.streamed && at_end) return false;  // nothing of the body is left
-      // Elsewhere than inside an HTTP chunk the two are one.
-      const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
-      return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
-    }
-    // The client has all that was announced, and need not look at the connection again.
-    case Effect::Kind::half_close: return options_.effects || trace.streamed || !at_end;
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::garbage:
-    case Effect::Kind::stall: return true;
+  switch (faults::row_of(effect).place) {
+    case EffectPlace::head: return !trace.streamed;
+    case EffectPlace::between_events: return trace.streamed;
+    case EffectPlace::next_event: return trace.streamed && boundary.event_follows;
+    case EffectPlace::anywhere: break;
   }
+  if (effect.kind() == Effect::Kind::truncate) {
+    if (!trace.streamed && at_end) return false;  // nothing of the body is left
+    // Elsewhere than inside an HTTP chunk the two are one.
+    const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
+    return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
+  }
+  // The client has all that was announced, and need not look at the connection again.
+  if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
 
@@ -382,17 +379,12 @@ SweepStep SweepRun::broken(const Pair& pair) {
   const Fault fault{boundary.triggers[pair.trigger], effects_[pair.effect]};
   const std::string bytes = std::to_string(boundary.offset) + " of " + text::counted(body_, "byte") + " of the body";
   std::string name = fault.effect.to_string() + " ";
-  switch (fault.trigger.kind()) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers: name += fault.trigger.to_string(); break;
-    case Trigger::Kind::after_bytes: name += "after " + bytes; break;
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done:
-    case Trigger::Kind::at_end: name += fault.trigger.to_string() + " (" + bytes + ")";
-  }
+  const Trigger::Kind kind = fault.trigger.kind();
+  const bool has_body_begun = kind != Trigger::Kind::before_headers && kind != Trigger::Kind::after_headers;
+  if (kind == Trigger::Kind::after_bytes)
+    name += "after " + bytes;
+  else
+    name += fault.trigger.to_string() + (has_body_begun ? " (" + bytes + ")" : "");
   ReplyData reply = reply_;
   reply.faults.push_back(fault);
   std::vector<Exchange> exchanges = run(std::move(reply), name);

@@ -2,9 +2,9 @@
 
 #include "chat_reader.hpp"
 
+#include <set>
 #include <string>
 #include <string_view>
-#include <set>
 
 #include "../core/text.hpp"
 #include "failure.hpp"

@@ -1,65 +1,216 @@
-// Triggers and effects of faults, and their names in reports.
+// Triggers and effects of faults: the table of what each is called, takes and needs, and their functions.
 
 #include "fault.hpp"
 
+#include <iterator>  // size
+#include <string_view>
 #include <utility>
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "checks.hpp"
+#include "fault_rows.hpp"
 
 namespace mock_gateway {
+namespace detail {
+namespace faults {
 
-std::string Trigger::to_string() const {
-  switch (kind_) {
-    case Kind::before_headers: return "before headers";
-    case Kind::after_headers: return "after headers";
-    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
-    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
-    case Kind::after_bytes: return "after " + detail::text::counted(count_, "byte") + " of the body";
-    case Kind::inside_event:
-      return "inside event " + std::to_string(count_) + ", after " + detail::text::counted(byte_, "byte");
-    case Kind::inside_character: return "inside a character of event " + std::to_string(count_);
-    case Kind::before_done: return "before [DONE]";
-    case Kind::at_end: return "at the end";
+inline constexpr const char* inside_an_event =
+    "an event does not stand inside another; use after_events or after_tokens";
+
+/// One row for each kind, in the order of the enum.
+inline constexpr TriggerRow triggers[] = {
+    {Trigger::Kind::before_headers, "before_headers", TriggerArgument::none, "", TriggerReach::any_reply,
+     "before headers", "", "no stream has begun; use after_headers()", "before the status line"},
+    {Trigger::Kind::after_headers, "after_headers", TriggerArgument::none, "", TriggerReach::any_reply, "after headers",
+     "", "", "the head is sent, the body not begun"},
+    {Trigger::Kind::after_events, "after_events", TriggerArgument::count, "events", TriggerReach::streams,
+     "after %n event(s)", "after event %n", "", "after the event of that number"},
+    {Trigger::Kind::after_tokens, "after_tokens", TriggerArgument::count, "tokens", TriggerReach::streams,
+     "after %n token(s)", "after token %n", "", "after the token of that number"},
+    {Trigger::Kind::after_bytes, "after_bytes", TriggerArgument::count, "bytes of the body", TriggerReach::any_reply,
+     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after so many bytes of the body"},
+    {Trigger::Kind::inside_event, "inside_event", TriggerArgument::event_and_byte, "events", TriggerReach::streams,
+     "inside event %n, after %b byte(s)", "", inside_an_event, "after so many bytes of an event: [event, bytes]"},
+    {Trigger::Kind::inside_character, "inside_character", TriggerArgument::count, "events", TriggerReach::streams,
+     "inside a character of event %n", "", inside_an_event,
+     "inside the first character of several bytes of that event"},
+    {Trigger::Kind::before_done, "before_done", TriggerArgument::none, "", TriggerReach::streams, "before [DONE]", "",
+     "", "after every event but [DONE]"},
+    {Trigger::Kind::at_end, "at_end", TriggerArgument::none, "", TriggerReach::any_reply, "at the end", "",
+     "no event comes then; use before_done()", "after the last event, before the body is terminated"},
+};
+
+/// One row for each kind, in the order of the enum.
+inline constexpr EffectRow effects[] = {
+    {Effect::Kind::close_connection, "close_connection", EffectPlace::anywhere, EffectTraits::none,
+     "close the connection", "broke off"},
+    {Effect::Kind::reset_connection, "reset_connection", EffectPlace::anywhere, EffectTraits::none,
+     "reset the connection", "broke off with a reset"},
+    {Effect::Kind::half_close, "half_close", EffectPlace::anywhere, EffectTraits::waits, "half-close the connection",
+     "was half-closed"},
+    {Effect::Kind::truncate, "truncate", EffectPlace::anywhere, EffectTraits::none, "truncate the body",
+     "was truncated"},
+    {Effect::Kind::garbage, "garbage", EffectPlace::anywhere, EffectTraits::needs_argument,
+     "send %n byte(s) of garbage", "sent %n byte(s) of garbage"},
+    {Effect::Kind::stall, "stall", EffectPlace::anywhere, EffectTraits::waits, "stall%w", "stalled"},
+    {Effect::Kind::error_event, "error_event", EffectPlace::between_events, EffectTraits::needs_argument,
+     "send an error event", "sent an error event"},
+    {Effect::Kind::skip_event, "skip_event", EffectPlace::next_event, EffectTraits::omits_event, "skip an event",
+     "skipped an event"},
+    {Effect::Kind::duplicate_event, "duplicate_event", EffectPlace::next_event, EffectTraits::none,
+     "duplicate an event", "sent an event twice"},
+    {Effect::Kind::wrong_content_length, "wrong_content_length", EffectPlace::head, EffectTraits::needs_argument,
+     "announce a Content-Length wrong by %d", "announced a Content-Length wrong by %d"},
+};
+
+inline constexpr EffectForm forms[] = {
+    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for so long, then goes on",
+     "; without one it lasts until the client leaves"},
+    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate of that name opens"},
+    {Effect::Kind::garbage, "garbage", EffectArgument::bytes,
+     "this text in place of what would follow, then the connection ends", "; close_connection() sends none"},
+    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "these bytes, likewise"},
+    {Effect::Kind::error_event, "error_event", EffectArgument::json, "an event with this data, then the end"},
+    {Effect::Kind::error_event, "error_event_failure", EffectArgument::failure,
+     "an event with the body of a failure, then the end"},
+    {Effect::Kind::wrong_content_length, "wrong_content_length", EffectArgument::difference,
+     "a Content-Length that is wrong by so many bytes"},
+};
+
+static_assert(are_all(triggers, &TriggerRow::kind, static_cast<std::size_t>(Trigger::Kind::at_end) + 1),
+              "each trigger has a row");
+static_assert(are_all(effects, &EffectRow::kind, static_cast<std::size_t>(Effect::Kind::wrong_content_length) + 1),
+              "each effect has a row");
+
+Rows<TriggerRow> trigger_rows() { return {triggers, std::size(triggers)}; }
+Rows<EffectRow> effect_rows() { return {effects, std::size(effects)}; }
+Rows<EffectForm> effect_forms() { return {forms, std::size(forms)}; }
+
+const TriggerRow& row_of(Trigger::Kind kind) { return triggers[static_cast<std::size_t>(kind)]; }
+const EffectRow& row_of(Effect::Kind kind) { return effects[static_cast<std::size_t>(kind)]; }
+const TriggerRow& row_of(const Trigger& trigger) { return row_of(trigger.kind()); }
+const EffectRow& row_of(const Effect& effect) { return row_of(effect.kind()); }
+
+/// What stands for %n, %b, %d and %w in the words of a row.
+struct Values {
+  std::size_t number = 0;
+  std::size_t byte = 0;
+  std::int64_t difference = 0;
+  std::string wait = {};
+};
+
+std::string in_words(std::string_view text, const Values& values) {
+  std::string words;
+  bool one = false;  // the number before
+  const auto add_number = [&](std::size_t number) {
+    words += std::to_string(number);
+    one = number == 1;
+  };
+  while (!text.empty()) {
+    const std::string_view next = text.substr(0, text.front() == '%' ? 2 : text.substr(0, 3) == "(s)" ? 3 : 1);
+    text.remove_prefix(next.size());
+    if (next == "%n")
+      add_number(values.number);
+    else if (next == "%b")
+      add_number(values.byte);
+    else if (next == "%d")
+      words += (values.difference > 0 ? "+" : "") + std::to_string(values.difference);
+    else if (next == "%w")
+      words += values.wait;
+    else if (next == "(s)")
+      words += one ? "" : "s";
+    else
+      words += next;
   }
-  return "unknown trigger";
+  return words;
 }
 
-Trigger before_headers() { return detail::Access::make<Trigger>(Trigger::Kind::before_headers, 0u, 0u); }
-
-Trigger after_headers() { return detail::Access::make<Trigger>(Trigger::Kind::after_headers, 0u, 0u); }
-
-Trigger after_events(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_events,
-                                       detail::counted_from_one(count, "after_events", "events"), 0u);
+std::string in_words(const char* text, const Trigger& trigger) {
+  return in_words(text, {trigger.count(), trigger.byte()});
 }
 
-Trigger after_tokens(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_tokens,
-                                       detail::counted_from_one(count, "after_tokens", "tokens"), 0u);
+std::string in_words(const char* text, const Effect& effect) {
+  std::string wait;
+  if (effect.gate())
+    wait = " until a gate opens";
+  else if (effect.duration())
+    wait = " for " + text::decimal(effect.duration()->count(), 1000000) + " ms";
+  return in_words(text, {effect.bytes().size(), 0, effect.difference(), std::move(wait)});
 }
 
-Trigger after_bytes(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_bytes,
-                                       detail::counted_from_one(count, "after_bytes", "bytes of the body"), 0u);
+Trigger trigger(Trigger::Kind kind, std::size_t count, std::size_t byte) {
+  const TriggerRow& row = row_of(kind);
+  if (row.argument != TriggerArgument::none) counted_from_one(count, row.name, row.counted);
+  if (row.argument == TriggerArgument::event_and_byte) counted_from_one(byte, row.name, "bytes of an event");
+  return Access::make<Trigger>(kind, count, byte);
 }
 
+/// Throws GatewayError: the effect needs another argument of that kind.
+[[noreturn]] void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
+  std::string message = std::string(row_of(kind).name) + " needs " + needed;
+  for (const EffectForm& form : forms)
+    if (form.kind == kind && form.argument == argument) message += form.instead;
+  throw GatewayError(message);
+}
+
+Effect effect(Effect::Kind kind) { return Access::make<Effect>(kind); }
+
+Effect effect(Effect::Kind kind, Duration duration) {
+  if (duration <= Duration::zero()) refuse(kind, EffectArgument::duration, "a positive duration");
+  return Access::make<Effect>(kind, duration);
+}
+
+Effect effect(Effect::Kind kind, Gate gate) { return Access::make<Effect>(kind, std::move(gate)); }
+
+Effect effect(Effect::Kind kind, std::string bytes) {
+  if (bytes.empty()) refuse(kind, EffectArgument::bytes, "at least one byte");
+  return Access::make<Effect>(kind, std::move(bytes));
+}
+
+Effect effect(Effect::Kind kind, const Json& data) {
+  try {
+    return Access::make<Effect>(kind, data.dump());
+  } catch (const Json::exception& error) {
+    throw GatewayError(std::string("the data of ") + row_of(kind).name + " cannot be written as JSON: " + error.what());
+  }
+}
+
+Effect effect(Effect::Kind kind, const Failure& failure) { return Access::make<Effect>(kind, failure); }
+
+Effect effect(Effect::Kind kind, std::int64_t difference) {
+  if (difference == 0) refuse(kind, EffectArgument::difference, "a difference that is not 0");
+  return Access::make<Effect>(kind, difference);
+}
+
+std::string place_of(const Trigger& trigger) {
+  const TriggerRow& row = row_of(trigger);
+  return in_words(*row.place ? row.place : row.text, trigger);
+}
+
+std::string what_happened(const Fault& fault) {
+  const EffectRow& row = row_of(fault.effect);
+  const std::string what = in_words(row.what_happened, fault.effect);
+  return row.place == EffectPlace::head ? what : what + " " + place_of(fault.trigger);
+}
+
+}  // namespace faults
+}  // namespace detail
+
+std::string Trigger::to_string() const { return detail::faults::in_words(detail::faults::row_of(*this).text, *this); }
+
+Trigger before_headers() { return detail::faults::trigger(Trigger::Kind::before_headers); }
+Trigger after_headers() { return detail::faults::trigger(Trigger::Kind::after_headers); }
+Trigger after_events(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_events, count); }
+Trigger after_tokens(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_tokens, count); }
+Trigger after_bytes(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_bytes, count); }
 Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::counted_from_one(event, "inside_event", "events");
-  return detail::Access::make<Trigger>(Trigger::Kind::inside_event, event,
-                                       detail::counted_from_one(byte, "inside_event", "bytes of an event"));
+  return detail::faults::trigger(Trigger::Kind::inside_event, event, byte);
 }
-
-Trigger inside_character(std::size_t event) {
-  return detail::Access::make<Trigger>(Trigger::Kind::inside_character,
-                                       detail::counted_from_one(event, "inside_character", "events"), 0u);
-}
-
-Trigger before_done() { return detail::Access::make<Trigger>(Trigger::Kind::before_done, 0u, 0u); }
-
-Trigger at_end() { return detail::Access::make<Trigger>(Trigger::Kind::at_end, 0u, 0u); }
+Trigger inside_character(std::size_t event) { return detail::faults::trigger(Trigger::Kind::inside_character, event); }
+Trigger before_done() { return detail::faults::trigger(Trigger::Kind::before_done); }
+Trigger at_end() { return detail::faults::trigger(Trigger::Kind::at_end); }
 
 Effect::Effect(Kind kind) : kind_(kind) {}
 Effect::Effect(Kind kind, Duration duration) : kind_(kind), duration_(duration) {}
@@ -72,68 +223,22 @@ Effect::Effect(const Effect&) = default;
 Effect& Effect::operator=(const Effect&) = default;
 Effect::~Effect() = default;
 
-std::string Effect::to_string() const {
-  switch (kind_) {
-    case Kind::close_connection: return "close the connection";
-    case Kind::reset_connection: return "reset the connection";
-    case Kind::half_close: return "half-close the connection";
-    case Kind::truncate: return "truncate the body";
-    case Kind::garbage: return "send " + detail::text::counted(bytes_.size(), "byte") + " of garbage";
-    case Kind::error_event: return "send an error event";
-    case Kind::skip_event: return "skip an event";
-    case Kind::duplicate_event: return "duplicate an event";
-    case Kind::wrong_content_length:
-      return "announce a Content-Length wrong by " + std::string(difference_ > 0 ? "+" : "") +
-             std::to_string(difference_);
-    case Kind::stall:
-      if (gate_) return "stall until a gate opens";
-      if (!duration_) return "stall";
-      return "stall for " + detail::text::decimal(duration_->count(), 1000000) + " ms";
-  }
-  return "unknown effect";
-}
+std::string Effect::to_string() const { return detail::faults::in_words(detail::faults::row_of(*this).text, *this); }
 
-Effect close_connection() { return detail::Access::make<Effect>(Effect::Kind::close_connection); }
-
-Effect reset_connection() { return detail::Access::make<Effect>(Effect::Kind::reset_connection); }
-
-Effect half_close() { return detail::Access::make<Effect>(Effect::Kind::half_close); }
-
-Effect truncate() { return detail::Access::make<Effect>(Effect::Kind::truncate); }
-
-Effect garbage(std::string bytes) {
-  if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
-  return detail::Access::make<Effect>(Effect::Kind::garbage, std::move(bytes));
-}
-
-Effect stall() { return detail::Access::make<Effect>(Effect::Kind::stall); }
-
-Effect stall(Duration duration) {
-  if (duration <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
-  return detail::Access::make<Effect>(Effect::Kind::stall, duration);
-}
-
-Effect stall(Gate gate) { return detail::Access::make<Effect>(Effect::Kind::stall, std::move(gate)); }
-
-Effect error_event(const Json& data) {
-  try {
-    return detail::Access::make<Effect>(Effect::Kind::error_event, data.dump());
-  } catch (const Json::exception& error) {
-    throw GatewayError(std::string("the data of error_event cannot be written as JSON: ") + error.what());
-  }
-}
-
-Effect error_event(const Failure& failure) { return detail::Access::make<Effect>(Effect::Kind::error_event, failure); }
-
-Effect skip_event() { return detail::Access::make<Effect>(Effect::Kind::skip_event); }
-
-Effect duplicate_event() { return detail::Access::make<Effect>(Effect::Kind::duplicate_event); }
-
+Effect close_connection() { return detail::faults::effect(Effect::Kind::close_connection); }
+Effect reset_connection() { return detail::faults::effect(Effect::Kind::reset_connection); }
+Effect half_close() { return detail::faults::effect(Effect::Kind::half_close); }
+Effect truncate() { return detail::faults::effect(Effect::Kind::truncate); }
+Effect garbage(std::string bytes) { return detail::faults::effect(Effect::Kind::garbage, std::move(bytes)); }
+Effect stall() { return detail::faults::effect(Effect::Kind::stall); }
+Effect stall(Duration duration) { return detail::faults::effect(Effect::Kind::stall, duration); }
+Effect stall(Gate gate) { return detail::faults::effect(Effect::Kind::stall, std::move(gate)); }
+Effect error_event(const Json& data) { return detail::faults::effect(Effect::Kind::error_event, data); }
+Effect error_event(const Failure& failure) { return detail::faults::effect(Effect::Kind::error_event, failure); }
+Effect skip_event() { return detail::faults::effect(Effect::Kind::skip_event); }
+Effect duplicate_event() { return detail::faults::effect(Effect::Kind::duplicate_event); }
 Effect wrong_content_length(std::int64_t difference) {
-  if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
-  return detail::Access::make<Effect>(Effect::Kind::wrong_content_length, difference);
+  return detail::faults::effect(Effect::Kind::wrong_content_length, difference);
 }
 
 }  // namespace mock_gateway

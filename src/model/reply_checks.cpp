@@ -6,6 +6,7 @@
 
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "fault_rows.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -74,82 +75,69 @@ std::int64_t checked_count(std::int64_t tokens, const char* what) {
 }
 
 /// Empty when the trigger may come.
-std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
+std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
-  switch (kind) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::at_end: return "";
-    case Trigger::Kind::after_bytes: {
-      const int status = data.failure ? data.failure->status() : data.raw->status;
-      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
-      const std::string* const body = data.raw                   ? &data.raw->body
-                                      : data.failure->raw_body() ? &*data.failure->raw_body()
-                                                                 : nullptr;
-      if (!body || count <= body->size()) return "";
-      return "the body has " + text::counted(body->size(), "byte");
-    }
-    // Neither is ever streamed, not even to a request that asked for a stream.
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done: return reply + " has no events";
-  }
+  // Neither is ever streamed, not even to a request that asked for a stream.
+  if (faults::row_of(trigger).reach == TriggerReach::streams) return reply + " has no events";
+  if (trigger.kind() != Trigger::Kind::after_bytes) return "";
+  const int status = data.failure ? data.failure->status() : data.raw->status;
+  if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
+  const std::string* const body = data.raw                   ? &data.raw->body
+                                  : data.failure->raw_body() ? &*data.failure->raw_body()
+                                                             : nullptr;
+  if (!body || trigger.count() <= body->size()) return "";
+  return "the body has " + text::counted(body->size(), "byte");
+}
+
+/// Empty when the body may be cut short at such a trigger.
+std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
+  if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+  if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
+  if ((data.failure || data.raw) && kind == Trigger::Kind::at_end)
+    return "nothing of the body is left then; use after_bytes or after_headers";
+  return "";
+}
+
+/// Empty when an effect in the head may come at such a trigger.
+std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
+  if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+  if (data.chunks) return "chunks are always streamed, without a Content-Length";
+  if (data.headers.has("Content-Length")) return "the reply has a Content-Length of its own, which is sent as it is";
+  const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
+  if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
   return "";
 }
 
 /// Empty when the effect may come at such a trigger.
-std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
-  const bool never_streamed = data.failure || data.raw;
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::half_close:
-    case Effect::Kind::stall:
-    case Effect::Kind::garbage: return "";
-    case Effect::Kind::truncate:
-      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
-      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
-      if (never_streamed && kind == Trigger::Kind::at_end)
-        return "nothing of the body is left then; use after_bytes or after_headers";
-      return "";
-    case Effect::Kind::wrong_content_length: {
-      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
-      if (data.chunks) return "chunks are always streamed, without a Content-Length";
-      if (data.headers.has("Content-Length"))
-        return "the reply has a Content-Length of its own, which is sent as it is";
-      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
-      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
-      return "";
-    }
-    case Effect::Kind::error_event:
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: break;
+std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+  if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
+  switch (faults::row_of(effect).place) {
+    case EffectPlace::anywhere: return "";
+    case EffectPlace::head: return why_never_in_head(data, trigger.kind());
+    case EffectPlace::between_events:
+    case EffectPlace::next_event: break;
   }
-  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
-  switch (kind) {
-    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-      return "an event does not stand inside another; use after_events or after_tokens";
-    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::before_done: break;
+  if (data.failure || data.raw) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
+  return faults::row_of(trigger).no_event;
+}
+
+/// The triggers that any reply may come to: "before_headers, after_headers, after_bytes or at_end".
+std::string triggers_of_any_reply() {
+  std::string names;
+  const char* last = nullptr;
+  for (const TriggerRow& row : faults::trigger_rows()) {
+    if (row.reach != TriggerReach::any_reply) continue;
+    if (last) names += (names.empty() ? "" : ", ") + std::string(last);
+    last = row.name;
   }
-  return "";
+  return names + " or " + last;
 }
 
 void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
-    throw GatewayError(why + ", so \"" + trigger.to_string() +
-                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
-  }
-  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
+  if (const std::string why = why_trigger_never_comes(data, trigger); !why.empty())
+    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never comes; use " + triggers_of_any_reply());
+  if (const std::string why = why_effect_never_comes(data, trigger, effect); !why.empty())
     throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
 
@@ -203,8 +191,8 @@ bool says_something(const Json& event) {
 }  // namespace reply_check
 
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
-  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
+  const std::string why = reply_check::why_trigger_never_comes(data, trigger);
+  return why.empty() ? reply_check::why_effect_never_comes(data, trigger, effect) : why;
 }
 
 }  // namespace detail

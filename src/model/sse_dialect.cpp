@@ -4,10 +4,11 @@
 #include "sse_dialect.hpp"
 
 #include <chrono>
-#include <tuple>
+#include <iterator>  // size
 #include <utility>
 
 #include "../core/error.hpp"
+#include "dialect_rows.hpp"
 
 namespace mock_gateway {
 
@@ -16,88 +17,72 @@ SseDialect::SseDialect(const SseDialect&) = default;
 SseDialect& SseDialect::operator=(const SseDialect&) = default;
 SseDialect::~SseDialect() = default;
 
-SseDialect SseDialect::line_end(std::string end) const {
+template <class T>
+SseDialect SseDialect::with(T SseDialect::*member, T value) const {
   SseDialect copy = *this;
-  copy.line_end_ = std::move(end);
-  return copy;
-}
-SseDialect SseDialect::space_after_colon(bool space) const {
-  SseDialect copy = *this;
-  copy.space_after_colon_ = space;
-  return copy;
-}
-SseDialect SseDialect::done(bool sent) const {
-  SseDialect copy = *this;
-  copy.done_ = sent;
-  return copy;
-}
-SseDialect SseDialect::content_type(std::string type) const {
-  SseDialect copy = *this;
-  copy.content_type_ = std::move(type);
-  return copy;
-}
-SseDialect SseDialect::byte_order_mark(bool sent) const {
-  SseDialect copy = *this;
-  copy.byte_order_mark_ = sent;
-  return copy;
-}
-SseDialect SseDialect::event(std::string name) const {
-  SseDialect copy = *this;
-  copy.event_ = std::move(name);
-  return copy;
-}
-SseDialect SseDialect::ids(bool sent) const {
-  SseDialect copy = *this;
-  copy.ids_ = sent;
-  return copy;
-}
-SseDialect SseDialect::retry(std::optional<Duration> time) const {
-  SseDialect copy = *this;
-  copy.retry_ = time;
-  return copy;
-}
-SseDialect SseDialect::multi_line_data(bool split) const {
-  SseDialect copy = *this;
-  copy.multi_line_data_ = split;
-  return copy;
-}
-SseDialect SseDialect::comment(std::string text) const {
-  SseDialect copy = *this;
-  copy.comment_ = std::move(text);
-  return copy;
-}
-SseDialect SseDialect::ping_every(Duration interval) const {
-  SseDialect copy = *this;
-  copy.ping_every_ = interval;
-  return copy;
-}
-SseDialect SseDialect::ping(std::string lines) const {
-  SseDialect copy = *this;
-  copy.ping_ = std::move(lines);
-  return copy;
-}
-SseDialect SseDialect::final_blank_line(bool sent) const {
-  SseDialect copy = *this;
-  copy.final_blank_line_ = sent;
-  return copy;
-}
-SseDialect SseDialect::after_done(std::string data) const {
-  SseDialect copy = *this;
-  copy.after_done_ = std::move(data);
-  return copy;
-}
-SseDialect SseDialect::open_after_done(bool open) const {
-  SseDialect copy = *this;
-  copy.open_after_done_ = open;
-  return copy;
-}
-SseDialect SseDialect::gzip(bool compressed) const {
-  SseDialect copy = *this;
-  copy.gzip_ = compressed;
+  copy.*member = std::move(value);
   return copy;
 }
 
+SseDialect SseDialect::line_end(std::string end) const { return with(&SseDialect::line_end_, std::move(end)); }
+SseDialect SseDialect::space_after_colon(bool space) const { return with(&SseDialect::space_after_colon_, space); }
+SseDialect SseDialect::done(bool sent) const { return with(&SseDialect::done_, sent); }
+SseDialect SseDialect::content_type(std::string type) const {
+  return with(&SseDialect::content_type_, std::move(type));
+}
+SseDialect SseDialect::byte_order_mark(bool sent) const { return with(&SseDialect::byte_order_mark_, sent); }
+SseDialect SseDialect::event(std::string name) const { return with(&SseDialect::event_, std::move(name)); }
+SseDialect SseDialect::ids(bool sent) const { return with(&SseDialect::ids_, sent); }
+SseDialect SseDialect::retry(std::optional<Duration> time) const { return with(&SseDialect::retry_, time); }
+SseDialect SseDialect::multi_line_data(bool split) const { return with(&SseDialect::multi_line_data_, split); }
+SseDialect SseDialect::comment(std::string text) const { return with(&SseDialect::comment_, std::move(text)); }
+SseDialect SseDialect::ping_every(Duration interval) const { return with(&SseDialect::ping_every_, interval); }
+SseDialect SseDialect::ping(std::string lines) const { return with(&SseDialect::ping_, std::move(lines)); }
+SseDialect SseDialect::final_blank_line(bool sent) const { return with(&SseDialect::final_blank_line_, sent); }
+SseDialect SseDialect::after_done(std::string data) const { return with(&SseDialect::after_done_, std::move(data)); }
+SseDialect SseDialect::open_after_done(bool open) const { return with(&SseDialect::open_after_done_, open); }
+SseDialect SseDialect::gzip(bool compressed) const { return with(&SseDialect::gzip_, compressed); }
+
 namespace detail {
+
+inline constexpr DialectRow DialectRow::rows[] = {
+    {"line_end", &SseDialect::line_end_, R"(what ends a line; "\n" unless set)", "", false, true},
+    {"space_after_colon", &SseDialect::space_after_colon_,
+     "whether a space follows the colon of a field; true unless set", "no space followed the colon of a field"},
+    {"done", &SseDialect::done_, "whether `data: [DONE]` ends the stream; true unless set", "[DONE] was left out",
+     true},
+    {"content_type", &SseDialect::content_type_, "the Content-Type of the reply; empty: no such header",
+     "the Content-Type was another"},
+    {"byte_order_mark", &SseDialect::byte_order_mark_,
+     "whether the stream begins with a byte order mark; false unless set", "a byte order mark came first"},
+    {"event", &SseDialect::event_, "the `event:` field of each event; empty: none", "events had a name"},
+    {"ids", &SseDialect::ids_, "whether each event has an `id:` field, its number; false unless set",
+     "events had an id"},
+    {"retry", &SseDialect::retry_, "the `retry:` field of the first event, in whole milliseconds",
+     "the first event had a retry field"},
+    {"multi_line_data", &SseDialect::multi_line_data_,
+     "whether JSON objects are written as three lines of data; false unless set", "an event had several lines of data"},
+    {"comment", &SseDialect::comment_, "a comment before each event; empty: none", "a comment came before each event"},
+    {"ping_every", &SseDialect::ping_every_, "a ping each time so much has passed while the reply waits"},
+    {"ping", &SseDialect::ping_, "the lines of a ping; `: ping` unless set"},
+    {"final_blank_line", &SseDialect::final_blank_line_, "whether a blank line follows the last event; true unless set",
+     "the final blank line was left out", true},
+    {"after_done", &SseDialect::after_done_, "the data of one more event, after [DONE]; empty: none",
+     "an event followed [DONE]", true},
+    {"open_after_done", &SseDialect::open_after_done_,
+     "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
+     true},
+    {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
+};
+
+Rows<DialectRow> DialectRow::all() { return {rows, std::size(rows)}; }
+
+bool is_same(const SseDialect& left, const SseDialect& right, const DialectMember& member) {
+  if (member.flag) return left.*member.flag == right.*member.flag;
+  if (member.text) return left.*member.text == right.*member.text;
+  if (member.duration) return left.*member.duration == right.*member.duration;
+  return left.*member.optional_duration == right.*member.optional_duration;
+}
 
 void require_dialect(const SseDialect& dialect) {
   if (dialect.line_end() != "\n" && dialect.line_end() != "\r\n" && dialect.line_end() != "\r")
@@ -133,36 +118,23 @@ std::string unusual_in(const SseDialect& dialect, bool whole) {
   const auto note = [&list](bool is_so, const char* what) {
     if (is_so) list += (list.empty() ? "" : ", ") + std::string(what);
   };
-  const SseDialect usual;
   note(dialect.line_end() == "\r", "lines ended with CR");
   note(dialect.line_end() == "\r\n", "lines ended with CRLF");
-  note(!dialect.space_after_colon(), "no space followed the colon of a field");
-  note(dialect.content_type() != usual.content_type(), "the Content-Type was another");
-  note(dialect.byte_order_mark(), "a byte order mark came first");
-  note(!dialect.event().empty(), "events had a name");
-  note(dialect.ids(), "events had an id");
-  note(dialect.retry().has_value(), "the first event had a retry field");
-  note(dialect.multi_line_data(), "an event had several lines of data");
-  note(!dialect.comment().empty(), "a comment came before each event");
-  note(dialect.gzip(), "the stream was compressed");
-  if (!whole) return list;
-  note(!dialect.done(), "[DONE] was left out");
-  note(!dialect.after_done().empty(), "an event followed [DONE]");
-  note(!dialect.final_blank_line(), "the final blank line was left out");
-  note(dialect.open_after_done(), "the stream stayed open after its end");
+  const SseDialect usual;
+  for (const bool at_end : {false, true}) {
+    if (at_end && !whole) break;
+    for (const DialectRow& row : DialectRow::all())
+      if (row.at_end == at_end) note(*row.unusual && !is_same(dialect, usual, row.member), row.unusual);
+  }
   return list;
 }
 
 }  // namespace detail
 
 bool operator==(const SseDialect& left, const SseDialect& right) {
-  const auto members = [](const SseDialect& dialect) {
-    return std::tie(dialect.line_end_, dialect.space_after_colon_, dialect.done_, dialect.content_type_,
-                    dialect.byte_order_mark_, dialect.event_, dialect.ids_, dialect.retry_, dialect.multi_line_data_,
-                    dialect.comment_, dialect.ping_every_, dialect.ping_, dialect.final_blank_line_,
-                    dialect.after_done_, dialect.open_after_done_, dialect.gzip_);
-  };
-  return members(left) == members(right);
+  for (const detail::DialectRow& row : detail::DialectRow::all())
+    if (!detail::is_same(left, right, row.member)) return false;
+  return true;
 }
 
 }  // namespace mock_gateway

@@ -8,6 +8,12 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+struct DialectRow;
+
+}  // namespace detail
+
 /// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
 /// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
 /// raw_bytes() made are written as they are.
@@ -81,6 +87,10 @@ class SseDialect {
   friend bool operator!=(const SseDialect& left, const SseDialect& right) { return !(left == right); }
 
  private:
+  friend struct detail::DialectRow;
+  template <class T>
+  SseDialect with(T SseDialect::*member, T value) const;
+
   std::string line_end_ = "\n";
   bool space_after_colon_ = true;
   bool done_ = true;

@@ -2,6 +2,9 @@
 
 #include "chaos.hpp"
 
+#include <algorithm>  // none_of
+#include <iterator>   // begin, end
+
 #include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
@@ -54,7 +57,8 @@ std::string chaos_frequency(const ChaosPlan& plan) {
 }  // namespace detail
 
 DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), most_(most) {
-  if (kind != Trigger::Kind::after_events && kind != Trigger::Kind::after_tokens && kind != Trigger::Kind::after_bytes)
+  const auto is_kind = [kind](const detail::DrawnTriggerRow& row) { return row.kind == kind; };
+  if (std::none_of(std::begin(detail::drawn_triggers), std::end(detail::drawn_triggers), is_kind))
     throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
   if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
 }

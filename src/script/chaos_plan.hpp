@@ -31,6 +31,20 @@ struct ChaosPlan {
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
 };
 
+/// A kind of trigger that can be drawn.
+struct DrawnTriggerRow {
+  Trigger::Kind kind;
+  /// Its function, and its key in scripts.
+  const char* name;
+  /// Its line in the table of a script's keys.
+  const char* help;
+};
+inline constexpr DrawnTriggerRow drawn_triggers[] = {
+    {Trigger::Kind::after_events, "at_any_event", "trigger, drawn from the first so many events"},
+    {Trigger::Kind::after_tokens, "at_any_token", "trigger, drawn from the first so many tokens"},
+    {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
+};
+
 /// What a rule does: "reset the connection after 2 tokens".
 std::string chaos_effect(const ChaosPlan& plan);
 /// How often: "probability 0.1, nth 3"; "every time".

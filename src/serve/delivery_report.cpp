@@ -8,6 +8,7 @@
 
 #include "../core/access.hpp"
 #include "../evidence/diagnosis.hpp"
+#include "../model/fault_rows.hpp"
 #include "../model/reply_data.hpp"
 
 namespace mock_gateway {
@@ -31,8 +32,8 @@ void note_script(ExchangeRecord& record, const DeliveryPlan& plan, const Deliver
   bool finish_was_sent = result == Delivery::Result::completed;
   for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
     faults.push_back({reply.faults[i], delivery.reached(i)});
-    // It may have been the event that was skipped.
-    if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
+    if (delivery.reached(i) && faults::row_of(reply.faults[i].effect).has(EffectTraits::omits_event))
+      finish_was_sent = false;
   }
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
