@@ -377,13 +377,13 @@ Scenario scenario_of(const ScriptNode& node) {
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
-  const auto& data = Access::shared_data(found);
-  if (data->row.faults || data->row.first)
+  const ScenarioRow* const row = Access::data(found).row;
+  if (row->faults || row->first)
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
   return std::make_shared<const ReplyFunction>(
-      [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
+      [row](const ChatRequest& chat) { return chat.stream ? row->stream_reply() : row->plain_reply(); });
 }
 
 /// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
