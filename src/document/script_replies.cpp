@@ -449,6 +449,15 @@ void require_alone(const ScriptNode& node, std::string_view kind) {
 
 }  // namespace script_types
 
+std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
+  Reply reply = script_types::silent_reply();
+  script_types::set_tool_calls(reader, node, &reply);
+  std::vector<wire::ToolCall> calls;
+  for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
+    calls.push_back({call.id, call.name, call.arguments});
+  return calls;
+}
+
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return std::make_shared<const Reply>(node.value.get<std::string>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
