@@ -49,7 +49,6 @@
 #ifndef MOCK_GATEWAY_HPP
 #define MOCK_GATEWAY_HPP
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -154,19 +153,26 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+/// What std::make_shared does, for half of what a user compiles for each type: 25 functions in place of 56. The price
+/// is a second allocation.
+template <class T, class... Arguments>
+std::shared_ptr<T> share(Arguments&&... arguments) {
+  return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
 /// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
 /// say: a value as newly made, or GatewayError.
 template <class T>
 class Shared {
  public:
   Shared() = default;  // as if it was moved from
-  explicit Shared(T value) : shared_(std::make_shared<T>(std::move(value))) {}
+  explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
   const T* operator->() const { return &**this; }
   /// For a change that copies do not see.
   T& own() {
-    if (!shared_ || shared_.use_count() > 1) shared_ = std::make_shared<T>(**this);
+    if (!shared_ || shared_.use_count() > 1) shared_ = share<T>(**this);
     return *shared_;
   }
 
@@ -858,10 +864,9 @@ class TokenLogprob {
   /// for, from the first on, and none is added. As on the wire, the token itself is among them only when it is written
   /// there.
   TokenLogprob(double logprob, std::vector<TopLogprob> top);
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  TokenLogprob(const TokenLogprob& other);
-  TokenLogprob& operator=(const TokenLogprob& other);
-  ~TokenLogprob();
+  // A move copies too, so that nothing is emptied.
+  TokenLogprob(const TokenLogprob&) = default;
+  TokenLogprob& operator=(const TokenLogprob&) = default;
 
   double logprob() const { return logprob_; }
   /// The alternatives; empty when they are made up.
@@ -1218,14 +1223,8 @@ struct Header {
 /// Header fields in the order and spelling in which they were sent; names compare in any case (RFC 9110, 5.1).
 class Headers {
  public:
+  Headers() = default;
   Headers(std::initializer_list<Header> fields) : fields_(fields) {}
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Headers();
-  Headers(const Headers& other);
-  Headers(Headers&& other) noexcept;
-  Headers& operator=(const Headers& other);
-  Headers& operator=(Headers&& other) noexcept;
-  ~Headers();
 
   /// Adds a field behind the others, beside those of that name.
   void add(std::string name, std::string value);
@@ -1288,10 +1287,9 @@ class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
   Failure(int status, std::string code, std::string message);
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  Failure(const Failure& other);
-  Failure& operator=(const Failure& other);
-  ~Failure();
+  // A move copies too, so that nothing is emptied.
+  Failure(const Failure&) = default;
+  Failure& operator=(const Failure&) = default;
 
   /// The body's `error.type`. `error` unless set.
   [[nodiscard]] Failure type(std::string type) const;
@@ -1871,14 +1869,6 @@ Chunking by_pieces(std::vector<std::string> pieces);
 /// A reply that is not streamed leaves when its last token would have. Choices of one reply share the pace.
 class Pace {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Pace();
-  Pace(const Pace& other);
-  Pace(Pace&& other) noexcept;
-  Pace& operator=(const Pace& other);
-  Pace& operator=(Pace&& other) noexcept;
-  ~Pace();
-
   /// The time from the complete request to the first token.
   [[nodiscard]] Pace first_token_after(Timing delay) const;
   /// The time from one delta to the next, however much it holds. Replaces tokens_per_second.
@@ -1910,6 +1900,12 @@ class Pace {
 // ---- model/sse_dialect.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct DialectRow;
+
+}  // namespace detail
 
 /// How the events of a stream are written (WHATWG HTML, 9.2). A value; each setter returns a changed copy. The default
 /// is what OpenAI sends. Reply::sse throws GatewayError for a dialect that cannot be written. Elements of chunks() that
@@ -1984,6 +1980,10 @@ class SseDialect {
   friend bool operator!=(const SseDialect& left, const SseDialect& right) { return !(left == right); }
 
  private:
+  friend struct detail::DialectRow;
+  template <class T>
+  SseDialect with(T SseDialect::*member, T value) const;
+
   std::string line_end_ = "\n";
   bool space_after_colon_ = true;
   bool done_ = true;
@@ -2075,10 +2075,9 @@ class HttpReply {
   HttpReply(int status, const Json& body, std::string content_type = "application/json");
   /// A failure with its status, headers and body.
   HttpReply(Failure failure);  // NOLINT: a failure is an answer
-  // Defined in the .cpp: a file that copies one need not compile it. A move copies too, so that nothing is emptied.
-  HttpReply(const HttpReply& other);
-  HttpReply& operator=(const HttpReply& other);
-  ~HttpReply();
+  // A move copies too, so that nothing is emptied.
+  HttpReply(const HttpReply&) = default;
+  HttpReply& operator=(const HttpReply&) = default;
 
   /// Sets a response header in place of every one of that name, a failure's own included; see Failure::header.
   [[nodiscard]] HttpReply header(std::string name, std::string value) const;
@@ -2124,13 +2123,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 /// wrong within a reply is a Fault of that reply.
 class ConnectionFault {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ConnectionFault(const ConnectionFault& other);
-  ConnectionFault(ConnectionFault&& other) noexcept;
-  ConnectionFault& operator=(const ConnectionFault& other);
-  ConnectionFault& operator=(ConnectionFault&& other) noexcept;
-  ~ConnectionFault();
-
   enum class Kind {
     reset_on_accept,
     close_on_accept,
@@ -2180,7 +2172,7 @@ class ConnectionFault {
   friend ConnectionFault reply_before_body(const Failure& failure);
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_ = std::make_shared<const std::string>();  // never null
+  detail::Lasting<const std::string> bytes_ = detail::share<const std::string>();  // never null
   std::size_t step_ = 0;
   Duration gap_{0};
   std::optional<Failure> failure_;
@@ -2949,14 +2941,6 @@ std::ostream& operator<<(std::ostream& out, KeyState state);
 /// What the console shows of a key, at the moment of the call. The secret is not part of it: Keys::create shows it
 /// once.
 struct ApiKey {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ApiKey();
-  ApiKey(const ApiKey& other);
-  ApiKey(ApiKey&& other) noexcept;
-  ApiKey& operator=(const ApiKey& other);
-  ApiKey& operator=(ApiKey&& other) noexcept;
-  ~ApiKey();
-
   /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;
@@ -3248,8 +3232,34 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
+/// What an Acceptance has a switch for; see its setters. An extension has a row below.
+enum class Extension : unsigned char {
+  bearer_in_any_case,
+  unknown_fields,
+  tool_role,
+  developer_role,
+  null_content_with_tool_calls,
+  text_parts,
+  other_parts,
+  tool_calls_in_messages,
+  stop_as_string,
+  tool_choice_required,
+  allowed_tools,
+  json_schema_without_schema,
+  custom_tools,
+  max_completion_tokens,
+  logprobs,
+  null_as_absent,
+  stream_options_without_stream,
+  model_by_id,
+  content_type_parameters,
+  json_as_form,
+  anything_with_model_and_messages,
+  count,
+};
 /// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
+struct ExtensionRow;
 struct StrictAcceptance;
 
 }  // namespace detail
@@ -3260,6 +3270,7 @@ struct StrictAcceptance;
 /// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
 class Acceptance {
  public:
+  Acceptance();
   /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
   /// schemas without a schema, and `max_completion_tokens`.
   static Acceptance openai();
@@ -3273,138 +3284,167 @@ class Acceptance {
 
   /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
   [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
-    return with(&Acceptance::bearer_in_any_case_, accepted);
+    return with(Extension::bearer_in_any_case, accepted);
   }
-  bool bearer_in_any_case() const { return bearer_in_any_case_ == Switch::on; }
+  bool bearer_in_any_case() const { return is_on(Extension::bearer_in_any_case); }
   /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
   /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
   /// too.
-  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(&Acceptance::unknown_fields_, accepted); }
-  bool unknown_fields() const { return unknown_fields_ == Switch::on; }
+  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(Extension::unknown_fields, accepted); }
+  bool unknown_fields() const { return is_on(Extension::unknown_fields); }
   /// Messages of role `tool`; tool calling needs them.
-  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(&Acceptance::tool_role_, accepted); }
-  bool tool_role() const { return tool_role_ == Switch::on; }
+  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(Extension::tool_role, accepted); }
+  bool tool_role() const { return is_on(Extension::tool_role); }
   /// Messages of role `developer`. Off; on in openai().
-  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(&Acceptance::developer_role_, accepted); }
-  bool developer_role() const { return developer_role_ == Switch::on; }
+  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(Extension::developer_role, accepted); }
+  bool developer_role() const { return is_on(Extension::developer_role); }
   /// `content: null`, or none, in an assistant message that has tool calls.
   [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
-    return with(&Acceptance::null_content_with_tool_calls_, accepted);
+    return with(Extension::null_content_with_tool_calls, accepted);
   }
-  bool null_content_with_tool_calls() const { return null_content_with_tool_calls_ == Switch::on; }
+  bool null_content_with_tool_calls() const { return is_on(Extension::null_content_with_tool_calls); }
   /// `content` as an array of `{"type":"text"}` parts.
-  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(&Acceptance::text_parts_, accepted); }
-  bool text_parts() const { return text_parts_ == Switch::on; }
+  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(Extension::text_parts, accepted); }
+  bool text_parts() const { return is_on(Extension::text_parts); }
   /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
-  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(&Acceptance::other_parts_, accepted); }
-  bool other_parts() const { return other_parts_ == Switch::on; }
+  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(Extension::other_parts, accepted); }
+  bool other_parts() const { return is_on(Extension::other_parts); }
   /// `tool_calls` in assistant messages.
   [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
-    return with(&Acceptance::tool_calls_in_messages_, accepted);
+    return with(Extension::tool_calls_in_messages, accepted);
   }
-  bool tool_calls_in_messages() const { return tool_calls_in_messages_ == Switch::on; }
+  bool tool_calls_in_messages() const { return is_on(Extension::tool_calls_in_messages); }
   /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
-  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(&Acceptance::stop_as_string_, accepted); }
-  bool stop_as_string() const { return stop_as_string_ == Switch::on; }
+  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(Extension::stop_as_string, accepted); }
+  bool stop_as_string() const { return is_on(Extension::stop_as_string); }
   /// `tool_choice: "required"`.
   [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
-    return with(&Acceptance::tool_choice_required_, accepted);
+    return with(Extension::tool_choice_required, accepted);
   }
-  bool tool_choice_required() const { return tool_choice_required_ == Switch::on; }
+  bool tool_choice_required() const { return is_on(Extension::tool_choice_required); }
   /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
   /// openai().
-  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(&Acceptance::allowed_tools_, accepted); }
-  bool allowed_tools() const { return allowed_tools_ == Switch::on; }
+  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(Extension::allowed_tools, accepted); }
+  bool allowed_tools() const { return is_on(Extension::allowed_tools); }
   /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
   [[nodiscard]] Acceptance json_schema_without_schema(bool accepted) const {
-    return with(&Acceptance::json_schema_without_schema_, accepted);
+    return with(Extension::json_schema_without_schema, accepted);
   }
-  bool json_schema_without_schema() const { return json_schema_without_schema_ == Switch::on; }
+  bool json_schema_without_schema() const { return is_on(Extension::json_schema_without_schema); }
   /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
   /// messages. Off; on in openai().
-  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(&Acceptance::custom_tools_, accepted); }
-  bool custom_tools() const { return custom_tools_ == Switch::on; }
+  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(Extension::custom_tools, accepted); }
+  bool custom_tools() const { return is_on(Extension::custom_tools); }
   /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
   /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
   [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
-    return with(&Acceptance::max_completion_tokens_, accepted);
+    return with(Extension::max_completion_tokens, accepted);
   }
-  bool max_completion_tokens() const { return max_completion_tokens_ == Switch::on; }
+  bool max_completion_tokens() const { return is_on(Extension::max_completion_tokens); }
   /// `logprobs` and `top_logprobs`.
-  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(&Acceptance::logprobs_, accepted); }
-  bool logprobs() const { return logprobs_ == Switch::on; }
+  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(Extension::logprobs, accepted); }
+  bool logprobs() const { return is_on(Extension::logprobs); }
   /// `null` for an optional field, which then counts as absent.
-  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(&Acceptance::null_as_absent_, accepted); }
-  bool null_as_absent() const { return null_as_absent_ == Switch::on; }
+  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(Extension::null_as_absent, accepted); }
+  bool null_as_absent() const { return is_on(Extension::null_as_absent); }
   /// `stream_options` without `stream: true`; a finding.
   [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
-    return with(&Acceptance::stream_options_without_stream_, accepted);
+    return with(Extension::stream_options_without_stream, accepted);
   }
-  bool stream_options_without_stream() const { return stream_options_without_stream_ == Switch::on; }
+  bool stream_options_without_stream() const { return is_on(Extension::stream_options_without_stream); }
   /// `GET /v1/models/{id}`.
-  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(&Acceptance::model_by_id_, accepted); }
-  bool model_by_id() const { return model_by_id_ == Switch::on; }
+  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(Extension::model_by_id, accepted); }
+  bool model_by_id() const { return is_on(Extension::model_by_id); }
   /// `Content-Type: application/json` with parameters, such as charset.
   [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
-    return with(&Acceptance::content_type_parameters_, accepted);
+    return with(Extension::content_type_parameters, accepted);
   }
-  bool content_type_parameters() const { return content_type_parameters_ == Switch::on; }
+  bool content_type_parameters() const { return is_on(Extension::content_type_parameters); }
   /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
-  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(&Acceptance::json_as_form_, accepted); }
-  bool json_as_form() const { return json_as_form_ == Switch::on; }
+  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(Extension::json_as_form, accepted); }
+  bool json_as_form() const { return is_on(Extension::json_as_form); }
   /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
   [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
-    return with(&Acceptance::anything_with_model_and_messages_, accepted);
+    return with(Extension::anything_with_model_and_messages, accepted);
   }
-  bool anything_with_model_and_messages() const { return anything_with_model_and_messages_ == Switch::on; }
+  bool anything_with_model_and_messages() const { return is_on(Extension::anything_with_model_and_messages); }
 
  private:
+  friend struct detail::ExtensionRow;
   friend struct detail::StrictAcceptance;
+  using Extension = detail::Extension;
   using Switch = detail::AcceptanceSwitch;
 
-  Acceptance with(Switch Acceptance::*extension, bool accepted) const;
-  static Acceptance with_every(Switch state);
+  Acceptance with(Extension extension, bool accepted) const;
+  bool is_on(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
-  Switch bearer_in_any_case_ = Switch::on;
-  Switch unknown_fields_ = Switch::on;
-  Switch tool_role_ = Switch::on;
-  Switch developer_role_ = Switch::off;
-  Switch null_content_with_tool_calls_ = Switch::on;
-  Switch text_parts_ = Switch::on;
-  Switch other_parts_ = Switch::off;
-  Switch tool_calls_in_messages_ = Switch::on;
-  Switch stop_as_string_ = Switch::on;
-  Switch tool_choice_required_ = Switch::on;
-  Switch allowed_tools_ = Switch::off;
-  Switch json_schema_without_schema_ = Switch::off;
-  Switch custom_tools_ = Switch::off;
-  Switch max_completion_tokens_ = Switch::off;
-  Switch logprobs_ = Switch::on;
-  Switch null_as_absent_ = Switch::on;
-  Switch stream_options_without_stream_ = Switch::on;
-  Switch model_by_id_ = Switch::on;
-  Switch content_type_parameters_ = Switch::on;
-  Switch json_as_form_ = Switch::on;
-  Switch anything_with_model_and_messages_ = Switch::off;
+  Switch switches_[static_cast<std::size_t>(Extension::count)] = {};
 };
 
 namespace detail {
 
+/// The narrowest Acceptance that has an extension; the later ones have it too.
+enum class TakenBy : unsigned char { usual, openai, lenient };
+
+/// An extension. Its switch in scripts comes from its row too.
+struct ExtensionRow {
+  Extension extension;
+  /// Its setter, and its key in scripts.
+  const char* name;
+  TakenBy taken_by;
+  /// Its line in the table of a script's keys.
+  const char* text;
+
+  bool is_on(const Acceptance& acceptance) const { return acceptance.is_on(extension); }
+  void set(Acceptance& acceptance, bool accepted) const { acceptance = acceptance.with(extension, accepted); }
+};
+
+/// In the order of the enum.
+inline constexpr ExtensionRow extensions[] = {
+    {Extension::bearer_in_any_case, "bearer_in_any_case", TakenBy::usual, "`Authorization: bearer`"},
+    {Extension::unknown_fields, "unknown_fields", TakenBy::usual, "fields that the documentation does not list"},
+    {Extension::tool_role, "tool_role", TakenBy::usual, "messages of role tool"},
+    {Extension::developer_role, "developer_role", TakenBy::openai, "messages of role developer"},
+    {Extension::null_content_with_tool_calls, "null_content_with_tool_calls", TakenBy::usual,
+     "no content in a message with tool calls"},
+    {Extension::text_parts, "text_parts", TakenBy::usual, "content as a list of text parts"},
+    {Extension::other_parts, "other_parts", TakenBy::openai, "content parts of other types"},
+    {Extension::tool_calls_in_messages, "tool_calls_in_messages", TakenBy::usual, "tool_calls in assistant messages"},
+    {Extension::stop_as_string, "stop_as_string", TakenBy::usual, "stop as a plain string"},
+    {Extension::tool_choice_required, "tool_choice_required", TakenBy::usual, "tool_choice \"required\""},
+    {Extension::allowed_tools, "allowed_tools", TakenBy::openai, "tool_choice of type allowed_tools"},
+    {Extension::json_schema_without_schema, "json_schema_without_schema", TakenBy::openai,
+     "response_format json_schema without schema"},
+    {Extension::custom_tools, "custom_tools", TakenBy::openai, "tools of type custom"},
+    {Extension::max_completion_tokens, "max_completion_tokens", TakenBy::openai, "max_completion_tokens"},
+    {Extension::logprobs, "logprobs", TakenBy::usual, "logprobs and top_logprobs"},
+    {Extension::null_as_absent, "null_as_absent", TakenBy::usual, "null for an optional field"},
+    {Extension::stream_options_without_stream, "stream_options_without_stream", TakenBy::usual,
+     "stream_options without stream"},
+    {Extension::model_by_id, "model_by_id", TakenBy::usual, "GET /v1/models/{id}"},
+    {Extension::content_type_parameters, "content_type_parameters", TakenBy::usual, "parameters of the content type"},
+    {Extension::json_as_form, "json_as_form", TakenBy::usual, "JSON sent as a form, as curl -d does"},
+    {Extension::anything_with_model_and_messages, "anything_with_model_and_messages", TakenBy::lenient,
+     "any JSON with model and messages"},
+};
+
 /// What Acceptance::strict() leaves to the profile.
 struct StrictAcceptance {
-  /// Every switch.
-  static const std::array<AcceptanceSwitch Acceptance::*, 21> all;
-
   /// The same under a profile whose service documents what `documented` takes.
   static Acceptance under(const Acceptance& acceptance, const Acceptance& documented);
   /// Whether a request may have, besides the fields of the gateway's documentation, those that the profile's service
   /// documents, and no others.
   static bool takes_documented_fields(const Acceptance& acceptance) {
-    return acceptance.unknown_fields_ == AcceptanceSwitch::as_documented;
+    return is_as_documented(acceptance, Extension::unknown_fields);
   }
   /// Whether null is absence for the fields for which the service documents it.
   static bool takes_documented_nulls(const Acceptance& acceptance) {
-    return acceptance.null_as_absent_ == AcceptanceSwitch::as_documented;
+    return is_as_documented(acceptance, Extension::null_as_absent);
+  }
+
+ private:
+  static bool is_as_documented(const Acceptance& acceptance, Extension extension) {
+    return acceptance.switches_[static_cast<std::size_t>(extension)] == AcceptanceSwitch::as_documented;
   }
 };
 
@@ -3433,14 +3473,6 @@ struct ToolCall {
 
 /// An element of `messages`.
 struct Message {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Message();
-  Message(const Message& other);
-  Message(Message&& other) noexcept;
-  Message& operator=(const Message& other);
-  Message& operator=(Message&& other) noexcept;
-  ~Message();
-
   /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
   std::string role;
   /// The content as sent: a string, an array of parts, or null.
@@ -3458,14 +3490,6 @@ struct Message {
 
 /// An element of `tools`.
 struct Tool {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  Tool();
-  Tool(const Tool& other);
-  Tool(Tool&& other) noexcept;
-  Tool& operator=(const Tool& other);
-  Tool& operator=(Tool&& other) noexcept;
-  ~Tool();
-
   std::string name;
   std::string description;
   /// JSON Schema of the arguments; null when not given, and of a custom tool.
@@ -3500,14 +3524,6 @@ std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
 /// What the answer's text must be: `response_format`.
 struct ResponseFormat {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ResponseFormat();
-  ResponseFormat(const ResponseFormat& other);
-  ResponseFormat(ResponseFormat&& other) noexcept;
-  ResponseFormat& operator=(const ResponseFormat& other);
-  ResponseFormat& operator=(ResponseFormat&& other) noexcept;
-  ~ResponseFormat();
-
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
   /// The schema's name; empty for the other kinds.
@@ -3526,14 +3542,6 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 /// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
 /// as sent, unknown fields included.
 struct ChatRequest {
-  // Defined in the .cpp: a file that copies one need not compile it.
-  ChatRequest();
-  ChatRequest(const ChatRequest& other);
-  ChatRequest(ChatRequest&& other) noexcept;
-  ChatRequest& operator=(const ChatRequest& other);
-  ChatRequest& operator=(ChatRequest&& other) noexcept;
-  ~ChatRequest();
-
   std::string model;
   std::vector<wire::Message> messages;
   bool stream = false;
@@ -3836,12 +3844,6 @@ class SweepStep {
 
   SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
             bool reached);
-  // Defined in the .cpp: a file that copies one need not compile it.
-  SweepStep(const SweepStep& other);
-  SweepStep(SweepStep&& other) noexcept;
-  SweepStep& operator=(const SweepStep& other);
-  SweepStep& operator=(SweepStep&& other) noexcept;
-  ~SweepStep();
 
  private:
   std::string name_;
@@ -4068,6 +4070,38 @@ Scenario scenario(std::string_view name);
 /// good_client, expected, text, tool_calls, finish_reason, usage (null where there is none), needs_stream,
 /// needs_timeout, calls.
 Json as_json(const Scenario& scenario);
+
+}}  // namespace mock_gateway
+
+// ---- document/scenario_files.hpp ------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+/// Scenarios of your own: a folder of scripts, each with a "scenario" section, which says what the script does to a
+/// client and what a good client makes of it. docs/catalogue.md has an example. A value: cheap to copy.
+///
+///     for (const Scenario& scenario : Catalogue::read("tests/scenarios").scenarios()) {
+///       Gateway gateway{scenario.options()};
+///       scenario.mount(gateway);
+///       CHECK(scenario.judge(run_my_client(gateway.base_url(), gateway.api_key())));
+///     }
+class Catalogue {
+ public:
+  /// Reads every `*.json` and `*.jsonc` of a folder, those in folders within included, in the order of their bytes; of
+  /// a file, that file. Each is one scenario. Throws ScriptError with the problems of all of them.
+  static Catalogue read(const std::string& folder);
+
+  /// In the order of their files.
+  const std::vector<Scenario>& scenarios() const& { return scenarios_; }
+  std::vector<Scenario> scenarios() && { return scenarios_; }
+  /// The scenario of that name. Throws GatewayError, which says what there is, when there is none.
+  Scenario scenario(std::string_view name) const;
+
+ private:
+  explicit Catalogue(std::vector<Scenario> scenarios);
+
+  std::vector<Scenario> scenarios_;
+};
 
 }}  // namespace mock_gateway
 
@@ -4372,7 +4406,8 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, find, none_of, any_of
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, find, none_of
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -4401,7 +4436,6 @@ void pass_over_notes();
 #include <thread>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <fcntl.h>
 #include <httplib.h>
@@ -4717,11 +4751,6 @@ struct Access {
   static auto& edit(T& value) {
     return value.edit();
   }
-  /// What several handles share, for one that must outlive them.
-  template <class T>
-  static const auto& shared_data(const T& value) {
-    return value.data_;
-  }
   template <class T>
   static auto& plan(T& builder) {
     return *builder.plan_;
@@ -4736,6 +4765,18 @@ struct Access {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
+
+/// A copy of a value in which this member, of the value or of the data that it hides, is `to`: a setter.
+template <class T, class Data, class Member, class To>
+T with(const T& value, Member Data::*member, To&& to) {
+  T changed = value;
+  if constexpr (std::is_same_v<T, Data>) {
+    changed.*member = std::forward<To>(to);
+  } else {
+    Access::edit(changed).*member = std::forward<To>(to);
+  }
+  return changed;
+}
 
 }  // namespace detail
 
@@ -4938,6 +4979,34 @@ namespace detail {
 /// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
 /// can say that there is none.
 void warn(std::initializer_list<std::string_view> parts);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- core/rows.hpp --------------------------------------------------------------------------------------------------
+
+// What tables of constexpr rows have in common: their view, and the check that they are complete.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The rows of a constexpr array, for files that do not see the array.
+template <class Row>
+struct Rows {
+  const Row* first;
+  std::size_t count;
+
+  const Row* begin() const { return first; }
+  const Row* end() const { return first + count; }
+};
+
+/// Whether there are as many rows as values of an enum, in its order, so that a value is the index of its row.
+template <class Row, std::size_t size, class Value>
+constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
+  for (std::size_t i = 0; i < size; ++i)
+    if (rows[i].*value != static_cast<Value>(i)) return false;
+  return size == count;
+}
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -5156,6 +5225,137 @@ struct RequestError {
 
 }}  // namespace mock_gateway
 
+// ---- model/fault_rows.hpp -------------------------------------------------------------------------------------------
+
+// What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
+// does stands in `src/delivery/delivery.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// What a trigger takes.
+enum class TriggerArgument {
+  none,
+  /// How many, or which, from 1 on.
+  count,
+  /// The number of an event, and how many of its bytes; both from 1 on.
+  event_and_byte,
+};
+
+/// Which replies have such a point.
+enum class TriggerReach { any_reply, streams };
+
+/// A trigger. Checks, texts, and the keys of scripts with their schema come from its row.
+struct TriggerRow {
+  Trigger::Kind kind;
+  /// Its function, and its key in scripts.
+  const char* name;
+  TriggerArgument argument;
+  /// What its number counts, as an error says: "events". Empty when it takes none.
+  const char* counted;
+  TriggerReach reach;
+  /// The words of Trigger::to_string: %n is its number, %b its byte, (s) an s unless the number before it is 1.
+  const char* text;
+  /// Where in the reply it was met, as waits and notes say: "after token %n". Empty: the same words.
+  const char* place;
+  /// Why no event can be left out, repeated or inserted there. Empty: one can.
+  const char* no_event;
+  /// Its line in the table of a script's keys.
+  const char* help;
+};
+
+/// Where an effect can happen.
+enum class EffectPlace {
+  anywhere,
+  /// In the head of a plain reply.
+  head,
+  /// Between two events of a stream.
+  between_events,
+  /// Between two events of a stream, where one follows.
+  next_event,
+};
+
+/// What else is to be known of an effect; several are added up.
+struct EffectTraits {
+  static constexpr unsigned none = 0;
+  /// Scripts have its name alone, unless it has this.
+  static constexpr unsigned needs_argument = 1;
+  /// It can last until the client leaves.
+  static constexpr unsigned waits = 2;
+  /// An event of the reply may be missing in a stream that ends well.
+  static constexpr unsigned omits_event = 4;
+};
+
+/// An effect. Checks, texts, and its name in scripts come from its row.
+struct EffectRow {
+  Effect::Kind kind;
+  /// Its function, and its name in scripts.
+  const char* name;
+  EffectPlace place;
+  unsigned traits;
+  /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
+  /// unless the number before it is 1.
+  const char* text;
+  /// What the exchange did, as notes say, in front of the place: "was truncated".
+  const char* what_happened;
+
+  bool has(unsigned trait) const { return (traits & trait) != 0; }
+};
+
+/// The kinds of arguments that effects take.
+enum class EffectArgument {
+  /// A positive duration.
+  duration,
+  gate,
+  /// Bytes, at least one; `base64` is how scripts have those that are no text.
+  bytes,
+  base64,
+  json,
+  failure,
+  /// A number that is not 0.
+  difference,
+};
+
+/// An effect with an argument. Scripts have one as an object with this key.
+struct EffectForm {
+  Effect::Kind kind;
+  const char* key;
+  EffectArgument argument;
+  /// Its line in the table of a script's keys.
+  const char* help;
+  /// What an error says behind the argument that is needed: what there is without it.
+  const char* instead = "";
+};
+
+namespace faults {
+
+Rows<TriggerRow> trigger_rows();
+Rows<EffectRow> effect_rows();
+/// In the order in which scripts' tables have them.
+Rows<EffectForm> effect_forms();
+const TriggerRow& row_of(const Trigger& trigger);
+const EffectRow& row_of(const Effect& effect);
+
+/// A trigger. Throws GatewayError for a number of 0 where it takes one.
+Trigger trigger(Trigger::Kind kind, std::size_t count = 0, std::size_t byte = 0);
+// An effect with an argument of that kind. Each throws GatewayError for one that the kind excludes.
+Effect effect(Effect::Kind kind);
+Effect effect(Effect::Kind kind, Duration duration);
+Effect effect(Effect::Kind kind, Gate gate);
+Effect effect(Effect::Kind kind, std::string bytes);
+Effect effect(Effect::Kind kind, const Json& data);
+Effect effect(Effect::Kind kind, const Failure& failure);
+Effect effect(Effect::Kind kind, std::int64_t difference);
+
+/// Where in the reply a trigger was met, as waits and notes say: "after token 2".
+std::string place_of(const Trigger& trigger);
+/// What the exchange did, as notes say: "broke off after token 2".
+std::string what_happened(const Fault& fault);
+
+}  // namespace faults
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- model/chat_parser.hpp ------------------------------------------------------------------------------------------
 
 // What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
@@ -5175,6 +5375,48 @@ ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptan
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
+
+// What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
+// what one does stands in `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The member of a dialect that a setting is, one of these.
+struct DialectMember {
+  constexpr DialectMember(bool SseDialect::*member) : flag(member) {}
+  constexpr DialectMember(std::string SseDialect::*member) : text(member) {}
+  constexpr DialectMember(Duration SseDialect::*member) : duration(member) {}
+  constexpr DialectMember(std::optional<Duration> SseDialect::*member) : optional_duration(member) {}
+
+  bool SseDialect::*flag = nullptr;
+  std::string SseDialect::*text = nullptr;
+  Duration SseDialect::*duration = nullptr;
+  std::optional<Duration> SseDialect::*optional_duration = nullptr;
+};
+
+/// A setting of a dialect. Equality, what reports say, and its key in scripts come from its row.
+struct DialectRow {
+  /// Its setter, and its key in scripts.
+  const char* name;
+  DialectMember member;
+  /// Its line in the table of a script's keys.
+  const char* help;
+  /// What reports say of a stream that has not the default. Empty: nothing.
+  const char* unusual = "";
+  /// Whether only the end of a stream shows it.
+  bool at_end = false;
+  /// Whether it is "\n", "\r\n" or "\r".
+  bool is_line_end = false;
+
+  static const DialectRow rows[];
+  static Rows<DialectRow> all();
+};
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
@@ -6185,7 +6427,7 @@ class Occurrences {
   static constexpr std::size_t exact = 65'536;
 
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, std::uint64_t> counts_;
+  std::map<std::uint64_t, std::uint64_t> counts_;
   std::array<std::uint64_t, 1024> shared_{};
 };
 
@@ -6663,7 +6905,7 @@ class Script {
 
   mutable std::mutex mutex_;
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Snapshot> mounted_ = std::make_shared<Snapshot>();
+  std::shared_ptr<const Snapshot> mounted_ = share<Snapshot>();
   Stubs removed_;  // without being met
   States states_;
   std::uint64_t next_id_ = 1;
@@ -6698,6 +6940,20 @@ struct ChaosPlan {
   std::vector<Matcher> matchers;  // all must match
 
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
+};
+
+/// A kind of trigger that can be drawn.
+struct DrawnTriggerRow {
+  Trigger::Kind kind;
+  /// Its function, and its key in scripts.
+  const char* name;
+  /// Its line in the table of a script's keys.
+  const char* help;
+};
+inline constexpr DrawnTriggerRow drawn_triggers[] = {
+    {Trigger::Kind::after_events, "at_any_event", "trigger, drawn from the first so many events"},
+    {Trigger::Kind::after_tokens, "at_any_token", "trigger, drawn from the first so many tokens"},
+    {Trigger::Kind::after_bytes, "at_any_byte", "trigger, drawn from the first so many bytes"},
 };
 
 /// What a rule does: "reset the connection after 2 tokens".
@@ -6782,7 +7038,7 @@ class ChaosRules {
   mutable std::mutex mutex_;
   mutable std::mutex counting_;  // held while all rules count one request
   // Replaced whole, never changed: a request keeps the one it began with.
-  std::shared_ptr<const Rules> rules_ = std::make_shared<Rules>();
+  std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
   std::atomic<std::uint64_t> changes_{0};
@@ -7617,16 +7873,6 @@ class Noted {
   DeliveryProgress& progress_;
 };
 
-/// Where in the reply a trigger was met, as waits and verify() say: "after token 2".
-inline std::string place_of(const Trigger& trigger) {
-  switch (trigger.kind()) {
-    case Trigger::Kind::after_events: return "after event " + std::to_string(trigger.count());
-    case Trigger::Kind::after_tokens: return "after token " + std::to_string(trigger.count());
-    case Trigger::Kind::after_bytes: return "after byte " + std::to_string(trigger.count()) + " of the body";
-    default: return trigger.to_string();
-  }
-}
-
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:
@@ -7993,7 +8239,7 @@ class JournalState {
   std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
 
  private:
-  std::shared_ptr<JournalSignal> signal_ = std::make_shared<JournalSignal>();
+  std::shared_ptr<JournalSignal> signal_ = share<JournalSignal>();
   std::size_t max_entries_;
   std::size_t max_bytes_;
 
@@ -8261,7 +8507,7 @@ class GatewayProblems {
   const GatewayParts& gateway_;
   std::vector<std::string> without_findings_;
   std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<ReportedProblems> reported_ = std::make_shared<ReportedProblems>();
+  std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
 };
 
 /// Every call of each stub came before every call of the next, and each was called.
@@ -8629,7 +8875,7 @@ class Connection final : public Outlet {
   std::uint64_t id_;
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  std::shared_ptr<DescriptorWake> wake_ = std::make_shared<DescriptorWake>();
+  std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
@@ -9511,6 +9757,233 @@ Explanation explain(const GatewayState& gateway, const ReceivedRequest& request,
 }  // namespace detail
 }}  // namespace mock_gateway
 
+// ---- gateway/catalogue_entries.hpp ----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct ScenarioDescription;
+
+/// The usual answer, which has characters of two and three bytes.
+inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
+
+/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
+/// its users no code. Both forms have the usual answer unless a row says otherwise.
+struct ScenarioRow {
+  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
+
+  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
+  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
+  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
+  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
+  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
+  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
+  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
+  /// tool_calls where there are calls.
+  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
+    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
+  }
+  /// The stream has usage; a plain answer has it always.
+  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
+  /// The text, said so often.
+  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
+  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
+    return text = "", tool_calls = calls_made, *this;
+  }
+  /// A plain request gets the usual answer in good order.
+  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
+  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
+  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
+  /// What a stream request gets.
+  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
+  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
+  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
+  /// What either gets.
+  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
+  /// The stream is written in a dialect changed so.
+  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
+  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
+  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
+    return change_reply = change, *this;
+  }
+  /// What the first of each two requests gets, streamed or not.
+  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
+  /// What the first of each two stream requests gets, where it is another, and its text.
+  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
+    return first_stream = make, first_text = its_text, *this;
+  }
+  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
+
+  Reply stream_reply() const;
+  Reply plain_reply() const;
+  ScenarioDescription described(const char* group) const;
+
+  const char* name;
+  const char* description;
+  const char* reference = "";
+  const char* good_client = "";
+  Scenario::Expected expected = Scenario::Expected::answer;
+  const char* text = usual_scenario_text;
+  const char* sent = "";
+  const char* finish_reason = nullptr;
+  const char* plain_finish_reason = nullptr;
+  bool has_streamed_usage = false;
+  std::size_t repeated = 1;
+  std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
+  bool needs_stream = false;
+  bool needs_timeout = false;
+  int calls = 1;
+  Reply (*stream)() = nullptr;
+  Reply (*plain)() = nullptr;
+  void (*change_dialect)(SseDialect&) = nullptr;
+  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
+  Reply (*first)() = nullptr;
+  Reply (*first_stream)() = nullptr;
+  const char* first_text = "";
+  void (*faults)(Gateway&) = nullptr;
+};
+
+/// All that a scenario says of itself, and what it takes to judge a client.
+struct ScenarioDescription {
+  std::string name = {};
+  std::string group = {};
+  std::string description = {};
+  std::string reference = {};
+  std::string good_client = {};
+  Scenario::Expected expected = Scenario::Expected::answer;
+  std::string text = {};
+  /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
+  std::string sent = {};
+  std::vector<wire::ToolCall> tool_calls = {};
+  std::string finish_reason = {};
+  /// The finish_reason of plain answers, where it is another.
+  std::optional<std::string> plain_finish_reason = {};
+  std::optional<TokenUsage> usage = {};
+  bool needs_stream = false;
+  bool needs_timeout = false;
+  int calls = 1;
+  /// Whether the first of each two requests fails, and the text that it has before.
+  bool fails_first = false;
+  std::string first_text = {};
+};
+
+/// What a scenario does that a file says. Files are read in a higher layer.
+class ScenarioOfFile {
+ public:
+  ScenarioOfFile() = default;
+  ScenarioOfFile(const ScenarioOfFile&) = delete;
+  ScenarioOfFile& operator=(const ScenarioOfFile&) = delete;
+  MOCK_GATEWAY_INLINE virtual ~ScenarioOfFile();
+
+  virtual Options options(Options base) const = 0;
+  virtual void mount(Gateway& gateway) const = 0;
+  /// Whether one of its stubs answered. Called for an exchange that some stub answered.
+  virtual bool answered(const Exchange& exchange) const = 0;
+};
+
+/// What a Scenario is a handle of.
+struct ScenarioData {
+  ScenarioDescription said;
+  /// What it does: a row of the catalogue, or a file. One of both is null.
+  const ScenarioRow* row = nullptr;
+  std::shared_ptr<const ScenarioOfFile> file = {};
+};
+
+using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
+
+/// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
+void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
+
+// What the replies are made of, as JSON text. Members stand without the braces around them.
+namespace catalogue_parts {
+
+/// A chunk of a stream.
+struct ChunkText {
+  /// The members of the delta.
+  std::string delta;
+  /// Empty: the choice has none.
+  std::string finish_reason = "null";
+  /// More members of the choice, each with a comma before it; and of the chunk.
+  std::string in_choice = {};
+  std::string in_chunk = {};
+  const char* index = "0";
+  /// Unless empty: all members of the chunk after its model, in place of one choice.
+  std::string members = {};
+};
+using ChunkTexts = std::vector<ChunkText>;
+
+/// The one place where text of the catalogue becomes JSON.
+Json parse(const std::string& text);
+/// A string of JSON with this value.
+std::string json_string(std::string_view value);
+
+std::string json_of(const ChunkText& chunk);
+/// The chunk with the role.
+ChunkText opening();
+/// A chunk with text.
+ChunkText saying(std::string_view text);
+/// The chunk that ends an answer.
+ChunkText closing(std::string_view finish_reason = "stop");
+/// Chunks whose members after the model are these.
+ChunkText chunk_with(std::string members);
+/// The usual answer's chunks: the role, four with text, the end.
+ChunkTexts usual_chunks();
+StreamChunk element(const ChunkText& chunk);
+Reply stream_of(const ChunkTexts& chunks);
+/// JSON as an event of Server-Sent Events.
+std::string event_of(const std::string& json);
+/// All events of the usual answer.
+std::string usual_events();
+
+/// The usage of every answer that has one.
+inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
+/// The members of a message that says this.
+std::string message_saying(std::string_view text);
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
+                      const std::string& in_choice = "", const std::string& in_body = "");
+/// That of the usual answer.
+std::string usual_body();
+
+Reply usual_stream();
+/// The usual answer, whose last text has the finish_reason in its chunk.
+Reply stream_ending_in_text();
+Reply usual_plain();
+
+/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
+wire::ToolCall weather_call();
+wire::ToolCall other_weather_call();
+std::vector<wire::ToolCall> one_weather_call();
+std::vector<wire::ToolCall> two_weather_calls();
+
+/// The members of a message that makes calls.
+std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
+/// The head of a fragment: index, id and type.
+std::string head_of(const char* index, const std::string& id);
+/// The members of a fragment's function; without a name, the arguments alone.
+std::string function_of(std::string_view name, std::string_view arguments);
+/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
+ChunkText fragment(const std::string& head, const std::string& function);
+/// The chunk with the role, which says nothing.
+ChunkText silent_opening();
+/// A plain reply with calls.
+Reply plain_calls(const std::vector<wire::ToolCall>& calls);
+
+}  // namespace catalogue_parts
+
+void add_chunks(Scenarios& all);
+void add_tool_calls(Scenarios& all);
+void add_errors(Scenarios& all);
+void add_retries(Scenarios& all);
+void add_framing(Scenarios& all);
+void add_breaks(Scenarios& all);
+void add_pace(Scenarios& all);
+void add_connections(Scenarios& all);
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
 
 // The defaults of the options: host, limits, timeouts, journal.
@@ -9568,202 +10041,6 @@ void require_valid(const OptionValues& options);
 
 }}  // namespace mock_gateway
 
-// ---- gateway/catalogue_entries.hpp ----------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// The usual answer, which has characters of two and three bytes.
-inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
-
-/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
-/// its users no code. Both forms have the usual answer unless a row says otherwise.
-struct ScenarioRow {
-  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
-
-  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
-  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
-  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
-  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
-  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
-  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
-  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
-  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
-  /// tool_calls where there are calls.
-  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
-    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
-  }
-  /// The stream has usage; a plain answer has it always.
-  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
-  /// The text, said so often.
-  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
-  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
-    return text = "", tool_calls = calls_made, *this;
-  }
-  /// A plain request gets the usual answer in good order.
-  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
-  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
-  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
-  /// What a stream request gets.
-  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
-  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
-  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
-  /// What either gets.
-  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
-  /// The stream is written in a dialect changed so.
-  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
-  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
-  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
-    return change_reply = change, *this;
-  }
-  /// What the first of each two requests gets, streamed or not.
-  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
-  /// What the first of each two stream requests gets, where it is another, and its text.
-  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
-    return first_stream = make, first_text = its_text, *this;
-  }
-  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
-
-  Reply stream_reply() const;
-  Reply plain_reply() const;
-
-  const char* name;
-  const char* description;
-  const char* reference = "";
-  const char* good_client = "";
-  Scenario::Expected expected = Scenario::Expected::answer;
-  const char* text = usual_scenario_text;
-  const char* sent = "";
-  const char* finish_reason = nullptr;
-  const char* plain_finish_reason = nullptr;
-  bool has_streamed_usage = false;
-  std::size_t repeated = 1;
-  std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
-  bool needs_stream = false;
-  bool needs_timeout = false;
-  int calls = 1;
-  Reply (*stream)() = nullptr;
-  Reply (*plain)() = nullptr;
-  void (*change_dialect)(SseDialect&) = nullptr;
-  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
-  Reply (*first)() = nullptr;
-  Reply (*first_stream)() = nullptr;
-  const char* first_text = "";
-  void (*faults)(Gateway&) = nullptr;
-};
-
-/// A row, and what a Scenario hands out of it by reference.
-struct ScenarioData {
-  ScenarioData(const char* its_group, const ScenarioRow& its_row);
-
-  ScenarioRow row;
-  std::string name;
-  std::string group;
-  std::string description;
-  std::string reference;
-  std::string good_client;
-  std::string text;
-  std::vector<wire::ToolCall> tool_calls;
-  std::string finish_reason;
-};
-
-using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
-
-/// Appends the scenarios of a group. Its rows are sorted by name.
-void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
-
-// What the replies are made of, as JSON text. Members stand without the braces around them.
-namespace catalogue_parts {
-
-/// A chunk of a stream.
-struct ChunkText {
-  /// The members of the delta.
-  std::string delta;
-  /// Empty: the choice has none.
-  std::string finish_reason = "null";
-  /// More members of the choice, each with a comma before it; and of the chunk.
-  std::string in_choice = {};
-  std::string in_chunk = {};
-  const char* index = "0";
-  /// Unless empty: all members of the chunk after its model, in place of one choice.
-  std::string members = {};
-};
-using ChunkTexts = std::vector<ChunkText>;
-
-/// The one place where text of the catalogue becomes JSON.
-Json parse(const std::string& text);
-/// A string of JSON with this value.
-std::string json_string(std::string_view value);
-
-std::string json_of(const ChunkText& chunk);
-/// The chunk with the role.
-ChunkText opening();
-/// A chunk with text.
-ChunkText saying(std::string_view text);
-/// The chunk that ends an answer.
-ChunkText closing(std::string_view finish_reason = "stop");
-/// Chunks whose members after the model are these.
-ChunkText chunk_with(std::string members);
-/// The usual answer's chunks: the role, four with text, the end.
-ChunkTexts usual_chunks();
-StreamChunk element(const ChunkText& chunk);
-Reply stream_of(const ChunkTexts& chunks);
-/// JSON as an event of Server-Sent Events.
-std::string event_of(const std::string& json);
-/// All events of the usual answer.
-std::string usual_events();
-
-/// The usage of every answer that has one.
-inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// The same, where the row's answer has it.
-std::optional<TokenUsage> usage_of(const ScenarioRow& row);
-
-/// The members of a message that says this.
-std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
-std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
-                      const std::string& in_choice = "", const std::string& in_body = "");
-/// That of the usual answer.
-std::string usual_body();
-
-Reply usual_stream();
-/// The usual answer, whose last text has the finish_reason in its chunk.
-Reply stream_ending_in_text();
-Reply usual_plain();
-
-/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-wire::ToolCall weather_call();
-wire::ToolCall other_weather_call();
-std::vector<wire::ToolCall> one_weather_call();
-std::vector<wire::ToolCall> two_weather_calls();
-
-/// The members of a message that makes calls.
-std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
-/// The head of a fragment: index, id and type.
-std::string head_of(const char* index, const std::string& id);
-/// The members of a fragment's function; without a name, the arguments alone.
-std::string function_of(std::string_view name, std::string_view arguments);
-/// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
-ChunkText fragment(const std::string& head, const std::string& function);
-/// The chunk with the role, which says nothing.
-ChunkText silent_opening();
-/// A plain reply with calls.
-Reply plain_calls(const std::vector<wire::ToolCall>& calls);
-
-}  // namespace catalogue_parts
-
-void add_chunks(Scenarios& all);
-void add_tool_calls(Scenarios& all);
-void add_errors(Scenarios& all);
-void add_retries(Scenarios& all);
-void add_framing(Scenarios& all);
-void add_breaks(Scenarios& all);
-void add_pace(Scenarios& all);
-void add_connections(Scenarios& all);
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- gateway/sweep_run.hpp ------------------------------------------------------------------------------------------
 
 // The fields of a sweep; its code is in `sweep.cpp`.
@@ -9791,41 +10068,6 @@ Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> j
 
 }}  // namespace mock_gateway
 
-// ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
-
-// What a script has mounted; its code is in `script_document.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-struct ScriptPlan;
-
-/// What a document has mounted.
-struct LoadedDocument {
-  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
-  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
-  std::mutex naming = {};
-  std::mutex mutex = {};  // of what a replacement changes
-  std::uint64_t owner = 0;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::uint64_t place = 0;  // of its stubs
-  Script::Stubs stubs = {};
-  std::vector<std::string> stub_json = {};  // of each stub
-  std::map<std::string, Gate> gates = {};
-  std::map<std::string, std::string> sections = {};
-  std::vector<Operation> operations = {};
-  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
-  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
-
-  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
-  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
-  void forget(const std::vector<std::string>& cleared);
-};
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
 // Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
@@ -9847,6 +10089,8 @@ struct ScriptNode {
   /// The value of a key that is there.
   ScriptNode at(const char* key) const;
   ScriptNode element(std::size_t index) const;
+  /// The last part of the pointer: its name in its object. Such names as tables have.
+  std::string_view key() const { return std::string_view(pointer).substr(pointer.rfind('/') + 1); }
 };
 
 /// Thrown by what reads a value, and noted by the row or element that it belongs to. Without a message, what is wrong
@@ -9872,10 +10116,13 @@ struct ScriptTable;
 struct ScriptType {
   /// What a reader calls it: "duration", "list of stubs".
   const char* name;
-  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes. Null: just that.
+  /// JSON Schema as JSON text. "$rows" stands for the object that the table describes, "$names" for the list of names.
+  /// Null: just "$rows".
   const char* schema;
   /// The keys of its objects; null when it has none.
   const ScriptTable* table = nullptr;
+  /// The texts that it may be; null when it has none, or the schema tells them.
+  std::vector<std::string> (*names)() = nullptr;
 };
 
 /// A key of an object.
@@ -9889,6 +10136,10 @@ struct ScriptRow {
   bool required = false;
   /// JSON Schema keywords that this key adds to those of its type, as members: `"minimum":1`.
   const char* limits = "";
+  /// What stands in front of the text.
+  const char* lead = "";
+  /// The keys that rules treat alike have the same group: "$trigger". Empty: none.
+  const char* group = "";
 };
 
 /// The keys of an object.
@@ -9897,13 +10148,16 @@ struct ScriptTable {
   const ScriptRow* rows;
   std::size_t count;
   /// JSON Schema keywords that tell which keys go together, as members: `"oneOf":[…]`. The object's own reader checks
-  /// the same.
+  /// the same. A group stands for its keys: as an element of a list for `{"required":[KEY]}` of each, as the name of a
+  /// member for each KEY.
   const char* rules = "";
   /// Keys of another table that may stand among these; another reader applies them. Null: none.
   const ScriptTable& (*beside)() = nullptr;
 
   /// The row of a key, whichever of the two tables has it; null when none does.
   const ScriptRow* find(const std::string& key) const;
+  /// The keys of a group.
+  std::vector<const char*> keys_of(std::string_view group) const;
 };
 
 /// A text that documents are in, and where each value of it stands.
@@ -10130,6 +10384,8 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
+  /// What the last document with a "scenario" says there. Without a name there is none.
+  ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
@@ -10152,14 +10408,18 @@ ScriptType failure();
 ScriptType fault();
 /// The keys that stand beside "failure", wherever it is.
 const ScriptTable& failure_setters();
-ScriptType inside_event_type();
+/// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
+void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
 ScriptType stub();
 ScriptType tool_call_type();
+ScriptType tool_calls_type();
 ScriptType gateway();
 ScriptType keys();
 void add_key(ScriptReader& reader, const ScriptNode& node, void* target);
+ScriptType scenario_section();
+void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target);
 ScriptType document();
 
 }  // namespace script_types
@@ -10167,6 +10427,8 @@ ScriptType document();
 /// The matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
+/// The calls of a list, as a client sees them.
+std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 /// The keys that read_failure looks at.
@@ -10178,7 +10440,6 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
-std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
@@ -10192,6 +10453,9 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
 /// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
 /// most that are told.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
+/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
+/// must still be there.
+std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
 
@@ -10327,6 +10591,41 @@ struct SetBy<Setter> {
     T& value = *static_cast<T*>(target);
     value = (value.*Setter)();
   }
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
+
+// What a script has mounted; its code is in `script_document.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct ScriptPlan;
+
+/// What a document has mounted.
+struct LoadedDocument {
+  /// Whoever reads a document that shares these gates holds this until it has added those that the document names
+  /// first: else two that name one new gate at a time would have two. Taken before `mutex`.
+  std::mutex naming = {};
+  std::mutex mutex = {};  // of what a replacement changes
+  std::uint64_t owner = 0;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::uint64_t place = 0;  // of its stubs
+  Script::Stubs stubs = {};
+  std::vector<std::string> stub_json = {};  // of each stub
+  std::map<std::string, Gate> gates = {};
+  std::map<std::string, std::string> sections = {};
+  std::vector<Operation> operations = {};
+  std::vector<std::uint64_t> connection_faults = {};  // their serials; 0: of every connection
+  std::weak_ptr<const ScriptPlan> plan = {};          // what is mounted, while its document is there
+
+  /// Makes the next replacement mount these sections whether they have changed or not, since what they had mounted is
+  /// cleared: "/failures". With "/stubs", its stubs come before all that are mounted then.
+  void forget(const std::vector<std::string>& cleared);
 };
 
 }  // namespace detail
@@ -10578,7 +10877,7 @@ class ManualClockState final : public ClockState {
   void sleep_for(Duration duration) {
     if (duration <= Duration{0}) return;
     std::unique_lock<std::mutex> lock(mutex_);
-    const auto sleeper = std::make_shared<Sleeper>();
+    const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
     const std::thread::id thread = std::this_thread::get_id();
     // A function of the test sleeps on the thread of an exchange: an advance that waits for the exchange would wait for
@@ -10974,12 +11273,12 @@ MOCK_GATEWAY_INLINE Clock::Clock(std::shared_ptr<detail::ClockState> state) : st
 
 MOCK_GATEWAY_INLINE TimePoint Clock::now() const { return state_->now(); }
 
-MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(std::make_shared<detail::RealClockState>()) {}
+MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(detail::share<detail::RealClockState>()) {}
 
-MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(std::make_shared<detail::InstantClockState>()) {}
+MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(detail::share<detail::InstantClockState>()) {}
 
 MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
-    : Clock(std::make_shared<detail::ManualClockState>(start, guard)) {}
+    : Clock(detail::share<detail::ManualClockState>(start, guard)) {}
 
 MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
 
@@ -11007,7 +11306,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
 
-MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(std::make_shared<detail::GateState>(guard)) {}
+MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
 
 MOCK_GATEWAY_INLINE Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
 
@@ -11977,71 +12276,54 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
 
-// What requests may hold beyond the documentation: the switches, their defaults (in the header), and what strict,
-// lenient and openai are.
+// What requests may hold beyond the documentation: the switches, their defaults and names in scripts (in the header),
+// and what strict, lenient and openai are.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-namespace detail {
+static_assert(detail::are_all(detail::extensions, &detail::ExtensionRow::extension,
+                              static_cast<std::size_t>(detail::Extension::count)),
+              "each extension has a row");
 
-inline constexpr std::array<AcceptanceSwitch Acceptance::*, 21> StrictAcceptance::all = {
-    &Acceptance::bearer_in_any_case_,
-    &Acceptance::unknown_fields_,
-    &Acceptance::tool_role_,
-    &Acceptance::developer_role_,
-    &Acceptance::null_content_with_tool_calls_,
-    &Acceptance::text_parts_,
-    &Acceptance::other_parts_,
-    &Acceptance::tool_calls_in_messages_,
-    &Acceptance::stop_as_string_,
-    &Acceptance::tool_choice_required_,
-    &Acceptance::allowed_tools_,
-    &Acceptance::json_schema_without_schema_,
-    &Acceptance::custom_tools_,
-    &Acceptance::max_completion_tokens_,
-    &Acceptance::logprobs_,
-    &Acceptance::null_as_absent_,
-    &Acceptance::stream_options_without_stream_,
-    &Acceptance::model_by_id_,
-    &Acceptance::content_type_parameters_,
-    &Acceptance::json_as_form_,
-    &Acceptance::anything_with_model_and_messages_,
-};
+MOCK_GATEWAY_INLINE Acceptance::Acceptance() {
+  for (const detail::ExtensionRow& row : detail::extensions) row.set(*this, row.taken_by == detail::TakenBy::usual);
+}
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::with(Extension extension, bool accepted) const {
+  Acceptance copy = *this;
+  copy.switches_[static_cast<std::size_t>(extension)] = accepted ? Switch::on : Switch::off;
+  return copy;
+}
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
+  Acceptance acceptance;
+  for (const detail::ExtensionRow& row : detail::extensions)
+    row.set(acceptance, row.taken_by != detail::TakenBy::lenient);
+  return acceptance;
+}
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() {
+  Acceptance acceptance;
+  for (Switch& extension : acceptance.switches_) extension = Switch::as_documented;
+  return acceptance;
+}
+
+MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
+  Acceptance acceptance;
+  for (Switch& extension : acceptance.switches_) extension = Switch::on;
+  return acceptance;
+}
+
+namespace detail {
 
 MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
   Acceptance taken = acceptance;
-  for (AcceptanceSwitch Acceptance::*const extension : all) {
-    if (taken.*extension == AcceptanceSwitch::as_documented && documented.*extension == AcceptanceSwitch::on)
-      taken.*extension = AcceptanceSwitch::on;
-  }
+  for (const ExtensionRow& row : extensions)
+    if (is_as_documented(acceptance, row.extension) && row.is_on(documented)) row.set(taken, true);
   return taken;
 }
 
 }  // namespace detail
-
-MOCK_GATEWAY_INLINE Acceptance Acceptance::with(Switch Acceptance::*extension, bool accepted) const {
-  Acceptance copy = *this;
-  copy.*extension = accepted ? Switch::on : Switch::off;
-  return copy;
-}
-
-MOCK_GATEWAY_INLINE Acceptance Acceptance::with_every(Switch state) {
-  Acceptance acceptance;
-  for (Switch Acceptance::*const extension : detail::StrictAcceptance::all) acceptance.*extension = state;
-  return acceptance;
-}
-
-MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
-  return Acceptance()
-      .developer_role(true)
-      .other_parts(true)
-      .allowed_tools(true)
-      .json_schema_without_schema(true)
-      .custom_tools(true)
-      .max_completion_tokens(true);
-}
-MOCK_GATEWAY_INLINE Acceptance Acceptance::strict() { return with_every(Switch::as_documented); }
-MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() { return with_every(Switch::on); }
 
 }}  // namespace mock_gateway
 
@@ -12362,7 +12644,7 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
     text::append_json_string(literal, text::excerpt(id, 60));
     return literal;
   };
-  std::unordered_set<std::string_view> known;
+  std::set<std::string> known;
   for (std::size_t index = 0; index < messages.size(); ++index) {
     const wire::Message& message = messages[index];
     if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
@@ -12371,7 +12653,7 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
                       ". Send the call's own id, and keep the assistant's message with the call.");
     }
     if (message.tool_calls.empty()) continue;
-    std::unordered_set<std::string_view> answered;
+    std::set<std::string> answered;
     std::size_t end = index + 1;
     for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
     std::string missing;
@@ -12816,13 +13098,6 @@ MOCK_GATEWAY_INLINE Json wire::ToolCall::json() const {
   return value.is_discarded() ? Json() : value;
 }
 
-MOCK_GATEWAY_INLINE wire::Message::Message() = default;
-MOCK_GATEWAY_INLINE wire::Message::Message(const wire::Message&) = default;
-MOCK_GATEWAY_INLINE wire::Message::Message(wire::Message&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Message& wire::Message::operator=(const wire::Message&) = default;
-MOCK_GATEWAY_INLINE wire::Message& wire::Message::operator=(wire::Message&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Message::~Message() = default;
-
 MOCK_GATEWAY_INLINE std::string wire::Message::text() const {
   if (content.is_string()) return content.get_ref<const std::string&>();
   std::string joined;
@@ -12838,27 +13113,6 @@ MOCK_GATEWAY_INLINE std::string wire::Message::text() const {
   }
   return joined;
 }
-
-MOCK_GATEWAY_INLINE wire::Tool::Tool() = default;
-MOCK_GATEWAY_INLINE wire::Tool::Tool(const wire::Tool&) = default;
-MOCK_GATEWAY_INLINE wire::Tool::Tool(wire::Tool&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Tool& wire::Tool::operator=(const wire::Tool&) = default;
-MOCK_GATEWAY_INLINE wire::Tool& wire::Tool::operator=(wire::Tool&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Tool::~Tool() = default;
-
-MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat() = default;
-MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat(const wire::ResponseFormat&) = default;
-MOCK_GATEWAY_INLINE wire::ResponseFormat::ResponseFormat(wire::ResponseFormat&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::ResponseFormat& wire::ResponseFormat::operator=(const wire::ResponseFormat&) = default;
-MOCK_GATEWAY_INLINE wire::ResponseFormat& wire::ResponseFormat::operator=(wire::ResponseFormat&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::ResponseFormat::~ResponseFormat() = default;
-
-MOCK_GATEWAY_INLINE ChatRequest::ChatRequest() = default;
-MOCK_GATEWAY_INLINE ChatRequest::ChatRequest(const ChatRequest&) = default;
-MOCK_GATEWAY_INLINE ChatRequest::ChatRequest(ChatRequest&&) noexcept = default;
-MOCK_GATEWAY_INLINE ChatRequest& ChatRequest::operator=(const ChatRequest&) = default;
-MOCK_GATEWAY_INLINE ChatRequest& ChatRequest::operator=(ChatRequest&&) noexcept = default;
-MOCK_GATEWAY_INLINE ChatRequest::~ChatRequest() = default;
 
 MOCK_GATEWAY_INLINE std::string ChatRequest::last_user_text() const {
   const auto last = std::find_if(messages.rbegin(), messages.rend(),
@@ -12945,12 +13199,6 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE ConnectionFault::ConnectionFault(const ConnectionFault&) = default;
-MOCK_GATEWAY_INLINE ConnectionFault::ConnectionFault(ConnectionFault&&) noexcept = default;
-MOCK_GATEWAY_INLINE ConnectionFault& ConnectionFault::operator=(const ConnectionFault&) = default;
-MOCK_GATEWAY_INLINE ConnectionFault& ConnectionFault::operator=(ConnectionFault&&) noexcept = default;
-MOCK_GATEWAY_INLINE ConnectionFault::~ConnectionFault() = default;
-
 MOCK_GATEWAY_INLINE ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
     case Kind::reset_on_accept:
@@ -12988,7 +13236,7 @@ MOCK_GATEWAY_INLINE ConnectionFault close_on_accept() { return ConnectionFault(C
 MOCK_GATEWAY_INLINE ConnectionFault garbage_on_accept(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage_on_accept needs bytes to send; close_on_accept() sends none");
   ConnectionFault fault(ConnectionFault::Kind::garbage_on_accept);
-  fault.bytes_ = std::make_shared<const std::string>(std::move(bytes));
+  fault.bytes_ = detail::share<const std::string>(std::move(bytes));
   return fault;
 }
 
@@ -12998,7 +13246,7 @@ MOCK_GATEWAY_INLINE ConnectionFault reset_when_reused() { return ConnectionFault
 
 MOCK_GATEWAY_INLINE ConnectionFault unsolicited_continue() {
   ConnectionFault fault(ConnectionFault::Kind::unsolicited_continue);
-  fault.bytes_ = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
+  fault.bytes_ = detail::share<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
   return fault;
 }
 
@@ -13010,7 +13258,7 @@ MOCK_GATEWAY_INLINE ConnectionFault early_hints(const wire::Headers& headers) {
   }
   response += "\r\n";
   ConnectionFault fault(ConnectionFault::Kind::early_hints);
-  fault.bytes_ = std::make_shared<const std::string>(std::move(response));
+  fault.bytes_ = detail::share<const std::string>(std::move(response));
   return fault;
 }
 
@@ -13051,10 +13299,6 @@ MOCK_GATEWAY_INLINE void require_not_negative(Duration duration, const char* set
 }  // namespace failures
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Failure::Failure(const Failure&) = default;
-MOCK_GATEWAY_INLINE Failure& Failure::operator=(const Failure&) = default;
-MOCK_GATEWAY_INLINE Failure::~Failure() = default;
-
 MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string message)
     : status_(status),
       code_(detail::require_utf8(std::move(code), "code of a failure")),
@@ -13065,15 +13309,11 @@ MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string m
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::type(std::string type) const {
-  Failure changed = *this;
-  changed.type_ = detail::require_utf8(std::move(type), "type of a failure");
-  return changed;
+  return detail::with(*this, &Failure::type_, detail::require_utf8(std::move(type), "type of a failure"));
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::param(std::string path) const {
-  Failure changed = *this;
-  changed.param_ = detail::require_utf8(std::move(path), "param of a failure");
-  return changed;
+  return detail::with(*this, &Failure::param_, detail::require_utf8(std::move(path), "param of a failure"));
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after(Duration duration) const {
@@ -13087,9 +13327,7 @@ MOCK_GATEWAY_INLINE Failure Failure::retry_after_date(Duration duration) const {
       duration, "retry_after_date",
       "header(\"Retry-After\", \"Sun, 06 Nov 1994 08:49:37 GMT\") sends a date that has passed, and "
       "header(\"Retry-After\", \"-1\") a negative number");
-  Failure changed = without_retry_after();
-  changed.retry_after_date_ = duration;
-  return changed;
+  return detail::with(without_retry_after(), &Failure::retry_after_date_, duration);
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::retry_after(std::string literal) const {
@@ -13215,59 +13453,207 @@ MOCK_GATEWAY_INLINE Failure overloaded() { return Failure(529, "overloaded", "Th
 
 // ---- model/fault.cpp ------------------------------------------------------------------------------------------------
 
-// Triggers and effects of faults, and their names in reports.
+// Triggers and effects of faults: the table of what each is called, takes and needs, and their functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace faults {
 
-MOCK_GATEWAY_INLINE std::string Trigger::to_string() const {
-  switch (kind_) {
-    case Kind::before_headers: return "before headers";
-    case Kind::after_headers: return "after headers";
-    case Kind::after_events: return "after " + detail::text::counted(count_, "event");
-    case Kind::after_tokens: return "after " + detail::text::counted(count_, "token");
-    case Kind::after_bytes: return "after " + detail::text::counted(count_, "byte") + " of the body";
-    case Kind::inside_event:
-      return "inside event " + std::to_string(count_) + ", after " + detail::text::counted(byte_, "byte");
-    case Kind::inside_character: return "inside a character of event " + std::to_string(count_);
-    case Kind::before_done: return "before [DONE]";
-    case Kind::at_end: return "at the end";
+inline constexpr const char* inside_an_event =
+    "an event does not stand inside another; use after_events or after_tokens";
+
+/// One row for each kind, in the order of the enum.
+inline constexpr TriggerRow triggers[] = {
+    {Trigger::Kind::before_headers, "before_headers", TriggerArgument::none, "", TriggerReach::any_reply,
+     "before headers", "", "no stream has begun; use after_headers()", "before the status line"},
+    {Trigger::Kind::after_headers, "after_headers", TriggerArgument::none, "", TriggerReach::any_reply, "after headers",
+     "", "", "the head is sent, the body not begun"},
+    {Trigger::Kind::after_events, "after_events", TriggerArgument::count, "events", TriggerReach::streams,
+     "after %n event(s)", "after event %n", "", "after the event of that number"},
+    {Trigger::Kind::after_tokens, "after_tokens", TriggerArgument::count, "tokens", TriggerReach::streams,
+     "after %n token(s)", "after token %n", "", "after the token of that number"},
+    {Trigger::Kind::after_bytes, "after_bytes", TriggerArgument::count, "bytes of the body", TriggerReach::any_reply,
+     "after %n byte(s) of the body", "after byte %n of the body", inside_an_event, "after so many bytes of the body"},
+    {Trigger::Kind::inside_event, "inside_event", TriggerArgument::event_and_byte, "events", TriggerReach::streams,
+     "inside event %n, after %b byte(s)", "", inside_an_event, "after so many bytes of an event: [event, bytes]"},
+    {Trigger::Kind::inside_character, "inside_character", TriggerArgument::count, "events", TriggerReach::streams,
+     "inside a character of event %n", "", inside_an_event,
+     "inside the first character of several bytes of that event"},
+    {Trigger::Kind::before_done, "before_done", TriggerArgument::none, "", TriggerReach::streams, "before [DONE]", "",
+     "", "after every event but [DONE]"},
+    {Trigger::Kind::at_end, "at_end", TriggerArgument::none, "", TriggerReach::any_reply, "at the end", "",
+     "no event comes then; use before_done()", "after the last event, before the body is terminated"},
+};
+
+/// One row for each kind, in the order of the enum.
+inline constexpr EffectRow effects[] = {
+    {Effect::Kind::close_connection, "close_connection", EffectPlace::anywhere, EffectTraits::none,
+     "close the connection", "broke off"},
+    {Effect::Kind::reset_connection, "reset_connection", EffectPlace::anywhere, EffectTraits::none,
+     "reset the connection", "broke off with a reset"},
+    {Effect::Kind::half_close, "half_close", EffectPlace::anywhere, EffectTraits::waits, "half-close the connection",
+     "was half-closed"},
+    {Effect::Kind::truncate, "truncate", EffectPlace::anywhere, EffectTraits::none, "truncate the body",
+     "was truncated"},
+    {Effect::Kind::garbage, "garbage", EffectPlace::anywhere, EffectTraits::needs_argument,
+     "send %n byte(s) of garbage", "sent %n byte(s) of garbage"},
+    {Effect::Kind::stall, "stall", EffectPlace::anywhere, EffectTraits::waits, "stall%w", "stalled"},
+    {Effect::Kind::error_event, "error_event", EffectPlace::between_events, EffectTraits::needs_argument,
+     "send an error event", "sent an error event"},
+    {Effect::Kind::skip_event, "skip_event", EffectPlace::next_event, EffectTraits::omits_event, "skip an event",
+     "skipped an event"},
+    {Effect::Kind::duplicate_event, "duplicate_event", EffectPlace::next_event, EffectTraits::none,
+     "duplicate an event", "sent an event twice"},
+    {Effect::Kind::wrong_content_length, "wrong_content_length", EffectPlace::head, EffectTraits::needs_argument,
+     "announce a Content-Length wrong by %d", "announced a Content-Length wrong by %d"},
+};
+
+inline constexpr EffectForm forms[] = {
+    {Effect::Kind::stall, "stall", EffectArgument::duration, "sends nothing for so long, then goes on",
+     "; without one it lasts until the client leaves"},
+    {Effect::Kind::stall, "stall_at_gate", EffectArgument::gate, "sends nothing until the gate of that name opens"},
+    {Effect::Kind::garbage, "garbage", EffectArgument::bytes,
+     "this text in place of what would follow, then the connection ends", "; close_connection() sends none"},
+    {Effect::Kind::garbage, "garbage_base64", EffectArgument::base64, "these bytes, likewise"},
+    {Effect::Kind::error_event, "error_event", EffectArgument::json, "an event with this data, then the end"},
+    {Effect::Kind::error_event, "error_event_failure", EffectArgument::failure,
+     "an event with the body of a failure, then the end"},
+    {Effect::Kind::wrong_content_length, "wrong_content_length", EffectArgument::difference,
+     "a Content-Length that is wrong by so many bytes"},
+};
+
+static_assert(are_all(triggers, &TriggerRow::kind, static_cast<std::size_t>(Trigger::Kind::at_end) + 1),
+              "each trigger has a row");
+static_assert(are_all(effects, &EffectRow::kind, static_cast<std::size_t>(Effect::Kind::wrong_content_length) + 1),
+              "each effect has a row");
+
+MOCK_GATEWAY_INLINE Rows<TriggerRow> trigger_rows() { return {triggers, std::size(triggers)}; }
+MOCK_GATEWAY_INLINE Rows<EffectRow> effect_rows() { return {effects, std::size(effects)}; }
+MOCK_GATEWAY_INLINE Rows<EffectForm> effect_forms() { return {forms, std::size(forms)}; }
+
+MOCK_GATEWAY_INLINE const TriggerRow& row_of(Trigger::Kind kind) { return triggers[static_cast<std::size_t>(kind)]; }
+MOCK_GATEWAY_INLINE const EffectRow& row_of(Effect::Kind kind) { return effects[static_cast<std::size_t>(kind)]; }
+MOCK_GATEWAY_INLINE const TriggerRow& row_of(const Trigger& trigger) { return row_of(trigger.kind()); }
+MOCK_GATEWAY_INLINE const EffectRow& row_of(const Effect& effect) { return row_of(effect.kind()); }
+
+/// What stands for %n, %b, %d and %w in the words of a row.
+struct Values {
+  std::size_t number = 0;
+  std::size_t byte = 0;
+  std::int64_t difference = 0;
+  std::string wait = {};
+};
+
+MOCK_GATEWAY_INLINE std::string in_words(std::string_view text, const Values& values) {
+  std::string words;
+  bool one = false;  // the number before
+  const auto add_number = [&](std::size_t number) {
+    words += std::to_string(number);
+    one = number == 1;
+  };
+  while (!text.empty()) {
+    const std::string_view next = text.substr(0, text.front() == '%' ? 2 : text.substr(0, 3) == "(s)" ? 3 : 1);
+    text.remove_prefix(next.size());
+    if (next == "%n")
+      add_number(values.number);
+    else if (next == "%b")
+      add_number(values.byte);
+    else if (next == "%d")
+      words += (values.difference > 0 ? "+" : "") + std::to_string(values.difference);
+    else if (next == "%w")
+      words += values.wait;
+    else if (next == "(s)")
+      words += one ? "" : "s";
+    else
+      words += next;
   }
-  return "unknown trigger";
+  return words;
 }
 
-MOCK_GATEWAY_INLINE Trigger before_headers() { return detail::Access::make<Trigger>(Trigger::Kind::before_headers, 0u, 0u); }
-
-MOCK_GATEWAY_INLINE Trigger after_headers() { return detail::Access::make<Trigger>(Trigger::Kind::after_headers, 0u, 0u); }
-
-MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_events,
-                                       detail::counted_from_one(count, "after_events", "events"), 0u);
+MOCK_GATEWAY_INLINE std::string in_words(const char* text, const Trigger& trigger) {
+  return in_words(text, {trigger.count(), trigger.byte()});
 }
 
-MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_tokens,
-                                       detail::counted_from_one(count, "after_tokens", "tokens"), 0u);
+MOCK_GATEWAY_INLINE std::string in_words(const char* text, const Effect& effect) {
+  std::string wait;
+  if (effect.gate())
+    wait = " until a gate opens";
+  else if (effect.duration())
+    wait = " for " + text::decimal(effect.duration()->count(), 1000000) + " ms";
+  return in_words(text, {effect.bytes().size(), 0, effect.difference(), std::move(wait)});
 }
 
-MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) {
-  return detail::Access::make<Trigger>(Trigger::Kind::after_bytes,
-                                       detail::counted_from_one(count, "after_bytes", "bytes of the body"), 0u);
+MOCK_GATEWAY_INLINE Trigger trigger(Trigger::Kind kind, std::size_t count, std::size_t byte) {
+  const TriggerRow& row = row_of(kind);
+  if (row.argument != TriggerArgument::none) counted_from_one(count, row.name, row.counted);
+  if (row.argument == TriggerArgument::event_and_byte) counted_from_one(byte, row.name, "bytes of an event");
+  return Access::make<Trigger>(kind, count, byte);
 }
 
+/// Throws GatewayError: the effect needs another argument of that kind.
+[[noreturn]] MOCK_GATEWAY_INLINE void refuse(Effect::Kind kind, EffectArgument argument, const char* needed) {
+  std::string message = std::string(row_of(kind).name) + " needs " + needed;
+  for (const EffectForm& form : forms)
+    if (form.kind == kind && form.argument == argument) message += form.instead;
+  throw GatewayError(message);
+}
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind) { return Access::make<Effect>(kind); }
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, Duration duration) {
+  if (duration <= Duration::zero()) refuse(kind, EffectArgument::duration, "a positive duration");
+  return Access::make<Effect>(kind, duration);
+}
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, Gate gate) { return Access::make<Effect>(kind, std::move(gate)); }
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, std::string bytes) {
+  if (bytes.empty()) refuse(kind, EffectArgument::bytes, "at least one byte");
+  return Access::make<Effect>(kind, std::move(bytes));
+}
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, const Json& data) {
+  try {
+    return Access::make<Effect>(kind, data.dump());
+  } catch (const Json::exception& error) {
+    throw GatewayError(std::string("the data of ") + row_of(kind).name + " cannot be written as JSON: " + error.what());
+  }
+}
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, const Failure& failure) { return Access::make<Effect>(kind, failure); }
+
+MOCK_GATEWAY_INLINE Effect effect(Effect::Kind kind, std::int64_t difference) {
+  if (difference == 0) refuse(kind, EffectArgument::difference, "a difference that is not 0");
+  return Access::make<Effect>(kind, difference);
+}
+
+MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
+  const TriggerRow& row = row_of(trigger);
+  return in_words(*row.place ? row.place : row.text, trigger);
+}
+
+MOCK_GATEWAY_INLINE std::string what_happened(const Fault& fault) {
+  const EffectRow& row = row_of(fault.effect);
+  const std::string what = in_words(row.what_happened, fault.effect);
+  return row.place == EffectPlace::head ? what : what + " " + place_of(fault.trigger);
+}
+
+}  // namespace faults
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::string Trigger::to_string() const { return detail::faults::in_words(detail::faults::row_of(*this).text, *this); }
+
+MOCK_GATEWAY_INLINE Trigger before_headers() { return detail::faults::trigger(Trigger::Kind::before_headers); }
+MOCK_GATEWAY_INLINE Trigger after_headers() { return detail::faults::trigger(Trigger::Kind::after_headers); }
+MOCK_GATEWAY_INLINE Trigger after_events(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_events, count); }
+MOCK_GATEWAY_INLINE Trigger after_tokens(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_tokens, count); }
+MOCK_GATEWAY_INLINE Trigger after_bytes(std::size_t count) { return detail::faults::trigger(Trigger::Kind::after_bytes, count); }
 MOCK_GATEWAY_INLINE Trigger inside_event(std::size_t event, std::size_t byte) {
-  detail::counted_from_one(event, "inside_event", "events");
-  return detail::Access::make<Trigger>(Trigger::Kind::inside_event, event,
-                                       detail::counted_from_one(byte, "inside_event", "bytes of an event"));
+  return detail::faults::trigger(Trigger::Kind::inside_event, event, byte);
 }
-
-MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) {
-  return detail::Access::make<Trigger>(Trigger::Kind::inside_character,
-                                       detail::counted_from_one(event, "inside_character", "events"), 0u);
-}
-
-MOCK_GATEWAY_INLINE Trigger before_done() { return detail::Access::make<Trigger>(Trigger::Kind::before_done, 0u, 0u); }
-
-MOCK_GATEWAY_INLINE Trigger at_end() { return detail::Access::make<Trigger>(Trigger::Kind::at_end, 0u, 0u); }
+MOCK_GATEWAY_INLINE Trigger inside_character(std::size_t event) { return detail::faults::trigger(Trigger::Kind::inside_character, event); }
+MOCK_GATEWAY_INLINE Trigger before_done() { return detail::faults::trigger(Trigger::Kind::before_done); }
+MOCK_GATEWAY_INLINE Trigger at_end() { return detail::faults::trigger(Trigger::Kind::at_end); }
 
 MOCK_GATEWAY_INLINE Effect::Effect(Kind kind) : kind_(kind) {}
 MOCK_GATEWAY_INLINE Effect::Effect(Kind kind, Duration duration) : kind_(kind), duration_(duration) {}
@@ -13280,68 +13666,22 @@ MOCK_GATEWAY_INLINE Effect::Effect(const Effect&) = default;
 MOCK_GATEWAY_INLINE Effect& Effect::operator=(const Effect&) = default;
 MOCK_GATEWAY_INLINE Effect::~Effect() = default;
 
-MOCK_GATEWAY_INLINE std::string Effect::to_string() const {
-  switch (kind_) {
-    case Kind::close_connection: return "close the connection";
-    case Kind::reset_connection: return "reset the connection";
-    case Kind::half_close: return "half-close the connection";
-    case Kind::truncate: return "truncate the body";
-    case Kind::garbage: return "send " + detail::text::counted(bytes_.size(), "byte") + " of garbage";
-    case Kind::error_event: return "send an error event";
-    case Kind::skip_event: return "skip an event";
-    case Kind::duplicate_event: return "duplicate an event";
-    case Kind::wrong_content_length:
-      return "announce a Content-Length wrong by " + std::string(difference_ > 0 ? "+" : "") +
-             std::to_string(difference_);
-    case Kind::stall:
-      if (gate_) return "stall until a gate opens";
-      if (!duration_) return "stall";
-      return "stall for " + detail::text::decimal(duration_->count(), 1000000) + " ms";
-  }
-  return "unknown effect";
-}
+MOCK_GATEWAY_INLINE std::string Effect::to_string() const { return detail::faults::in_words(detail::faults::row_of(*this).text, *this); }
 
-MOCK_GATEWAY_INLINE Effect close_connection() { return detail::Access::make<Effect>(Effect::Kind::close_connection); }
-
-MOCK_GATEWAY_INLINE Effect reset_connection() { return detail::Access::make<Effect>(Effect::Kind::reset_connection); }
-
-MOCK_GATEWAY_INLINE Effect half_close() { return detail::Access::make<Effect>(Effect::Kind::half_close); }
-
-MOCK_GATEWAY_INLINE Effect truncate() { return detail::Access::make<Effect>(Effect::Kind::truncate); }
-
-MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) {
-  if (bytes.empty()) throw GatewayError("garbage needs at least one byte; close_connection() sends none");
-  return detail::Access::make<Effect>(Effect::Kind::garbage, std::move(bytes));
-}
-
-MOCK_GATEWAY_INLINE Effect stall() { return detail::Access::make<Effect>(Effect::Kind::stall); }
-
-MOCK_GATEWAY_INLINE Effect stall(Duration duration) {
-  if (duration <= Duration::zero()) {
-    throw GatewayError("stall needs a positive duration; without one it lasts until the client leaves");
-  }
-  return detail::Access::make<Effect>(Effect::Kind::stall, duration);
-}
-
-MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return detail::Access::make<Effect>(Effect::Kind::stall, std::move(gate)); }
-
-MOCK_GATEWAY_INLINE Effect error_event(const Json& data) {
-  try {
-    return detail::Access::make<Effect>(Effect::Kind::error_event, data.dump());
-  } catch (const Json::exception& error) {
-    throw GatewayError(std::string("the data of error_event cannot be written as JSON: ") + error.what());
-  }
-}
-
-MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return detail::Access::make<Effect>(Effect::Kind::error_event, failure); }
-
-MOCK_GATEWAY_INLINE Effect skip_event() { return detail::Access::make<Effect>(Effect::Kind::skip_event); }
-
-MOCK_GATEWAY_INLINE Effect duplicate_event() { return detail::Access::make<Effect>(Effect::Kind::duplicate_event); }
-
+MOCK_GATEWAY_INLINE Effect close_connection() { return detail::faults::effect(Effect::Kind::close_connection); }
+MOCK_GATEWAY_INLINE Effect reset_connection() { return detail::faults::effect(Effect::Kind::reset_connection); }
+MOCK_GATEWAY_INLINE Effect half_close() { return detail::faults::effect(Effect::Kind::half_close); }
+MOCK_GATEWAY_INLINE Effect truncate() { return detail::faults::effect(Effect::Kind::truncate); }
+MOCK_GATEWAY_INLINE Effect garbage(std::string bytes) { return detail::faults::effect(Effect::Kind::garbage, std::move(bytes)); }
+MOCK_GATEWAY_INLINE Effect stall() { return detail::faults::effect(Effect::Kind::stall); }
+MOCK_GATEWAY_INLINE Effect stall(Duration duration) { return detail::faults::effect(Effect::Kind::stall, duration); }
+MOCK_GATEWAY_INLINE Effect stall(Gate gate) { return detail::faults::effect(Effect::Kind::stall, std::move(gate)); }
+MOCK_GATEWAY_INLINE Effect error_event(const Json& data) { return detail::faults::effect(Effect::Kind::error_event, data); }
+MOCK_GATEWAY_INLINE Effect error_event(const Failure& failure) { return detail::faults::effect(Effect::Kind::error_event, failure); }
+MOCK_GATEWAY_INLINE Effect skip_event() { return detail::faults::effect(Effect::Kind::skip_event); }
+MOCK_GATEWAY_INLINE Effect duplicate_event() { return detail::faults::effect(Effect::Kind::duplicate_event); }
 MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
-  if (difference == 0) throw GatewayError("wrong_content_length needs a difference that is not 0");
-  return detail::Access::make<Effect>(Effect::Kind::wrong_content_length, difference);
+  return detail::faults::effect(Effect::Kind::wrong_content_length, difference);
 }
 
 }}  // namespace mock_gateway
@@ -13400,10 +13740,6 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 // Replies of mounted operations: statuses, content types.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE HttpReply::HttpReply(const HttpReply&) = default;
-MOCK_GATEWAY_INLINE HttpReply& HttpReply::operator=(const HttpReply&) = default;
-MOCK_GATEWAY_INLINE HttpReply::~HttpReply() = default;
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
 
@@ -13486,7 +13822,7 @@ MOCK_GATEWAY_INLINE double checked_rate(double rate, const char* what) {
 MOCK_GATEWAY_INLINE Distribution recorded_list(std::vector<double> list) {
   if (list.empty()) throw GatewayError("recorded needs at least one element");
   Distribution distribution{Kind::recorded};
-  distribution.list = std::make_shared<const std::vector<double>>(std::move(list));
+  distribution.list = share<const std::vector<double>>(std::move(list));
   return distribution;
 }
 
@@ -13593,7 +13929,7 @@ MOCK_GATEWAY_INLINE Chunking::Chunking(std::vector<std::string> pieces) : kind_(
     if (!detail::text::is_valid_utf8(piece))
       throw GatewayError("by_pieces: a piece ends inside a character, or is not UTF-8; JSON cannot carry that");
   }
-  pieces_ = std::make_shared<const std::vector<std::string>>(std::move(pieces));
+  pieces_ = detail::share<const std::vector<std::string>>(std::move(pieces));
 }
 
 MOCK_GATEWAY_INLINE const std::vector<std::string>& Chunking::pieces() const {
@@ -13611,18 +13947,7 @@ MOCK_GATEWAY_INLINE Chunking by_bytes(std::size_t count) { return Chunking(Chunk
 
 MOCK_GATEWAY_INLINE Chunking by_pieces(std::vector<std::string> pieces) { return Chunking(std::move(pieces)); }
 
-MOCK_GATEWAY_INLINE Pace::Pace() = default;
-MOCK_GATEWAY_INLINE Pace::Pace(const Pace&) = default;
-MOCK_GATEWAY_INLINE Pace::Pace(Pace&&) noexcept = default;
-MOCK_GATEWAY_INLINE Pace& Pace::operator=(const Pace&) = default;
-MOCK_GATEWAY_INLINE Pace& Pace::operator=(Pace&&) noexcept = default;
-MOCK_GATEWAY_INLINE Pace::~Pace() = default;
-
-MOCK_GATEWAY_INLINE Pace Pace::first_token_after(Timing delay) const {
-  Pace changed = *this;
-  changed.first_token_ = std::move(delay);
-  return changed;
-}
+MOCK_GATEWAY_INLINE Pace Pace::first_token_after(Timing delay) const { return detail::with(*this, &Pace::first_token_, std::move(delay)); }
 
 MOCK_GATEWAY_INLINE Pace Pace::every(Timing gap) const {
   Pace changed = *this;
@@ -13638,11 +13963,7 @@ MOCK_GATEWAY_INLINE Pace Pace::tokens_per_second(Rate rate) const {
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Pace Pace::chunked(Chunking chunking) const {
-  Pace changed = *this;
-  changed.chunking_ = std::move(chunking);
-  return changed;
-}
+MOCK_GATEWAY_INLINE Pace Pace::chunked(Chunking chunking) const { return detail::with(*this, &Pace::chunking_, std::move(chunking)); }
 
 MOCK_GATEWAY_INLINE Pace Pace::or_else(const Pace& others) const {
   Pace both = *this;
@@ -13868,13 +14189,6 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE wire::Headers::Headers() = default;
-MOCK_GATEWAY_INLINE wire::Headers::Headers(const wire::Headers&) = default;
-MOCK_GATEWAY_INLINE wire::Headers::Headers(wire::Headers&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Headers& wire::Headers::operator=(const wire::Headers&) = default;
-MOCK_GATEWAY_INLINE wire::Headers& wire::Headers::operator=(wire::Headers&&) noexcept = default;
-MOCK_GATEWAY_INLINE wire::Headers::~Headers() = default;
-
 MOCK_GATEWAY_INLINE void wire::Headers::add(std::string name, std::string value) {
   fields_.push_back(wire::Header{std::move(name), std::move(value)});
 }
@@ -13970,10 +14284,6 @@ MOCK_GATEWAY_INLINE Reply make_raw_reply(int status, std::string body, std::stri
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(const TokenLogprob&) = default;
-MOCK_GATEWAY_INLINE TokenLogprob& TokenLogprob::operator=(const TokenLogprob&) = default;
-MOCK_GATEWAY_INLINE TokenLogprob::~TokenLogprob() = default;
-
 MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob) : logprob_(detail::reply_check::checked_logprob(logprob)) {}
 
 MOCK_GATEWAY_INLINE TokenLogprob::TokenLogprob(double logprob, std::vector<TopLogprob> top)
@@ -13989,21 +14299,15 @@ MOCK_GATEWAY_INLINE TokenUsage::TokenUsage(std::int64_t prompt_tokens, std::int6
       completion_(detail::reply_check::checked_count(completion_tokens, "completion_tokens")) {}
 
 MOCK_GATEWAY_INLINE TokenUsage TokenUsage::total(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.total_ = detail::reply_check::checked_count(tokens, "total_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::total_, detail::reply_check::checked_count(tokens, "total_tokens"));
 }
 
 MOCK_GATEWAY_INLINE TokenUsage TokenUsage::reasoning(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.reasoning_ = detail::reply_check::checked_count(tokens, "reasoning_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::reasoning_, detail::reply_check::checked_count(tokens, "reasoning_tokens"));
 }
 
 MOCK_GATEWAY_INLINE TokenUsage TokenUsage::cached(std::int64_t tokens) const {
-  TokenUsage changed = *this;
-  changed.cached_ = detail::reply_check::checked_count(tokens, "cached_tokens");
-  return changed;
+  return detail::with(*this, &TokenUsage::cached_, detail::reply_check::checked_count(tokens, "cached_tokens"));
 }
 
 MOCK_GATEWAY_INLINE std::int64_t TokenUsage::total_tokens() const {
@@ -14058,9 +14362,7 @@ MOCK_GATEWAY_INLINE StreamChunk StreamChunk::of_fields(std::string lines) {
 
 MOCK_GATEWAY_INLINE StreamChunk StreamChunk::at(Duration time) const {
   static_cast<void>(detail::pace_nanoseconds(time, "the time of a chunk"));
-  StreamChunk copy = *this;
-  copy.time_ = time;
-  return copy;
+  return detail::with(*this, &StreamChunk::time_, time);
 }
 
 MOCK_GATEWAY_INLINE Reply::Reply(detail::ReplyData data) : data_(std::move(data)) {}
@@ -14481,82 +14783,69 @@ MOCK_GATEWAY_INLINE std::int64_t checked_count(std::int64_t tokens, const char* 
 }
 
 /// Empty when the trigger may come.
-MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, Trigger::Kind kind, std::size_t count) {
+MOCK_GATEWAY_INLINE std::string why_trigger_never_comes(const ReplyData& data, const Trigger& trigger) {
   if (!data.failure && !data.raw) return "";
   const std::string reply = data.failure ? "a failure" : "a raw reply";
-  switch (kind) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::at_end: return "";
-    case Trigger::Kind::after_bytes: {
-      const int status = data.failure ? data.failure->status() : data.raw->status;
-      if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
-      const std::string* const body = data.raw                   ? &data.raw->body
-                                      : data.failure->raw_body() ? &*data.failure->raw_body()
-                                                                 : nullptr;
-      if (!body || count <= body->size()) return "";
-      return "the body has " + text::counted(body->size(), "byte");
-    }
-    // Neither is ever streamed, not even to a request that asked for a stream.
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done: return reply + " has no events";
-  }
+  // Neither is ever streamed, not even to a request that asked for a stream.
+  if (faults::row_of(trigger).reach == TriggerReach::streams) return reply + " has no events";
+  if (trigger.kind() != Trigger::Kind::after_bytes) return "";
+  const int status = data.failure ? data.failure->status() : data.raw->status;
+  if (status == 204 || status == 304) return reply + " of status " + std::to_string(status) + " has no body";
+  const std::string* const body = data.raw                   ? &data.raw->body
+                                  : data.failure->raw_body() ? &*data.failure->raw_body()
+                                                             : nullptr;
+  if (!body || trigger.count() <= body->size()) return "";
+  return "the body has " + text::counted(body->size(), "byte");
+}
+
+/// Empty when the body may be cut short at such a trigger.
+MOCK_GATEWAY_INLINE std::string why_never_truncated(const ReplyData& data, Trigger::Kind kind) {
+  if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
+  if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
+  if ((data.failure || data.raw) && kind == Trigger::Kind::at_end)
+    return "nothing of the body is left then; use after_bytes or after_headers";
+  return "";
+}
+
+/// Empty when an effect in the head may come at such a trigger.
+MOCK_GATEWAY_INLINE std::string why_never_in_head(const ReplyData& data, Trigger::Kind kind) {
+  if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
+  if (data.chunks) return "chunks are always streamed, without a Content-Length";
+  if (data.headers.has("Content-Length")) return "the reply has a Content-Length of its own, which is sent as it is";
+  const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
+  if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
   return "";
 }
 
 /// Empty when the effect may come at such a trigger.
-MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, Trigger::Kind kind, const Effect& effect) {
-  const bool never_streamed = data.failure || data.raw;
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::half_close:
-    case Effect::Kind::stall:
-    case Effect::Kind::garbage: return "";
-    case Effect::Kind::truncate:
-      if (kind == Trigger::Kind::before_headers) return "no body has begun; use close_connection()";
-      if (data.raw && data.raw->body.empty()) return "the raw reply has no body; use close_connection()";
-      if (never_streamed && kind == Trigger::Kind::at_end)
-        return "nothing of the body is left then; use after_bytes or after_headers";
-      return "";
-    case Effect::Kind::wrong_content_length: {
-      if (kind != Trigger::Kind::before_headers) return "the Content-Length stands in the head; use before_headers()";
-      if (data.chunks) return "chunks are always streamed, without a Content-Length";
-      if (data.headers.has("Content-Length"))
-        return "the reply has a Content-Length of its own, which is sent as it is";
-      const int status = data.failure ? data.failure->status() : data.raw ? data.raw->status : 200;
-      if (status == 204 || status == 304) return "status " + std::to_string(status) + " has no Content-Length here";
-      return "";
-    }
-    case Effect::Kind::error_event:
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: break;
+MOCK_GATEWAY_INLINE std::string why_effect_never_comes(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
+  if (effect.kind() == Effect::Kind::truncate) return why_never_truncated(data, trigger.kind());
+  switch (faults::row_of(effect).place) {
+    case EffectPlace::anywhere: return "";
+    case EffectPlace::head: return why_never_in_head(data, trigger.kind());
+    case EffectPlace::between_events:
+    case EffectPlace::next_event: break;
   }
-  if (never_streamed) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
-  switch (kind) {
-    case Trigger::Kind::before_headers: return "no stream has begun; use after_headers()";
-    case Trigger::Kind::after_bytes:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-      return "an event does not stand inside another; use after_events or after_tokens";
-    case Trigger::Kind::at_end: return "no event comes then; use before_done()";
-    case Trigger::Kind::after_headers:
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::before_done: break;
+  if (data.failure || data.raw) return std::string(data.failure ? "a failure" : "a raw reply") + " has no events";
+  return faults::row_of(trigger).no_event;
+}
+
+/// The triggers that any reply may come to: "before_headers, after_headers, after_bytes or at_end".
+MOCK_GATEWAY_INLINE std::string triggers_of_any_reply() {
+  std::string names;
+  const char* last = nullptr;
+  for (const TriggerRow& row : faults::trigger_rows()) {
+    if (row.reach != TriggerReach::any_reply) continue;
+    if (last) names += (names.empty() ? "" : ", ") + std::string(last);
+    last = row.name;
   }
-  return "";
+  return names + " or " + last;
 }
 
 MOCK_GATEWAY_INLINE void require_possible(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  if (const std::string why = why_trigger_never_comes(data, trigger.kind(), trigger.count()); !why.empty()) {
-    throw GatewayError(why + ", so \"" + trigger.to_string() +
-                       "\" never comes; use before_headers, after_headers, after_bytes or at_end");
-  }
-  if (const std::string why = why_effect_never_comes(data, trigger.kind(), effect); !why.empty())
+  if (const std::string why = why_trigger_never_comes(data, trigger); !why.empty())
+    throw GatewayError(why + ", so \"" + trigger.to_string() + "\" never comes; use " + triggers_of_any_reply());
+  if (const std::string why = why_effect_never_comes(data, trigger, effect); !why.empty())
     throw GatewayError("\"" + effect.to_string() + " " + trigger.to_string() + "\" can never happen: " + why);
 }
 
@@ -14610,8 +14899,8 @@ MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
 }  // namespace reply_check
 
 MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
-  const std::string why = reply_check::why_trigger_never_comes(data, trigger.kind(), trigger.count());
-  return why.empty() ? reply_check::why_effect_never_comes(data, trigger.kind(), effect) : why;
+  const std::string why = reply_check::why_trigger_never_comes(data, trigger);
+  return why.empty() ? reply_check::why_effect_never_comes(data, trigger, effect) : why;
 }
 
 }  // namespace detail
@@ -14629,88 +14918,72 @@ MOCK_GATEWAY_INLINE SseDialect::SseDialect(const SseDialect&) = default;
 MOCK_GATEWAY_INLINE SseDialect& SseDialect::operator=(const SseDialect&) = default;
 MOCK_GATEWAY_INLINE SseDialect::~SseDialect() = default;
 
-MOCK_GATEWAY_INLINE SseDialect SseDialect::line_end(std::string end) const {
+template <class T>
+SseDialect SseDialect::with(T SseDialect::*member, T value) const {
   SseDialect copy = *this;
-  copy.line_end_ = std::move(end);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::space_after_colon(bool space) const {
-  SseDialect copy = *this;
-  copy.space_after_colon_ = space;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::done(bool sent) const {
-  SseDialect copy = *this;
-  copy.done_ = sent;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::content_type(std::string type) const {
-  SseDialect copy = *this;
-  copy.content_type_ = std::move(type);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::byte_order_mark(bool sent) const {
-  SseDialect copy = *this;
-  copy.byte_order_mark_ = sent;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::event(std::string name) const {
-  SseDialect copy = *this;
-  copy.event_ = std::move(name);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::ids(bool sent) const {
-  SseDialect copy = *this;
-  copy.ids_ = sent;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::retry(std::optional<Duration> time) const {
-  SseDialect copy = *this;
-  copy.retry_ = time;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::multi_line_data(bool split) const {
-  SseDialect copy = *this;
-  copy.multi_line_data_ = split;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::comment(std::string text) const {
-  SseDialect copy = *this;
-  copy.comment_ = std::move(text);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::ping_every(Duration interval) const {
-  SseDialect copy = *this;
-  copy.ping_every_ = interval;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::ping(std::string lines) const {
-  SseDialect copy = *this;
-  copy.ping_ = std::move(lines);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::final_blank_line(bool sent) const {
-  SseDialect copy = *this;
-  copy.final_blank_line_ = sent;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::after_done(std::string data) const {
-  SseDialect copy = *this;
-  copy.after_done_ = std::move(data);
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::open_after_done(bool open) const {
-  SseDialect copy = *this;
-  copy.open_after_done_ = open;
-  return copy;
-}
-MOCK_GATEWAY_INLINE SseDialect SseDialect::gzip(bool compressed) const {
-  SseDialect copy = *this;
-  copy.gzip_ = compressed;
+  copy.*member = std::move(value);
   return copy;
 }
 
+MOCK_GATEWAY_INLINE SseDialect SseDialect::line_end(std::string end) const { return with(&SseDialect::line_end_, std::move(end)); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::space_after_colon(bool space) const { return with(&SseDialect::space_after_colon_, space); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::done(bool sent) const { return with(&SseDialect::done_, sent); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::content_type(std::string type) const {
+  return with(&SseDialect::content_type_, std::move(type));
+}
+MOCK_GATEWAY_INLINE SseDialect SseDialect::byte_order_mark(bool sent) const { return with(&SseDialect::byte_order_mark_, sent); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::event(std::string name) const { return with(&SseDialect::event_, std::move(name)); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ids(bool sent) const { return with(&SseDialect::ids_, sent); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::retry(std::optional<Duration> time) const { return with(&SseDialect::retry_, time); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::multi_line_data(bool split) const { return with(&SseDialect::multi_line_data_, split); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::comment(std::string text) const { return with(&SseDialect::comment_, std::move(text)); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ping_every(Duration interval) const { return with(&SseDialect::ping_every_, interval); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::ping(std::string lines) const { return with(&SseDialect::ping_, std::move(lines)); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::final_blank_line(bool sent) const { return with(&SseDialect::final_blank_line_, sent); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::after_done(std::string data) const { return with(&SseDialect::after_done_, std::move(data)); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::open_after_done(bool open) const { return with(&SseDialect::open_after_done_, open); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::gzip(bool compressed) const { return with(&SseDialect::gzip_, compressed); }
+
 namespace detail {
+
+inline constexpr DialectRow DialectRow::rows[] = {
+    {"line_end", &SseDialect::line_end_, R"(what ends a line; "\n" unless set)", "", false, true},
+    {"space_after_colon", &SseDialect::space_after_colon_,
+     "whether a space follows the colon of a field; true unless set", "no space followed the colon of a field"},
+    {"done", &SseDialect::done_, "whether `data: [DONE]` ends the stream; true unless set", "[DONE] was left out",
+     true},
+    {"content_type", &SseDialect::content_type_, "the Content-Type of the reply; empty: no such header",
+     "the Content-Type was another"},
+    {"byte_order_mark", &SseDialect::byte_order_mark_,
+     "whether the stream begins with a byte order mark; false unless set", "a byte order mark came first"},
+    {"event", &SseDialect::event_, "the `event:` field of each event; empty: none", "events had a name"},
+    {"ids", &SseDialect::ids_, "whether each event has an `id:` field, its number; false unless set",
+     "events had an id"},
+    {"retry", &SseDialect::retry_, "the `retry:` field of the first event, in whole milliseconds",
+     "the first event had a retry field"},
+    {"multi_line_data", &SseDialect::multi_line_data_,
+     "whether JSON objects are written as three lines of data; false unless set", "an event had several lines of data"},
+    {"comment", &SseDialect::comment_, "a comment before each event; empty: none", "a comment came before each event"},
+    {"ping_every", &SseDialect::ping_every_, "a ping each time so much has passed while the reply waits"},
+    {"ping", &SseDialect::ping_, "the lines of a ping; `: ping` unless set"},
+    {"final_blank_line", &SseDialect::final_blank_line_, "whether a blank line follows the last event; true unless set",
+     "the final blank line was left out", true},
+    {"after_done", &SseDialect::after_done_, "the data of one more event, after [DONE]; empty: none",
+     "an event followed [DONE]", true},
+    {"open_after_done", &SseDialect::open_after_done_,
+     "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
+     true},
+    {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
+};
+
+MOCK_GATEWAY_INLINE Rows<DialectRow> DialectRow::all() { return {rows, std::size(rows)}; }
+
+MOCK_GATEWAY_INLINE bool is_same(const SseDialect& left, const SseDialect& right, const DialectMember& member) {
+  if (member.flag) return left.*member.flag == right.*member.flag;
+  if (member.text) return left.*member.text == right.*member.text;
+  if (member.duration) return left.*member.duration == right.*member.duration;
+  return left.*member.optional_duration == right.*member.optional_duration;
+}
 
 MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
   if (dialect.line_end() != "\n" && dialect.line_end() != "\r\n" && dialect.line_end() != "\r")
@@ -14746,36 +15019,23 @@ MOCK_GATEWAY_INLINE std::string unusual_in(const SseDialect& dialect, bool whole
   const auto note = [&list](bool is_so, const char* what) {
     if (is_so) list += (list.empty() ? "" : ", ") + std::string(what);
   };
-  const SseDialect usual;
   note(dialect.line_end() == "\r", "lines ended with CR");
   note(dialect.line_end() == "\r\n", "lines ended with CRLF");
-  note(!dialect.space_after_colon(), "no space followed the colon of a field");
-  note(dialect.content_type() != usual.content_type(), "the Content-Type was another");
-  note(dialect.byte_order_mark(), "a byte order mark came first");
-  note(!dialect.event().empty(), "events had a name");
-  note(dialect.ids(), "events had an id");
-  note(dialect.retry().has_value(), "the first event had a retry field");
-  note(dialect.multi_line_data(), "an event had several lines of data");
-  note(!dialect.comment().empty(), "a comment came before each event");
-  note(dialect.gzip(), "the stream was compressed");
-  if (!whole) return list;
-  note(!dialect.done(), "[DONE] was left out");
-  note(!dialect.after_done().empty(), "an event followed [DONE]");
-  note(!dialect.final_blank_line(), "the final blank line was left out");
-  note(dialect.open_after_done(), "the stream stayed open after its end");
+  const SseDialect usual;
+  for (const bool at_end : {false, true}) {
+    if (at_end && !whole) break;
+    for (const DialectRow& row : DialectRow::all())
+      if (row.at_end == at_end) note(*row.unusual && !is_same(dialect, usual, row.member), row.unusual);
+  }
   return list;
 }
 
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& right) {
-  const auto members = [](const SseDialect& dialect) {
-    return std::tie(dialect.line_end_, dialect.space_after_colon_, dialect.done_, dialect.content_type_,
-                    dialect.byte_order_mark_, dialect.event_, dialect.ids_, dialect.retry_, dialect.multi_line_data_,
-                    dialect.comment_, dialect.ping_every_, dialect.ping_, dialect.final_blank_line_,
-                    dialect.after_done_, dialect.open_after_done_, dialect.gzip_);
-  };
-  return members(left) == members(right);
+  for (const detail::DialectRow& row : detail::DialectRow::all())
+    if (!detail::is_same(left, right, row.member)) return false;
+  return true;
 }
 
 }}  // namespace mock_gateway
@@ -14797,37 +15057,18 @@ MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
-MOCK_GATEWAY_INLINE ApiKey::ApiKey() = default;
-MOCK_GATEWAY_INLINE ApiKey::ApiKey(const ApiKey&) = default;
-MOCK_GATEWAY_INLINE ApiKey::ApiKey(ApiKey&&) noexcept = default;
-MOCK_GATEWAY_INLINE ApiKey& ApiKey::operator=(const ApiKey&) = default;
-MOCK_GATEWAY_INLINE ApiKey& ApiKey::operator=(ApiKey&&) noexcept = default;
-MOCK_GATEWAY_INLINE ApiKey::~ApiKey() = default;
-
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::secret(std::string secret) const {
-  KeyOptions copy = *this;
-  copy.secret_ = std::move(secret);
-  return copy;
+  return detail::with(*this, &KeyOptions::secret_, std::move(secret));
 }
-MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const {
-  KeyOptions copy = *this;
-  copy.disabled_ = disabled;
-  return copy;
-}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const { return detail::with(*this, &KeyOptions::disabled_, disabled); }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
-  KeyOptions copy = *this;
-  copy.models_ = std::move(ids);
-  return copy;
+  return detail::with(*this, &KeyOptions::models_, std::move(ids));
 }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
-  KeyOptions copy = *this;
-  copy.operations_ = std::move(operations);
-  return copy;
+  return detail::with(*this, &KeyOptions::operations_, std::move(operations));
 }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
-  KeyOptions copy = *this;
-  copy.limit_ = RateLimit{requests, window};
-  return copy;
+  return detail::with(*this, &KeyOptions::limit_, RateLimit{requests, window});
 }
 
 }}  // namespace mock_gateway
@@ -17462,13 +17703,13 @@ class Parser {
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
-    made_.states.insert(made_.states.end(), block.begin(), block.end());
+    for (const PatternState& state : block) made_.states.push_back(state);
   }
 
   void add_set(const Numbers& set) {
     insert(size(), StateKind::set, made_.sets.size());
     made_.sets.push_back(set.size());
-    made_.sets.insert(made_.sets.end(), set.begin(), set.end());
+    for (const std::size_t border : set) made_.sets.push_back(border);
   }
 
   void alternatives(std::size_t nesting) {
@@ -18137,7 +18378,8 @@ MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE DrawnTrigger::DrawnTrigger(Trigger::Kind kind, std::size_t most) : kind_(kind), most_(most) {
-  if (kind != Trigger::Kind::after_events && kind != Trigger::Kind::after_tokens && kind != Trigger::Kind::after_bytes)
+  const auto is_kind = [kind](const detail::DrawnTriggerRow& row) { return row.kind == kind; };
+  if (std::none_of(std::begin(detail::drawn_triggers), std::end(detail::drawn_triggers), is_kind))
     throw GatewayError("a trigger is drawn among events, tokens or bytes: at_any_event, at_any_token, at_any_byte");
   if (most == 0) throw GatewayError("a trigger is drawn from 1 on: at_any_token(10) is after the first up to the 10th");
 }
@@ -18202,23 +18444,17 @@ MOCK_GATEWAY_INLINE Chaos Chaos::probability(double probability) const {
     throw GatewayError("a probability of chaos is a number from 0 to 1, not " + detail::text::number(probability) +
                        "; 0.1 strikes one in ten");
   }
-  Chaos changed = *this;
-  changed.edit().probability = probability;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::probability, probability);
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::nth(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::nth(0) would strike nothing; nth(1) strikes each time, nth(3) one in 3");
-  Chaos changed = *this;
-  changed.edit().nth = n;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::nth, n);
 }
 
 MOCK_GATEWAY_INLINE Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
-  Chaos changed = *this;
-  changed.edit().first = n;
-  return changed;
+  return detail::with(*this, &detail::ChaosPlan::first, n);
 }
 
 MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
@@ -18240,8 +18476,8 @@ namespace detail {
 MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
   static_cast<void>(Access::data(chaos));  // refuses one that was moved from
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto rules = std::make_shared<Rules>(*rules_);
-  rules->push_back(std::make_shared<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
+  auto rules = share<Rules>(*rules_);
+  rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
@@ -18251,7 +18487,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos, std::uint64_t owner
 MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
   std::shared_ptr<const Rules> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto rules = std::make_shared<Rules>();
+  auto rules = share<Rules>();
   for (const auto& rule : *rules_)
     if (rule->owner != owner) rules->push_back(rule);
   out = std::exchange(rules_, std::move(rules));
@@ -18260,7 +18496,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear() {
-  std::shared_ptr<const Rules> out = std::make_shared<Rules>();  // freed after the lock, with the tester's functions
+  std::shared_ptr<const Rules> out = share<Rules>();  // freed after the lock, with the tester's functions
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
@@ -19157,7 +19393,7 @@ MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(std::string description, std::funct
 }
 
 MOCK_GATEWAY_INLINE TextMatcher::TextMatcher(detail::TextMatcherNode node)
-    : node_(std::make_shared<detail::TextMatcherNode>(std::move(node))) {}
+    : node_(detail::share<detail::TextMatcherNode>(std::move(node))) {}
 
 MOCK_GATEWAY_INLINE bool TextMatcher::matches(std::string_view text) const { return node_->test(*node_, text); }
 
@@ -19198,7 +19434,7 @@ MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
   return *user_text_;
 }
 
-MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node) : node_(std::make_shared<detail::MatcherNode>(std::move(node))) {}
+MOCK_GATEWAY_INLINE Matcher::Matcher(detail::MatcherNode node) : node_(detail::share<detail::MatcherNode>(std::move(node))) {}
 
 MOCK_GATEWAY_INLINE const std::string& Matcher::to_string() const { return node_->description; }
 
@@ -19896,7 +20132,7 @@ MOCK_GATEWAY_INLINE void Script::Snapshot::add(std::shared_ptr<StubState> stub) 
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const Script::Snapshot> Script::covering(const Snapshot& all, const ReceivedRequest& request) {
-  auto own = std::make_shared<Snapshot>();
+  auto own = share<Snapshot>();
   for (const auto& stub : all.stubs) {
     const auto covers = [&request](const RequestScope& scope) { return scope.covers(request); };
     if (std::all_of(stub->scopes().begin(), stub->scopes().end(), covers)) own->add(stub);
@@ -19919,7 +20155,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   std::vector<scripts::Line> lines;
   for (BlockStub& one : block) {
     lines.push_back({one.plan.where});
-    stubs.push_back(one.kept ? std::move(one.kept) : std::make_shared<StubState>(std::move(one.plan)));
+    stubs.push_back(one.kept ? std::move(one.kept) : share<StubState>(std::move(one.plan)));
   }
   const std::vector<const StubState*> entering = scripts::addresses_of(stubs);
   std::vector<SourceLocation> places;
@@ -19932,7 +20168,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   for (std::size_t index = 0; index < stubs.size(); ++index) {
     auto& stub = stubs[index];
     // The test may have removed it since it was chosen, and choosing never ends while one that is removed is mounted.
-    if (stub->removed_) stub = std::make_shared<StubState>(std::move(block[index].plan));
+    if (stub->removed_) stub = share<StubState>(std::move(block[index].plan));
     if (stub->id_ == 0) stub->id_ = next_id_++;
     stub->place_ = place;
     if (!scripts::same_place(stub->where_, places[index])) {
@@ -19954,7 +20190,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   };
   if (!std::is_sorted(all.begin(), all.end(), by_priority)) std::stable_sort(all.begin(), all.end(), by_priority);
   // Both are in the order in which they are asked.
-  all.insert(all.end(), others.begin(), others.end());
+  for (std::shared_ptr<StubState>& other : others) all.push_back(std::move(other));
   std::inplace_merge(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(stubs.size()), all.end(),
                      [](const auto& left, const auto& right) {
                        if (left->plan().priority != right->plan().priority)
@@ -19962,7 +20198,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
                        return left->place_ > right->place_;
                      });
   note_shared_lines(all, lines);
-  auto changed = std::make_shared<Snapshot>();
+  auto changed = share<Snapshot>();
   changed->stubs.reserve(all.size());
   changed->entries.reserve(all.size());
   for (auto& stub : all) changed->add(std::move(stub));
@@ -19988,7 +20224,7 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
   const std::vector<const StubState*> leaving = scripts::addresses_of(stubs);
   std::shared_ptr<const Snapshot> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
-  auto changed = std::make_shared<Snapshot>();
+  auto changed = share<Snapshot>();
   for (const auto& stub : mounted_->stubs) {
     if (!scripts::is_in(leaving, stub)) {
       changed->add(stub);
@@ -20111,7 +20347,7 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::all() const {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     all = removed_;
-    all.insert(all.end(), mounted_->stubs.begin(), mounted_->stubs.end());
+    for (const std::shared_ptr<StubState>& stub : mounted_->stubs) all.push_back(stub);
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->id() < b->id(); });
   return all;
@@ -20155,7 +20391,7 @@ MOCK_GATEWAY_INLINE void Script::forget(const RequestScope& scope, const std::st
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
   // Freed after the lock: what the tester's functions hold may take it.
-  std::shared_ptr<const Snapshot> mounted = std::make_shared<Snapshot>();
+  std::shared_ptr<const Snapshot> mounted = share<Snapshot>();
   Stubs removed;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (its_stubs) {
@@ -20746,7 +20982,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
-  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, delivery::place_of(fault.trigger)});
+  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, faults::place_of(fault.trigger)});
   const Effect& effect = fault.effect;
   if (effect.gate()) return pass(*effect.gate());
   wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
@@ -20784,7 +21020,7 @@ MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   if (!outlet_.drain()) throw Ended{Result::broken_off};
   outlet_.end_sending();
   framing_.reset();  // nothing can be sent any more
-  wait_for_client_to_leave({ScriptedWait::Kind::half_close, delivery::place_of(trigger)}, "a half-closed connection");
+  wait_for_client_to_leave({ScriptedWait::Kind::half_close, faults::place_of(trigger)}, "a half-closed connection");
   outlet_.end(Outlet::Ending::close);
   throw Ended{Result::broken_by_fault};
 }
@@ -21502,8 +21738,7 @@ MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const Journa
 MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
   if (record_->request.path() != chat_completions().path) return;
   try {
-    chat_ = std::make_shared<const ChatRequest>(
-        parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
+    chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
   } catch (const RequestError&) {
     // It was none, or is none any more since its keys were masked.
   }
@@ -22860,36 +23095,11 @@ namespace notes {
 /// How many exchanges, and how many connections, the notes tell of.
 inline constexpr std::size_t most = 10;
 
-/// "broke off after token 2 as scripted".
-MOCK_GATEWAY_INLINE std::string what_happened(const Fault& fault) {
-  const Effect& effect = fault.effect;
-  const auto at_its_place = [&fault](const std::string& what) {
-    return what + " " + delivery::place_of(fault.trigger) + " as scripted";
-  };
-  switch (effect.kind()) {
-    case Effect::Kind::close_connection: return at_its_place("broke off");
-    case Effect::Kind::reset_connection: return at_its_place("broke off with a reset");
-    case Effect::Kind::half_close: return at_its_place("was half-closed");
-    case Effect::Kind::truncate: return at_its_place("was truncated");
-    case Effect::Kind::garbage:
-      return at_its_place("sent " + text::counted(effect.bytes().size(), "byte") + " of garbage");
-    case Effect::Kind::stall: return at_its_place("stalled");
-    case Effect::Kind::error_event: return at_its_place("sent an error event");
-    case Effect::Kind::skip_event: return at_its_place("skipped an event");
-    case Effect::Kind::duplicate_event: return at_its_place("sent an event twice");
-    case Effect::Kind::wrong_content_length:
-      return "announced a Content-Length wrong by " + std::string(effect.difference() > 0 ? "+" : "") +
-             std::to_string(effect.difference()) + " as scripted";
-  }
-  return at_its_place(effect.to_string());
-}
-
 /// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
 MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
   const Effect& effect = fault.effect;
   if (record.outcome != Outcome::Kind::guard_expired) return false;
-  if (effect.kind() == Effect::Kind::half_close) return true;
-  if (effect.kind() != Effect::Kind::stall || effect.gate()) return false;
+  if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
   return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
 }
 
@@ -22915,7 +23125,8 @@ MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
   const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
   if (const std::string what = failure(record); !what.empty()) add(what);
   for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault)) add(what_happened(scripted.fault));
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
+      add(faults::what_happened(scripted.fault) + " as scripted");
   if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
   return list;
 }
@@ -24852,7 +25063,7 @@ MOCK_GATEWAY_INLINE void StopLine::cut() {
 }
 
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
-    : socket_(socket), id_(id), limits_(limits), stop_line_(std::make_shared<StopLine>(socket)) {
+    : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
                           &limits_.body_timeout})
     *limit = bounded(*limit);
@@ -26952,7 +27163,7 @@ struct DefaultReply {
   /// Returns whether a stub may give it. A problem that is none of the request's is the stub's to tell.
   bool make(const ServedRequest& served) {
     try {
-      reply = std::make_shared<const Reply>(default_reply_to(served));
+      reply = share<const Reply>(default_reply_to(served));
     } catch (const RequestError&) {
       problem = std::current_exception();
       return false;
@@ -27050,7 +27261,7 @@ MOCK_GATEWAY_INLINE bool ask(ServedRequest& served, const std::shared_ptr<StubSt
 /// answer all the same: the test was asked.
 MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubState& stub) {
   try {
-    served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
+    served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
     return false;
   } catch (const RequestError& error) {
     served.fail(error.failure, Decision::Kind::stub);
@@ -27081,14 +27292,14 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
   const auto thrown = guarded(served.connection, function, [&] {
     Reply reply = (*step.function)(*served.chat);
     static_cast<void>(Access::data(reply));  // refuses one that was moved from
-    answer.delivery.reply = std::make_shared<const Reply>(std::move(reply));
+    answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
 }
 
 MOCK_GATEWAY_INLINE void take_default_reply(ServedRequest& served) {
   served.answer.decision.kind = Decision::Kind::default_reply;
-  served.answer.delivery.reply = std::make_shared<const Reply>(default_reply_to(served));
+  served.answer.delivery.reply = share<const Reply>(default_reply_to(served));
 }
 
 /// Answers with what a failure of chaos, a stub or the default reply says, struck by what of chaos can happen to it.
@@ -27097,7 +27308,7 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   if (!hits.empty() && hits.back().plan().failure) {
     const ChaosPlan& plan = hits.back().plan();
     served.answer.decision = {Decision::Kind::chaos, chaos_effect(plan)};
-    served.answer.delivery.reply = std::make_shared<const Reply>(*plan.failure);
+    served.answer.delivery.reply = share<const Reply>(*plan.failure);
     return answer_with_reply(served, hits);
   }
   std::optional<Script::Choice> choice;
@@ -27145,7 +27356,7 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   const bool failed =
       answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
   if (!failed || hits.empty()) return;
-  answer.delivery.reply = std::make_shared<const Reply>(Failure(answer.status, answer.error_code, ""));
+  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
   strike_delivery(served, hits);
 }
 
@@ -27272,8 +27483,8 @@ MOCK_GATEWAY_INLINE void note_script(ExchangeRecord& record, const DeliveryPlan&
   bool finish_was_sent = result == Delivery::Result::completed;
   for (std::size_t i = 0; i < scripted_faults(plan); ++i) {
     faults.push_back({reply.faults[i], delivery.reached(i)});
-    // It may have been the event that was skipped.
-    if (delivery.reached(i) && reply.faults[i].effect.kind() == Effect::Kind::skip_event) finish_was_sent = false;
+    if (delivery.reached(i) && faults::row_of(reply.faults[i].effect).has(EffectTraits::omits_event))
+      finish_was_sent = false;
   }
   std::string unusual = finish_was_sent ? plan.unusual : std::string();
   if (plan.stream && record.progress.events > 0) {
@@ -27702,7 +27913,7 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, owner, owner, std::make_shared<const OperationHandler>(std::move(handler))};
+  Mounted one{{method, path}, owner, owner, share<const OperationHandler>(std::move(handler))};
   newest_ = std::max(newest_, owner);
   if (owner == 0) one.newest = newest_;
   ++changes_;
@@ -27874,7 +28085,7 @@ MOCK_GATEWAY_INLINE void apply(const std::vector<ChaosRules::Hit>& hits, Deliver
     if (hit.plan().interim) delivery.interim += hit.plan().interim->bytes();
     delivery.chaos.push_back(hit);
   }
-  delivery.reply = std::make_shared<const Reply>(std::move(reply));
+  delivery.reply = share<const Reply>(std::move(reply));
 }
 
 /// Decides when the tokens of a scripted reply leave.
@@ -28140,7 +28351,7 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   if (!incoming.timeline)
     incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
   Timeline& timeline = *incoming.timeline;
-  const auto record = std::make_shared<ExchangeRecord>();
+  const auto record = share<ExchangeRecord>();
   record->received = timeline.at(incoming.arrived);
   const KeyStore::Presented presented = gateway_.keys->present(
       incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
@@ -28384,16 +28595,16 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> beginnings_in(std::string_view text
 
 /// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
 /// no more than its beginning.
-MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioData& data) {
+MOCK_GATEWAY_INLINE bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
-  std::vector<std::size_t> usual = beginnings_in(text, data.text);
-  const std::vector<std::size_t> sent = beginnings_in(text, data.row.sent);
+  std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
+  const std::vector<std::size_t> sent = beginnings_in(text, scenario.sent);
   for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::max(usual[i], sent[i]);
   if (usual[0] == text.size()) return true;
-  const std::vector<std::size_t> first = beginnings_in(text, data.row.first_text);
+  const std::vector<std::size_t> first = beginnings_in(text, scenario.first_text);
   std::size_t reached = 0;
   for (int number = 1; number <= tries && reached < text.size(); ++number) {
-    const bool fails_first = data.row.first && number % 2 == 1;
+    const bool fails_first = scenario.fails_first && number % 2 == 1;
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
@@ -28424,22 +28635,21 @@ MOCK_GATEWAY_INLINE Comparison compare_calls(const std::vector<wire::ToolCall>& 
 }
 
 /// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
-MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
-  std::vector<wire::ToolCall> whole = data.tool_calls;
-  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !data.tool_calls.empty(); ++i)
-    whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
+MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
+  std::vector<wire::ToolCall> whole = scenario.tool_calls;
+  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
+    whole.insert(whole.end(), scenario.tool_calls.begin(), scenario.tool_calls.end());
   return compare_calls(got, whole);
 }
 
 /// What is told besides the answer, where the scenario says it.
-MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
-  if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
-    const bool is_streamed = data.row.needs_stream || outcome.streamed.value_or(false);
-    const char* const plain = is_streamed ? nullptr : data.row.plain_finish_reason;
-    if (!plain || *outcome.finish_reason != plain)
+MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  if (outcome.finish_reason && !scenario.finish_reason.empty() && *outcome.finish_reason != scenario.finish_reason) {
+    const bool is_streamed = scenario.needs_stream || outcome.streamed.value_or(false);
+    if (is_streamed || outcome.finish_reason != scenario.plain_finish_reason)
       return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
   }
-  const std::optional<TokenUsage> usage = catalogue_parts::usage_of(data.row);
+  const std::optional<TokenUsage>& usage = scenario.usage;
   if (!outcome.usage || !usage) return Comparison::whole;
   const auto numbers = [](const TokenUsage& said) {
     return std::array{said.prompt_tokens(), said.completion_tokens(), said.total_tokens()};
@@ -28447,24 +28657,24 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
   // Some clients write zeros where a stream has none.
-  return data.row.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
+  return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
+MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error) {
-    const bool said = was_said(outcome.text, outcome.tries, data) &&
-                      compare_calls_of(outcome.tool_calls, outcome.tries, data) != Comparison::other;
+    const bool said = was_said(outcome.text, outcome.tries, scenario) &&
+                      compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
-  const Comparison text = compare_text(outcome.text, data.text);
-  const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
+  const Comparison text = compare_text(outcome.text, scenario.text);
+  const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
-  const Comparison rest = compare_rest(outcome, data);
+  const Comparison rest = compare_rest(outcome, scenario);
   if (rest == Comparison::other) return Verdict::Kind::wrong_answer;
   if (rest == Comparison::less) return Verdict::Kind::silent_data_loss;
-  return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
+  return scenario.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
 MOCK_GATEWAY_INLINE bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
@@ -28502,20 +28712,20 @@ MOCK_GATEWAY_INLINE std::string said_besides(const std::optional<std::string>& f
 }
 
 /// What came, and what should have come, for an outcome that is not acceptable.
-MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioData& data) {
+MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
-  const std::string whole = said(data.text, data.tool_calls);
+  const std::string whole = said(scenario.text, scenario.tool_calls);
   std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
-  if (outcome.finish_reason && !data.finish_reason.empty()) reason = data.finish_reason;
-  told += "\n  the reply   " + whole +
-          said_besides(reason, outcome.usage ? catalogue_parts::usage_of(data.row) : std::nullopt);
+  if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
+  told += "\n  the reply   " + whole + said_besides(reason, outcome.usage ? scenario.usage : std::nullopt);
   // Only the beginning of a long text is shown above.
-  if (got == whole && outcome.text != data.text)
-    told += "\n  they differ " + excerpts::difference(data.text, outcome.text);
+  if (got == whole && outcome.text != scenario.text)
+    told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
-  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, data) && was_said(outcome.text, more, data))
+  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, scenario) &&
+      was_said(outcome.text, more, scenario))
     told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
   return told;
 }
@@ -28586,62 +28796,80 @@ MOCK_GATEWAY_INLINE std::string to_string(Scenario::Expected expected) {
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Scenario::Expected expected) { return out << to_string(expected); }
 
-MOCK_GATEWAY_INLINE const std::string& Scenario::name() const { return data_->name; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::group() const { return data_->group; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::description() const { return data_->description; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data_->reference; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->good_client; }
-MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->row.expected; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->text; }
-MOCK_GATEWAY_INLINE const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
-MOCK_GATEWAY_INLINE const std::string& Scenario::finish_reason() const { return data_->finish_reason; }
-MOCK_GATEWAY_INLINE std::optional<TokenUsage> Scenario::usage() const { return detail::catalogue_parts::usage_of(data_->row); }
-MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->row.needs_stream; }
-MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
-MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->row.calls; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::name() const { return data_->said.name; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::group() const { return data_->said.group; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::description() const { return data_->said.description; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::reference() const { return data_->said.reference; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::good_client() const { return data_->said.good_client; }
+MOCK_GATEWAY_INLINE Scenario::Expected Scenario::expected() const { return data_->said.expected; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::text() const { return data_->said.text; }
+MOCK_GATEWAY_INLINE const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->said.tool_calls; }
+MOCK_GATEWAY_INLINE const std::string& Scenario::finish_reason() const { return data_->said.finish_reason; }
+MOCK_GATEWAY_INLINE std::optional<TokenUsage> Scenario::usage() const { return data_->said.usage; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_stream() const { return data_->said.needs_stream; }
+MOCK_GATEWAY_INLINE bool Scenario::needs_timeout() const { return data_->said.needs_timeout; }
+MOCK_GATEWAY_INLINE int Scenario::calls() const { return data_->said.calls; }
 
-MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
-
-MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
-  if (data_->row.faults) data_->row.faults(gateway);
-  const auto stub = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
-    detail::Access::plan(builder).of_catalogue = true;
-    if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
-    return builder;
-  };
-  stub("").reply(data_->row.plain_reply());
-  stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
-  if (!data_->row.first) return;
-  const auto first = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
-    detail::Access::plan(builder).of_catalogue = true;
-    return std::move(builder).in_state(data_->name, "started").then_state(data_->name, "failed once");
-  };
-  first(", first").reply(data_->row.first());
-  if (data_->row.first_stream) first(", first, streamed").when(stream_is(true)).reply(data_->row.first_stream());
+MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const {
+  if (data_->file) base = data_->file->options(std::move(base));
+  return base.verify_on_destruction(false);
 }
 
-MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
-  if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
+MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
+  if (data_->file) return data_->file->mount(gateway);
+  const detail::ScenarioRow& row = *data_->row;
+  if (row.faults) row.faults(gateway);
+  const auto stub = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
+    detail::Access::plan(builder).of_catalogue = true;
+    if (row.first) return std::move(builder).then_state(row.name, "started");
+    return builder;
+  };
+  stub("").reply(row.plain_reply());
+  stub(", streamed").when(stream_is(true)).reply(row.stream_reply());
+  if (!row.first) return;
+  const auto first = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
+    detail::Access::plan(builder).of_catalogue = true;
+    return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
+  };
+  first(", first").reply(row.first());
+  if (row.first_stream) first(", first, streamed").when(stream_is(true)).reply(row.first_stream());
+}
+
+namespace detail {
+namespace judging {
+
+/// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
+MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& exchange) {
+  if (scenario.file) return scenario.file->answered(exchange);
+  const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
-  const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->row.first ? is(", first") || is(", first, streamed")
-                                        : is(", streamed") || (!data_->row.needs_stream && is(""));
+  const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
+  if (row.first) return is(", first") || is(", first, streamed");
+  return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
+}
+
+}  // namespace judging
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
+  if (exchange.decision().kind != Decision::Kind::stub) return false;
   // Before its end nobody knows whether it comes to its faults.
-  if (!its_own || exchange.outcome() == Outcome::Kind::pending) return false;
+  if (!detail::judging::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
 }
 
 MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
-  const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
-  const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
-  std::string message = data_->name + ": " + to_string(kind);
+  const detail::ScenarioDescription& said = data_->said;
+  const Verdict::Kind kind = detail::judging::kind_of(outcome, said);
+  const bool acceptable = detail::judging::is_acceptable(kind, said.expected);
+  std::string message = said.name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(data_->row.expected) + detail::judging::story(outcome, *data_);
-    message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
+    message += ", expected " + to_string(said.expected) + detail::judging::story(outcome, said);
+    message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
 }
@@ -28693,9 +28921,13 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
   put("text", scenario.text());
   put("tool_calls", std::move(calls));
   put("finish_reason", scenario.finish_reason().empty() ? Json() : Json(scenario.finish_reason()));
-  put("usage", scenario.usage()
-                   ? detail::catalogue_parts::parse(std::string("{") + detail::catalogue_parts::usage + "}")["usage"]
-                   : Json());
+  Json usage;
+  if (const std::optional<TokenUsage> told = scenario.usage()) {
+    detail::catalogue_search::put(usage, "prompt_tokens", told->prompt_tokens());
+    detail::catalogue_search::put(usage, "completion_tokens", told->completion_tokens());
+    detail::catalogue_search::put(usage, "total_tokens", told->total_tokens());
+  }
+  put("usage", std::move(usage));
   put("needs_stream", scenario.needs_stream());
   put("needs_timeout", scenario.needs_timeout());
   put("calls", scenario.calls());
@@ -29292,31 +29524,39 @@ MOCK_GATEWAY_INLINE Reply ScenarioRow::plain_reply() const {
   return change_reply && !needs_stream ? change_reply(reply, false) : reply;
 }
 
-MOCK_GATEWAY_INLINE ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
-    : row(its_row),
-      name(row.name),
-      group(its_group),
-      description(row.description),
-      reference(row.reference),
-      good_client(row.good_client) {
-  for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
-  if (row.tool_calls) tool_calls = row.tool_calls();
-  if (row.expected != Scenario::Expected::error)
-    finish_reason = row.finish_reason ? row.finish_reason : row.tool_calls ? "tool_calls" : "stop";
+MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group) const {
+  ScenarioDescription said;
+  said.name = name;
+  said.group = group;
+  said.description = description;
+  said.reference = reference;
+  said.good_client = good_client;
+  said.expected = expected;
+  for (std::size_t i = 0; i < repeated; ++i) said.text += text;
+  said.sent = sent;
+  if (tool_calls) said.tool_calls = tool_calls();
+  said.needs_stream = needs_stream;
+  said.needs_timeout = needs_timeout;
+  said.calls = calls;
+  said.fails_first = first != nullptr;
+  said.first_text = first_text;
+  if (expected == Scenario::Expected::error) return said;
+  said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
+  if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
+  if (!needs_stream || has_streamed_usage) said.usage = TokenUsage(9, 5);
+  return said;
 }
 
+MOCK_GATEWAY_INLINE ScenarioOfFile::~ScenarioOfFile() = default;
+
 MOCK_GATEWAY_INLINE void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<const ScenarioData>(group, rows[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(std::make_shared<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
 }
 
 namespace catalogue_parts {
 
 MOCK_GATEWAY_INLINE Json parse(const std::string& text) { return read_json(text); }
-
-MOCK_GATEWAY_INLINE std::optional<TokenUsage> usage_of(const ScenarioRow& row) {
-  if (row.expected == Scenario::Expected::error || (row.needs_stream && !row.has_streamed_usage)) return std::nullopt;
-  return TokenUsage(9, 5);
-}
 
 MOCK_GATEWAY_INLINE std::string json_string(std::string_view value) {
   std::string text;
@@ -30216,13 +30456,13 @@ MOCK_GATEWAY_INLINE void StubBuilder::validate(Matcher matcher) { plan().validat
 MOCK_GATEWAY_INLINE void StubBuilder::add(Reply reply) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   static_cast<void>(detail::Access::data(reply));  // refuses one that was moved from
-  plan().replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  plan().replies.emplace_back(detail::share<const Reply>(std::move(reply)));
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(ReplyFunction function) {
   if (plan().nothing_more) throw GatewayError("then_nothing_more() ends a sequence; no reply may follow it");
   if (!function) throw GatewayError("reply(function): the function is empty");
-  plan().replies.emplace_back(std::make_shared<const ReplyFunction>(std::move(function)));
+  plan().replies.emplace_back(detail::share<const ReplyFunction>(std::move(function)));
 }
 
 MOCK_GATEWAY_INLINE void StubBuilder::add(NothingMore) { plan().nothing_more = true; }
@@ -30279,11 +30519,11 @@ MOCK_GATEWAY_INLINE std::string reachable(const std::string& host) {
 MOCK_GATEWAY_INLINE GatewayParts parts(const OptionValues& options) {
   const Clock clock(options.clock ? *options.clock : RealClock{});
   return {clock,
-          std::make_shared<KeyStore>(options.seed, clock),
-          std::make_shared<Script>(),
-          std::make_shared<JournalState>(options.journal_entries, options.journal_bytes),
-          std::make_shared<ConnectionFaults>(),
-          std::make_shared<ChaosRules>(options.seed)};
+          share<KeyStore>(options.seed, clock),
+          share<Script>(),
+          share<JournalState>(options.journal_entries, options.journal_bytes),
+          share<ConnectionFaults>(),
+          share<ChaosRules>(options.seed)};
 }
 
 }  // namespace facade
@@ -30538,24 +30778,16 @@ MOCK_GATEWAY_INLINE const detail::OptionValues& detail::OptionValues::moved_from
 MOCK_GATEWAY_INLINE detail::OptionValues& Options::edit() { return data_.own(); }
 
 MOCK_GATEWAY_INLINE Options Options::host(std::string host) const {
-  Options copy = *this;
-  copy.edit().host = std::move(host);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::host, std::move(host));
 }
-MOCK_GATEWAY_INLINE Options Options::port(int port) const {
-  Options copy = *this;
-  copy.edit().port = port;
-  return copy;
-}
+MOCK_GATEWAY_INLINE Options Options::port(int port) const { return detail::with(*this, &detail::OptionValues::port, port); }
 MOCK_GATEWAY_INLINE Options Options::model(std::string id, std::string owner) const {
   Options copy = *this;
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
-  Options copy = *this;
-  copy.edit().api_key = std::move(secret);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
 }
 MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key) const {
   Options copy = *this;
@@ -30563,54 +30795,26 @@ MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key
   return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::limit(std::size_t requests, Duration window) const {
-  Options copy = *this;
-  copy.edit().limit = RateLimit{requests, window};
-  return copy;
+  return detail::with(*this, &detail::OptionValues::limit, RateLimit{requests, window});
 }
-MOCK_GATEWAY_INLINE Options Options::seed(std::uint64_t seed) const {
-  Options copy = *this;
-  copy.edit().seed = seed;
-  return copy;
-}
+MOCK_GATEWAY_INLINE Options Options::seed(std::uint64_t seed) const { return detail::with(*this, &detail::OptionValues::seed, seed); }
 MOCK_GATEWAY_INLINE Options Options::clock(Clock clock) const {
-  Options copy = *this;
-  copy.edit().clock = std::move(clock);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::clock, std::move(clock));
 }
-MOCK_GATEWAY_INLINE Options Options::profile(Profile profile) const {
-  Options copy = *this;
-  copy.edit().profile = profile;
-  return copy;
-}
+MOCK_GATEWAY_INLINE Options Options::profile(Profile profile) const { return detail::with(*this, &detail::OptionValues::profile, profile); }
 MOCK_GATEWAY_INLINE Options Options::acceptance(Acceptance acceptance) const {
-  Options copy = *this;
-  copy.edit().acceptance = acceptance;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::acceptance, acceptance);
 }
 MOCK_GATEWAY_INLINE Options Options::tokenizer(Tokenizer tokenizer) const {
-  Options copy = *this;
-  copy.edit().tokenizer = std::move(tokenizer);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::tokenizer, std::move(tokenizer));
 }
-MOCK_GATEWAY_INLINE Options Options::pace(Pace pace) const {
-  Options copy = *this;
-  copy.edit().pace = std::move(pace);
-  return copy;
-}
-MOCK_GATEWAY_INLINE Options Options::max_n(std::int64_t n) const {
-  Options copy = *this;
-  copy.edit().max_n = n;
-  return copy;
-}
+MOCK_GATEWAY_INLINE Options Options::pace(Pace pace) const { return detail::with(*this, &detail::OptionValues::pace, std::move(pace)); }
+MOCK_GATEWAY_INLINE Options Options::max_n(std::int64_t n) const { return detail::with(*this, &detail::OptionValues::max_n, n); }
 MOCK_GATEWAY_INLINE Options Options::max_body(std::size_t bytes) const {
-  Options copy = *this;
-  copy.edit().max_body = bytes;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::max_body, bytes);
 }
 MOCK_GATEWAY_INLINE Options Options::max_head(std::size_t bytes) const {
-  Options copy = *this;
-  copy.edit().max_head = bytes;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::max_head, bytes);
 }
 MOCK_GATEWAY_INLINE Options Options::journal_limits(std::size_t entries, std::size_t bytes) const {
   Options copy = *this;
@@ -30619,49 +30823,31 @@ MOCK_GATEWAY_INLINE Options Options::journal_limits(std::size_t entries, std::si
   return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::keep_answers(bool keep) const {
-  Options copy = *this;
-  copy.edit().keep_answers = keep;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::keep_answers, keep);
 }
 MOCK_GATEWAY_INLINE Options Options::read_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().read_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::read_timeout, timeout);
 }
 MOCK_GATEWAY_INLINE Options Options::head_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().head_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::head_timeout, timeout);
 }
 MOCK_GATEWAY_INLINE Options Options::body_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().body_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::body_timeout, timeout);
 }
 MOCK_GATEWAY_INLINE Options Options::write_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().write_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::write_timeout, timeout);
 }
 MOCK_GATEWAY_INLINE Options Options::idle_timeout(Duration timeout) const {
-  Options copy = *this;
-  copy.edit().idle_timeout = timeout;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::idle_timeout, timeout);
 }
 MOCK_GATEWAY_INLINE Options Options::stall_guard(std::optional<Duration> guard) const {
-  Options copy = *this;
-  copy.edit().stall_guard = guard;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::stall_guard, guard);
 }
 MOCK_GATEWAY_INLINE Options Options::unmatched(Unmatched policy) const {
-  Options copy = *this;
-  copy.edit().unmatched = policy;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::unmatched, policy);
 }
 MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
-  Options copy = *this;
-  copy.edit().verify_on_destruction = verify;
-  return copy;
+  return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
 }
 MOCK_GATEWAY_INLINE Options Options::without_finding(std::string code) const {
   Options copy = *this;
@@ -30669,14 +30855,10 @@ MOCK_GATEWAY_INLINE Options Options::without_finding(std::string code) const {
   return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::on_exchange(std::function<void(const Exchange&)> callback) const {
-  Options copy = *this;
-  copy.edit().on_exchange = std::move(callback);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::on_exchange, std::move(callback));
 }
 MOCK_GATEWAY_INLINE Options Options::on_connection_hit(std::function<void(const ConnectionHit&)> callback) const {
-  Options copy = *this;
-  copy.edit().on_connection_hit = std::move(callback);
-  return copy;
+  return detail::with(*this, &detail::OptionValues::on_connection_hit, std::move(callback));
 }
 
 namespace detail {
@@ -30752,30 +30934,22 @@ MOCK_GATEWAY_INLINE SweepOptions SweepOptions::with(std::initializer_list<Matche
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::effects(std::vector<Effect> effects) const {
   if (data_->splits) throw GatewayError("splits() break nothing; effects belong to SweepOptions{}");
   if (effects.empty()) throw GatewayError("a sweep needs at least one effect; without effects() it has the usual ones");
-  SweepOptions changed = *this;
-  changed.edit().effects = std::move(effects);
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::effects, std::move(effects));
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::every_byte() const {
   if (data_->splits) throw GatewayError("splits() are at every byte; every_byte belongs to SweepOptions{}");
-  SweepOptions changed = *this;
-  changed.edit().every_byte = true;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::every_byte, true);
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::limit(std::size_t steps) const {
   if (steps == 0) throw GatewayError("limit(0) would sweep nothing; give at least 1 step");
-  SweepOptions changed = *this;
-  changed.edit().at_most = steps;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::at_most, steps);
 }
 
 MOCK_GATEWAY_INLINE SweepOptions SweepOptions::body_only() const {
   if (!data_->splits) throw GatewayError("body_only belongs to splits(); what breaks a head is before_headers()");
-  SweepOptions changed = *this;
-  changed.edit().body_only = true;
-  return changed;
+  return detail::with(*this, &detail::SweepPlan::body_only, true);
 }
 
 MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> fault, std::size_t split, std::vector<Exchange> exchanges,
@@ -30785,12 +30959,6 @@ MOCK_GATEWAY_INLINE SweepStep::SweepStep(std::string name, std::optional<Fault> 
       split_(split),
       exchanges_(std::move(exchanges)),
       reached_(reached) {}
-
-MOCK_GATEWAY_INLINE SweepStep::SweepStep(const SweepStep&) = default;
-MOCK_GATEWAY_INLINE SweepStep::SweepStep(SweepStep&&) noexcept = default;
-MOCK_GATEWAY_INLINE SweepStep& SweepStep::operator=(const SweepStep&) = default;
-MOCK_GATEWAY_INLINE SweepStep& SweepStep::operator=(SweepStep&&) noexcept = default;
-MOCK_GATEWAY_INLINE SweepStep::~SweepStep() = default;
 
 MOCK_GATEWAY_INLINE const Trigger& SweepStep::trigger() const {
   if (!fault_) throw GatewayError("a step of splits() has no trigger; split() is its byte");
@@ -30996,7 +31164,7 @@ MOCK_GATEWAY_INLINE void SweepRun::refuse(std::uint64_t newest_before, std::size
 MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
   StubPlan plan;
   plan.matchers = options_.matchers;
-  plan.replies.emplace_back(std::make_shared<const Reply>(std::move(reply)));
+  plan.replies.emplace_back(share<const Reply>(std::move(reply)));
   plan.priority = std::numeric_limits<int>::max();
   plan.name = name;
   plan.where = where_;
@@ -31033,24 +31201,20 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
 
 MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const {
   const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
-  switch (effect.kind()) {
-    case Effect::Kind::skip_event:
-    case Effect::Kind::duplicate_event: return trace.streamed && boundary.event_follows;
-    case Effect::Kind::error_event: return trace.streamed;
-    case Effect::Kind::wrong_content_length: return !trace.streamed;
-    case Effect::Kind::truncate: {
-      if (!trace.streamed && at_end) return false;  // nothing of the body is left
-      // Elsewhere than inside an HTTP chunk the two are one.
-      const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
-      return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
-    }
-    // The client has all that was announced, and need not look at the connection again.
-    case Effect::Kind::half_close: return options_.effects || trace.streamed || !at_end;
-    case Effect::Kind::close_connection:
-    case Effect::Kind::reset_connection:
-    case Effect::Kind::garbage:
-    case Effect::Kind::stall: return true;
+  switch (faults::row_of(effect).place) {
+    case EffectPlace::head: return !trace.streamed;
+    case EffectPlace::between_events: return trace.streamed;
+    case EffectPlace::next_event: return trace.streamed && boundary.event_follows;
+    case EffectPlace::anywhere: break;
   }
+  if (effect.kind() == Effect::Kind::truncate) {
+    if (!trace.streamed && at_end) return false;  // nothing of the body is left
+    // Elsewhere than inside an HTTP chunk the two are one.
+    const auto closes = [](const Effect& other) { return other.kind() == Effect::Kind::close_connection; };
+    return boundary.inside_event || std::none_of(effects_.begin(), effects_.end(), closes);
+  }
+  // The client has all that was announced, and need not look at the connection again.
+  if (effect.kind() == Effect::Kind::half_close) return options_.effects || trace.streamed || !at_end;
   return true;
 }
 
@@ -31088,17 +31252,12 @@ MOCK_GATEWAY_INLINE SweepStep SweepRun::broken(const Pair& pair) {
   const Fault fault{boundary.triggers[pair.trigger], effects_[pair.effect]};
   const std::string bytes = std::to_string(boundary.offset) + " of " + text::counted(body_, "byte") + " of the body";
   std::string name = fault.effect.to_string() + " ";
-  switch (fault.trigger.kind()) {
-    case Trigger::Kind::before_headers:
-    case Trigger::Kind::after_headers: name += fault.trigger.to_string(); break;
-    case Trigger::Kind::after_bytes: name += "after " + bytes; break;
-    case Trigger::Kind::after_events:
-    case Trigger::Kind::after_tokens:
-    case Trigger::Kind::inside_event:
-    case Trigger::Kind::inside_character:
-    case Trigger::Kind::before_done:
-    case Trigger::Kind::at_end: name += fault.trigger.to_string() + " (" + bytes + ")";
-  }
+  const Trigger::Kind kind = fault.trigger.kind();
+  const bool has_body_begun = kind != Trigger::Kind::before_headers && kind != Trigger::Kind::after_headers;
+  if (kind == Trigger::Kind::after_bytes)
+    name += "after " + bytes;
+  else
+    name += fault.trigger.to_string() + (has_body_begun ? " (" + bytes + ")" : "");
   ReplyData reply = reply_;
   reply.faults.push_back(fault);
   std::vector<Exchange> exchanges = run(std::move(reply), name);
@@ -31130,8 +31289,8 @@ MOCK_GATEWAY_INLINE Sweep make_sweep(std::shared_ptr<Script> script, std::shared
     throw GatewayError(
         "sweep: nobody advances a manual clock while the callable runs; give it a reply without a pace, or the gateway "
         "an InstantClock");
-  return Sweep(std::make_shared<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
-                                          std::move(run), Access::data(options), where));
+  return Sweep(share<SweepRun>(std::move(script), std::move(journal), is_manual(clock), Access::data(reply),
+                               std::move(run), Access::data(options), where));
 }
 
 }  // namespace detail
@@ -31151,10 +31310,155 @@ MOCK_GATEWAY_INLINE Sweep::Iterator Sweep::Iterator::operator++(int) {
 
 MOCK_GATEWAY_INLINE void Sweep::Iterator::make_step() {
   step_.reset();
-  if (next_ < run_->size()) step_ = std::make_shared<const SweepStep>(run_->step(next_++));
+  if (next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
 }
 
 MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
+
+}}  // namespace mock_gateway
+
+// ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
+
+// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file befell.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace script_types {
+
+// "scenario": what as_json(scenario) has, and "sent".
+
+MOCK_GATEWAY_INLINE ScriptType expected_outcome() {
+  return {"\"answer\", \"error\" or \"answer or error\"",
+          R"({"type":"string","enum":["answer","error","answer or error"]})"};
+}
+
+inline constexpr ScriptRow scenario_rows[] = {
+    {"name", &name_text, "its name, which no other file has", nullptr, true, R"("minLength":1)"},
+    {"group", &text, "which of its like it belongs to", nullptr},
+    {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
+    {"reference", &text, "where it comes from: a report, a standard", nullptr},
+    {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
+    {"expected", &expected_outcome, "what a good client may do", nullptr, true},
+    {"text", &text, "all text of the answer; empty unless set", nullptr},
+    {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
+    {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
+    {"finish_reason", &text, "the answer's; unless set, not looked at", nullptr},
+    {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
+    {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
+    {"calls", &positive, "how many calls it takes, the last of which is judged; 1 unless set", nullptr, false,
+     R"("maximum":1000)"},
+};
+inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType scenario_section() { return {"object", nullptr, &scenario_table}; }
+
+MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, scenario_table, nullptr);
+  if (reader.noted() > noted) return;
+  const auto text = [&](const char* key) {
+    return node.find(key) ? script_values::text_of(node.at(key)) : std::string();
+  };
+  const auto flag = [&](const char* key) { return node.find(key) && read_value<bool>(reader, node.at(key)); };
+  ScenarioDescription said;
+  said.name = script_values::name_of(node.at("name"));
+  said.group = text("group");
+  said.description = text("description");
+  said.reference = text("reference");
+  said.good_client = text("good_client");
+  const std::string expected = text("expected");
+  for (const auto one : {Scenario::Expected::error, Scenario::Expected::answer_or_error})
+    if (expected == to_string(one)) said.expected = one;
+  said.text = text("text");
+  said.sent = text("sent");
+  if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
+  said.finish_reason = text("finish_reason");
+  if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
+  said.needs_stream = flag("needs_stream");
+  said.needs_timeout = flag("needs_timeout");
+  if (node.find("calls")) said.calls = read_value<int>(reader, node.at("calls"));
+  static_cast<ScriptPlan*>(target)->scenario = std::move(said);
+}
+
+}  // namespace script_types
+
+namespace scenario_files {
+
+/// A script that is a scenario.
+class ScriptedScenario final : public ScenarioOfFile {
+ public:
+  explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
+      : plan_(std::move(plan)), document_(Access::make<ScriptDocument>(plan_)) {}
+
+  Options options(Options base) const override { return document_.options(std::move(base)); }
+  void mount(Gateway& gateway) const override { document_.mount(gateway); }
+  bool answered(const Exchange& exchange) const override {
+    if (!plan_->connections.empty() || (plan_->scenario.needs_stream && !exchange.chat().stream)) return false;
+    return std::any_of(plan_->stubs.begin(), plan_->stubs.end(),
+                       [&exchange](const ScriptedStub& stub) { return stub.plan.name == exchange.decision().detail; });
+  }
+
+ private:
+  std::shared_ptr<const ScriptPlan> plan_;
+  ScriptDocument document_;
+};
+
+/// Adds the scenario of a file, or notes why there is none.
+MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
+  ScriptSource source;
+  source.file = file;
+  Json document;
+  if (!script_files::read(file, source.text, problems) || !script_files::parse(source, document, problems)) return;
+  const auto plan = std::make_shared<ScriptPlan>();
+  plan->files.push_back(file);
+  std::vector<ScriptProblem> found;
+  ScriptReader reader(source, found, plan->gates);
+  script_documents::read_whole(reader, document, *plan);
+  const std::string& name = plan->scenario.name;
+  if (found.empty() && name.empty())
+    reader.note({"", "no scenario: \"scenario\" says what this script does to a client, and what a good client does"});
+  for (const Scenario& earlier : all)
+    if (!name.empty() && earlier.name() == name)
+      reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
+  for (ScriptedStub& stub : plan->stubs) {
+    stub.plan.of_catalogue = true;
+    if (stub.plan.name.empty()) stub.plan.name = name;
+  }
+  try {
+    script_documents::finish(plan, std::move(found));
+  } catch (const ScriptError& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    return;
+  }
+  all.emplace_back(std::make_shared<const ScenarioData>(
+      ScenarioData{plan->scenario, nullptr, std::make_shared<const ScriptedScenario>(plan)}));
+}
+
+}  // namespace scenario_files
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Catalogue::Catalogue(std::vector<Scenario> scenarios) : scenarios_(std::move(scenarios)) {}
+
+MOCK_GATEWAY_INLINE Catalogue Catalogue::read(const std::string& folder) {
+  std::vector<ScriptProblem> problems;
+  std::vector<Scenario> all;
+  for (const std::string& file : detail::script_files::expand({folder}, problems))
+    detail::scenario_files::add(file, all, problems);
+  if (!problems.empty()) throw ScriptError(std::move(problems));
+  return Catalogue(std::move(all));
+}
+
+MOCK_GATEWAY_INLINE Scenario Catalogue::scenario(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const Scenario& one : scenarios_) {
+    if (one.name() == name) return one;
+    names.push_back(one.name());
+  }
+  const std::string wanted = detail::text::printable(name, 100);
+  throw GatewayError("the catalogue has no scenario \"" + wanted + "\"" +
+                     detail::script_reading::suggestion(wanted, names));
+}
 
 }}  // namespace mock_gateway
 
@@ -31233,7 +31537,6 @@ MOCK_GATEWAY_INLINE void add(const ScriptSource& source, const Json& document, S
   read_whole(reader, document, plan);
 }
 
-/// The sources must still be there.
 MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
   if (problems.empty()) script_references::resolve(*plan, problems);
   std::vector<ScriptProblem> errors;
@@ -31385,7 +31688,7 @@ MOCK_GATEWAY_INLINE std::string ScriptProblem::to_string() const {
 
 MOCK_GATEWAY_INLINE ScriptError::ScriptError(std::vector<ScriptProblem> problems)
     : GatewayError(detail::script_documents::text_of(problems, "a script cannot be served")),
-      problems_(std::make_shared<const std::vector<ScriptProblem>>(std::move(problems))) {}
+      problems_(detail::share<const std::vector<ScriptProblem>>(std::move(problems))) {}
 MOCK_GATEWAY_INLINE ScriptError::ScriptError(const ScriptError&) = default;
 MOCK_GATEWAY_INLINE ScriptError& ScriptError::operator=(const ScriptError&) = default;
 MOCK_GATEWAY_INLINE ScriptError::~ScriptError() = default;
@@ -31425,7 +31728,7 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read(const std::vector<std::s
 }
 
 MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<std::string>& paths, detail::LoadedDocument* loaded) {
-  auto plan = std::make_shared<detail::ScriptPlan>();
+  auto plan = detail::share<detail::ScriptPlan>();
   if (loaded) {
     const std::lock_guard<std::mutex> lock(loaded->mutex);
     plan->gates = loaded->gates;
@@ -31445,7 +31748,7 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::read_again(const std::vector<
 }
 
 MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& document) {
-  auto plan = std::make_shared<detail::ScriptPlan>();
+  auto plan = detail::share<detail::ScriptPlan>();
   std::vector<ScriptProblem> problems;
   const detail::ScriptSource source;
   ScriptProblem unreadable = detail::script_documents::unreadable_part(document, "");
@@ -31506,7 +31809,7 @@ MOCK_GATEWAY_INLINE Options ScriptDocument::options(Options base) const {
 MOCK_GATEWAY_INLINE LoadedScript ScriptDocument::mount(Gateway& gateway) const {
   static std::atomic<std::uint64_t> owners{0};
   detail::GatewayState& state = detail::script_documents::require_serving(gateway);
-  const auto loaded = std::make_shared<detail::LoadedDocument>();
+  const auto loaded = detail::share<detail::LoadedDocument>();
   loaded->owner = ++owners;
   loaded->script = state.script;
   loaded->journal = state.journal;
@@ -31658,51 +31961,62 @@ MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode&
 
 // Faults.
 
-inline constexpr ScriptRow fault_rows[] = {
-    {"before_headers", &yes, "before the status line", nullptr},
-    {"after_headers", &yes, "the head is sent, the body not begun", nullptr},
-    {"after_events", &positive, "after the event of that number", nullptr},
-    {"after_tokens", &positive, "after the token of that number", nullptr},
-    {"after_bytes", &positive, "after so many bytes of the body", nullptr},
-    {"inside_event", &inside_event_type, "after so many bytes of an event: [event, bytes]", nullptr},
-    {"inside_character", &positive, "inside the first character of several bytes of that event", nullptr},
-    {"before_done", &yes, "after every event but [DONE]", nullptr},
-    {"at_end", &yes, "after the last event, before the body is terminated", nullptr},
-    {"effect", &effect, "what happens there", nullptr, true},
-};
-inline constexpr ScriptTable fault_table{
-    "fault", fault_rows, std::size(fault_rows),
-    R"("oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},{"required":["after_events"]},)"
-    R"({"required":["after_tokens"]},{"required":["after_bytes"]},{"required":["inside_event"]},)"
-    R"({"required":["inside_character"]},{"required":["before_done"]},{"required":["at_end"]}])"};
-
-MOCK_GATEWAY_INLINE ScriptType fault() { return {"object with a trigger and an effect", nullptr, &fault_table}; }
-
 MOCK_GATEWAY_INLINE ScriptType inside_event_type() {
   return {"[event, bytes]", R"({"type":"array","items":{"type":"integer","minimum":1},"minItems":2,"maxItems":2})"};
 }
 
-inline constexpr ScriptRow effect_rows[] = {
-    {"stall", &duration, "sends nothing for so long, then goes on", nullptr},
-    {"stall_at_gate", &name_text, "sends nothing until the gate of that name opens", nullptr},
-    {"garbage", &text, "this text in place of what would follow, then the connection ends", nullptr, false,
-     R"("minLength":1)"},
-    {"garbage_base64", &base64, "these bytes, likewise", nullptr},
-    {"error_event", &any, "an event with this data, then the end", nullptr},
-    {"error_event_failure", &failure, "an event with the body of a failure, then the end", nullptr},
-    {"wrong_content_length", &whole, "a Content-Length that is wrong by so many bytes", nullptr},
-};
-inline constexpr ScriptTable effect_table{
-    "effect", effect_rows, std::size(effect_rows),
-    R"("oneOf":[{"required":["stall"]},{"required":["stall_at_gate"]},{"required":["garbage"]},)"
-    R"({"required":["garbage_base64"]},{"required":["error_event"]},{"required":["error_event_failure"]},)"
-    R"({"required":["wrong_content_length"]}])"};
+MOCK_GATEWAY_INLINE void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead) {
+  const auto type_of = [](TriggerArgument argument) {
+    return argument == TriggerArgument::none    ? &yes
+           : argument == TriggerArgument::count ? &positive
+                                                : &inside_event_type;
+  };
+  for (const TriggerRow& trigger : faults::trigger_rows())
+    rows.push_back({trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead, "$trigger"});
+}
+
+MOCK_GATEWAY_INLINE ScriptType fault() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    add_trigger_rows(made, "");
+    made.push_back({"effect", &effect, "what happens there", nullptr, true});
+    return made;
+  }();
+  static const ScriptTable table{"fault", rows.data(), rows.size(), R"("oneOf":["$trigger"])"};
+  return {"object with a trigger and an effect", nullptr, &table};
+}
+
+MOCK_GATEWAY_INLINE ScriptType (*type_of(EffectArgument argument))() {
+  switch (argument) {
+    case EffectArgument::duration: return &duration;
+    case EffectArgument::gate: return &name_text;
+    case EffectArgument::bytes: return &text;
+    case EffectArgument::base64: return &base64;
+    case EffectArgument::json: return &any;
+    case EffectArgument::failure: return &failure;
+    case EffectArgument::difference: return &whole;
+  }
+  return &any;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> effect_names() {
+  std::vector<std::string> names;
+  for (const EffectRow& row : faults::effect_rows())
+    if (!row.has(EffectTraits::needs_argument)) names.emplace_back(row.name);
+  return names;
+}
 
 MOCK_GATEWAY_INLINE ScriptType effect() {
-  return {"name, or object with one key",
-          R"({"anyOf":[{"enum":["close_connection","reset_connection","half_close","truncate","stall","skip_event",)"
-          R"("duplicate_event"]},"$rows"]})",
-          &effect_table};
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    for (const EffectForm& form : faults::effect_forms()) {
+      const char* const limits = form.argument == EffectArgument::bytes ? R"("minLength":1)" : "";
+      made.push_back({form.key, type_of(form.argument), form.help, nullptr, false, limits, "", "$effect"});
+    }
+    return made;
+  }();
+  static const ScriptTable table{"effect", rows.data(), rows.size(), R"("oneOf":["$effect"])"};
+  return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &table, &effect_names};
 }
 
 // Faults of connections.
@@ -31762,66 +32076,56 @@ MOCK_GATEWAY_INLINE Failure read_failure(ScriptReader& reader, const ScriptNode&
 
 MOCK_GATEWAY_INLINE Trigger read_trigger(ScriptReader& reader, const ScriptNode& node) {
   const std::string_view key =
-      script_reading::only_key(node,
-                               {"before_headers", "after_headers", "after_events", "after_tokens", "after_bytes",
-                                "inside_event", "inside_character", "before_done", "at_end"},
-                               "a fault");
+      script_reading::only_key(node, script_types::fault().table->keys_of("$trigger"), "a fault");
   const ScriptNode value = node.at(key.data());
-  if (key == "inside_event") {
+  const Rows<TriggerRow> rows = faults::trigger_rows();
+  const auto row = std::find_if(rows.begin(), rows.end(), [key](const TriggerRow& one) { return key == one.name; });
+  if (row->argument == TriggerArgument::count)
+    return faults::trigger(row->kind, read_value<std::size_t>(reader, value));
+  if (row->argument == TriggerArgument::event_and_byte) {
     script_values::require_list(value, 2, "[event, bytes]");
     for (std::size_t index = 0; index < 2; ++index)
       if (read_value<std::size_t>(reader, value.element(index)) == 0)
         script_reading::fail_expected(value.element(index), "a whole number from 1 on");
-    return inside_event(read_value<std::size_t>(reader, value.element(0)),
-                        read_value<std::size_t>(reader, value.element(1)));
+    return faults::trigger(row->kind, read_value<std::size_t>(reader, value.element(0)),
+                           read_value<std::size_t>(reader, value.element(1)));
   }
-  if (key == "after_events") return after_events(read_value<std::size_t>(reader, value));
-  if (key == "after_tokens") return after_tokens(read_value<std::size_t>(reader, value));
-  if (key == "after_bytes") return after_bytes(read_value<std::size_t>(reader, value));
-  if (key == "inside_character") return inside_character(read_value<std::size_t>(reader, value));
   script_values::require_yes(value);
-  if (key == "before_headers") return before_headers();
-  if (key == "after_headers") return after_headers();
-  return key == "before_done" ? before_done() : at_end();
+  return faults::trigger(row->kind);
+}
+
+MOCK_GATEWAY_INLINE Effect read_effect_with(ScriptReader& reader, const ScriptNode& node, const EffectForm& form) {
+  switch (form.argument) {
+    case EffectArgument::duration: return faults::effect(form.kind, read_value<Duration>(reader, node));
+    case EffectArgument::gate: return faults::effect(form.kind, reader.gate(script_values::name_of(node)));
+    case EffectArgument::bytes: return faults::effect(form.kind, script_values::text_of(node));
+    case EffectArgument::base64: return faults::effect(form.kind, script_values::decode_base64(node));
+    case EffectArgument::json: return faults::effect(form.kind, node.value);
+    case EffectArgument::failure: return faults::effect(form.kind, script_types::bare_failure(reader, node));
+    case EffectArgument::difference: return faults::effect(form.kind, read_value<std::int64_t>(reader, node));
+  }
+  return faults::effect(form.kind);
 }
 
 MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    switch (script_values::one_of(node, {"close_connection", "reset_connection", "half_close", "truncate", "stall",
-                                         "skip_event", "duplicate_event"})) {
-      case 0: return close_connection();
-      case 1: return reset_connection();
-      case 2: return half_close();
-      case 3: return truncate();
-      case 4: return stall();
-      case 5: return skip_event();
-      default: return duplicate_event();
-    }
+    const std::vector<std::string> names = script_types::effect_names();
+    const std::string& name = names[script_values::one_of(node, names)];
+    const Rows<EffectRow> rows = faults::effect_rows();
+    return faults::effect(
+        std::find_if(rows.begin(), rows.end(), [&name](const EffectRow& row) { return name == row.name; })->kind);
   }
   if (!node.value.is_object())
     script_reading::fail_expected(node, "the name of an effect, or an object such as {\"stall\": \"2s\"}");
+  const ScriptTable& table = *script_types::effect().table;
   const std::size_t noted = reader.noted();
-  reader.read_object(node, script_types::effect_table, nullptr);
+  reader.read_object(node, table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
-  const std::string_view key = script_reading::only_key(node,
-                                                        {"stall", "stall_at_gate", "garbage", "garbage_base64",
-                                                         "error_event", "error_event_failure", "wrong_content_length"},
-                                                        "an effect");
-  const ScriptNode value = node.at(key.data());
-  if (key == "stall") return stall(read_value<Duration>(reader, value));
-  if (key == "stall_at_gate") return stall(reader.gate(script_values::name_of(value)));
-  if (key == "garbage") return garbage(script_values::text_of(value));
-  if (key == "garbage_base64") return garbage(script_values::decode_base64(value));
-  if (key == "error_event") return error_event(value.value);
-  if (key == "error_event_failure") return error_event(script_types::bare_failure(reader, value));
-  return wrong_content_length(read_value<std::int64_t>(reader, value));
-}
-
-MOCK_GATEWAY_INLINE std::optional<DrawnTrigger> read_drawn_trigger(ScriptReader& reader, const ScriptNode& node) {
-  if (node.find("at_any_event")) return at_any_event(read_value<std::size_t>(reader, node.at("at_any_event")));
-  if (node.find("at_any_token")) return at_any_token(read_value<std::size_t>(reader, node.at("at_any_token")));
-  if (node.find("at_any_byte")) return at_any_byte(read_value<std::size_t>(reader, node.at("at_any_byte")));
-  return std::nullopt;
+  const std::string_view key = script_reading::only_key(node, table.keys_of("$effect"), "an effect");
+  const Rows<EffectForm> forms = faults::effect_forms();
+  return read_effect_with(
+      reader, node.at(key.data()),
+      *std::find_if(forms.begin(), forms.end(), [key](const EffectForm& form) { return key == form.key; }));
 }
 
 MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
@@ -32078,7 +32382,7 @@ MOCK_GATEWAY_INLINE void set_clock(ScriptReader&, const ScriptNode& node, void* 
   }
 }
 
-MOCK_GATEWAY_INLINE ScriptType profile() { return {"name of a profile", R"({"enum":["documented","openai","dashscope","deepseek"]})"}; }
+MOCK_GATEWAY_INLINE ScriptType profile() { return {"name of a profile", R"({"enum":"$names"})", nullptr, &profile_names}; }
 
 MOCK_GATEWAY_INLINE void set_profile(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::one_of(node, profile_names());
@@ -32617,51 +32921,30 @@ inline constexpr ScriptTable pace_table{"pace", pace_rows, std::size(pace_rows),
 
 MOCK_GATEWAY_INLINE ScriptType pace() { return {"pace", nullptr, &pace_table}; }
 
-template <class V>
-using DialectSetter = SseDialect (SseDialect::*)(V) const;
-
-template <class V, DialectSetter<V> Setter>
-void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+MOCK_GATEWAY_INLINE void set_dialect(ScriptReader& reader, const ScriptNode& node, void* target) {
+  SseDialect& dialect = *static_cast<SseDialect*>(target);
+  for (const DialectRow& row : DialectRow::all()) {
+    if (node.key() != row.name) continue;
+    if (row.member.flag) dialect.*row.member.flag = read_value<bool>(reader, node);
+    if (row.member.text) dialect.*row.member.text = read_value<std::string>(reader, node);
+    if (row.member.duration) dialect.*row.member.duration = read_value<Duration>(reader, node);
+    if (row.member.optional_duration) dialect.*row.member.optional_duration = read_value<Duration>(reader, node);
+  }
 }
 
-MOCK_GATEWAY_INLINE void set_retry(ScriptReader& reader, const ScriptNode& node, void* target) {
-  auto& dialect = *static_cast<SseDialect*>(target);
-  dialect = dialect.retry(read_value<Duration>(reader, node));
+MOCK_GATEWAY_INLINE ScriptType dialect() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made;
+    for (const DialectRow& row : DialectRow::all()) {
+      const auto type = row.member.flag ? &boolean : row.member.text ? &text : &duration;
+      const char* const limits = row.is_line_end ? R"("enum":["\n","\r\n","\r"])" : "";
+      made.push_back({row.name, type, row.help, &set_dialect, false, limits});
+    }
+    return made;
+  }();
+  static const ScriptTable table{"sse", rows.data(), rows.size()};
+  return {"dialect", nullptr, &table};
 }
-
-inline constexpr ScriptRow dialect_rows[] = {
-    {"line_end", &text, R"(what ends a line; "\n" unless set)", &set_dialect<std::string, &SseDialect::line_end>, false,
-     R"("enum":["\n","\r\n","\r"])"},
-    {"space_after_colon", &boolean, "whether a space follows the colon of a field; true unless set",
-     &set_dialect<bool, &SseDialect::space_after_colon>},
-    {"done", &boolean, "whether `data: [DONE]` ends the stream; true unless set",
-     &set_dialect<bool, &SseDialect::done>},
-    {"content_type", &text, "the Content-Type of the reply; empty: no such header",
-     &set_dialect<std::string, &SseDialect::content_type>},
-    {"byte_order_mark", &boolean, "whether the stream begins with a byte order mark; false unless set",
-     &set_dialect<bool, &SseDialect::byte_order_mark>},
-    {"event", &text, "the `event:` field of each event; empty: none", &set_dialect<std::string, &SseDialect::event>},
-    {"ids", &boolean, "whether each event has an `id:` field, its number; false unless set",
-     &set_dialect<bool, &SseDialect::ids>},
-    {"retry", &duration, "the `retry:` field of the first event, in whole milliseconds", &set_retry},
-    {"multi_line_data", &boolean, "whether JSON objects are written as three lines of data; false unless set",
-     &set_dialect<bool, &SseDialect::multi_line_data>},
-    {"comment", &text, "a comment before each event; empty: none", &set_dialect<std::string, &SseDialect::comment>},
-    {"ping_every", &duration, "a ping each time so much has passed while the reply waits",
-     &set_dialect<Duration, &SseDialect::ping_every>},
-    {"ping", &text, "the lines of a ping; `: ping` unless set", &set_dialect<std::string, &SseDialect::ping>},
-    {"final_blank_line", &boolean, "whether a blank line follows the last event; true unless set",
-     &set_dialect<bool, &SseDialect::final_blank_line>},
-    {"after_done", &text, "the data of one more event, after [DONE]; empty: none",
-     &set_dialect<std::string, &SseDialect::after_done>},
-    {"open_after_done", &boolean, "whether the body stays open after the last event; false unless set",
-     &set_dialect<bool, &SseDialect::open_after_done>},
-    {"gzip", &boolean, "whether the body is compressed; false unless set", &set_dialect<bool, &SseDialect::gzip>},
-};
-inline constexpr ScriptTable dialect_table{"sse", dialect_rows, std::size(dialect_rows)};
-
-MOCK_GATEWAY_INLINE ScriptType dialect() { return {"dialect", nullptr, &dialect_table}; }
 
 inline constexpr ScriptRow usage_rows[] = {
     {"prompt_tokens", &count, "`prompt_tokens`", nullptr, true},
@@ -32674,47 +32957,26 @@ inline constexpr ScriptTable usage_table{"usage", usage_rows, std::size(usage_ro
 
 MOCK_GATEWAY_INLINE ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
 
-template <Acceptance (Acceptance::*Setter)(bool) const>
-void accept(ScriptReader& reader, const ScriptNode& node, void* target) {
-  SetBy<Setter>::apply(reader, node, target);
+MOCK_GATEWAY_INLINE void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const bool accepted = read_value<bool>(reader, node);
+  for (const ExtensionRow& row : extensions)
+    if (node.key() == row.name) row.set(*static_cast<Acceptance*>(target), accepted);
 }
 
-inline constexpr ScriptRow acceptance_rows[] = {
-    {"base", &text, "where the switches start: strict, default, lenient or openai", nullptr, false,
-     R"("enum":["strict","default","lenient","openai"])"},
-    {"bearer_in_any_case", &boolean, "`Authorization: bearer`", &accept<&Acceptance::bearer_in_any_case>},
-    {"unknown_fields", &boolean, "fields that the documentation does not list", &accept<&Acceptance::unknown_fields>},
-    {"tool_role", &boolean, "messages of role tool", &accept<&Acceptance::tool_role>},
-    {"developer_role", &boolean, "messages of role developer", &accept<&Acceptance::developer_role>},
-    {"null_content_with_tool_calls", &boolean, "no content in a message with tool calls",
-     &accept<&Acceptance::null_content_with_tool_calls>},
-    {"text_parts", &boolean, "content as a list of text parts", &accept<&Acceptance::text_parts>},
-    {"other_parts", &boolean, "content parts of other types", &accept<&Acceptance::other_parts>},
-    {"tool_calls_in_messages", &boolean, "tool_calls in assistant messages",
-     &accept<&Acceptance::tool_calls_in_messages>},
-    {"stop_as_string", &boolean, "stop as a plain string", &accept<&Acceptance::stop_as_string>},
-    {"tool_choice_required", &boolean, "tool_choice \"required\"", &accept<&Acceptance::tool_choice_required>},
-    {"allowed_tools", &boolean, "tool_choice of type allowed_tools", &accept<&Acceptance::allowed_tools>},
-    {"json_schema_without_schema", &boolean, "response_format json_schema without schema",
-     &accept<&Acceptance::json_schema_without_schema>},
-    {"custom_tools", &boolean, "tools of type custom", &accept<&Acceptance::custom_tools>},
-    {"max_completion_tokens", &boolean, "max_completion_tokens", &accept<&Acceptance::max_completion_tokens>},
-    {"logprobs", &boolean, "logprobs and top_logprobs", &accept<&Acceptance::logprobs>},
-    {"null_as_absent", &boolean, "null for an optional field", &accept<&Acceptance::null_as_absent>},
-    {"stream_options_without_stream", &boolean, "stream_options without stream",
-     &accept<&Acceptance::stream_options_without_stream>},
-    {"model_by_id", &boolean, "GET /v1/models/{id}", &accept<&Acceptance::model_by_id>},
-    {"content_type_parameters", &boolean, "parameters of the content type",
-     &accept<&Acceptance::content_type_parameters>},
-    {"json_as_form", &boolean, "JSON sent as a form, as curl -d does", &accept<&Acceptance::json_as_form>},
-    {"anything_with_model_and_messages", &boolean, "any JSON with model and messages",
-     &accept<&Acceptance::anything_with_model_and_messages>},
-};
-inline constexpr ScriptTable acceptance_table{"acceptance", acceptance_rows, std::size(acceptance_rows)};
+MOCK_GATEWAY_INLINE const ScriptTable& acceptance_table() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
+                                 false, R"("enum":["strict","default","lenient","openai"])"}};
+    for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
+    return made;
+  }();
+  static const ScriptTable table{"acceptance", rows.data(), rows.size()};
+  return table;
+}
 
 MOCK_GATEWAY_INLINE ScriptType acceptance() {
   return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
-          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table};
+          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table()};
 }
 
 MOCK_GATEWAY_INLINE Acceptance acceptance_named(const ScriptNode& node) {
@@ -32785,7 +33047,7 @@ MOCK_GATEWAY_INLINE Pace read_as(As<Pace>, ScriptReader& reader, const ScriptNod
 
 MOCK_GATEWAY_INLINE SseDialect read_as(As<SseDialect>, ScriptReader& reader, const ScriptNode& node) {
   SseDialect dialect;
-  reader.read_object(node, script_types::dialect_table, &dialect);
+  reader.read_object(node, *script_types::dialect().table, &dialect);
   return dialect;
 }
 
@@ -32805,7 +33067,7 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
     script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
-  reader.read_object(node, script_types::acceptance_table, &acceptance);
+  reader.read_object(node, script_types::acceptance_table(), &acceptance);
   return acceptance;
 }
 
@@ -32844,8 +33106,7 @@ MOCK_GATEWAY_INLINE bool names_secret(std::string_view name) {
 
 MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string& what) {
   // A key may be all digits.
-  const std::string name = node.pointer.substr(node.pointer.rfind('/') + 1);
-  const bool is_secret = node.value.is_number() && names_secret(name);
+  const bool is_secret = node.value.is_number() && names_secret(node.key());
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
@@ -33116,6 +33377,13 @@ MOCK_GATEWAY_INLINE const ScriptRow* ScriptTable::find(const std::string& key) c
   for (const ScriptRow* row = rows; row != rows + count; ++row)
     if (key == row->name) return row;
   return beside ? beside().find(key) : nullptr;
+}
+
+MOCK_GATEWAY_INLINE std::vector<const char*> ScriptTable::keys_of(std::string_view group) const {
+  std::vector<const char*> keys;
+  for (const ScriptRow* row = rows; row != rows + count; ++row)
+    if (group == row->group) keys.push_back(row->name);
+  return keys;
 }
 
 MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
@@ -33854,13 +34122,13 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
-  const auto& data = Access::shared_data(found);
-  if (data->row.faults || data->row.first)
+  const ScenarioRow* const row = Access::data(found).row;
+  if (row->faults || row->first)
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
-  return std::make_shared<const ReplyFunction>(
-      [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
+  return share<const ReplyFunction>(
+      [row](const ChatRequest& chat) { return chat.stream ? row->stream_reply() : row->plain_reply(); });
 }
 
 /// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
@@ -33926,8 +34194,17 @@ MOCK_GATEWAY_INLINE void require_alone(const ScriptNode& node, std::string_view 
 
 }  // namespace script_types
 
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
+  Reply reply = script_types::silent_reply();
+  script_types::set_tool_calls(reader, node, &reply);
+  std::vector<wire::ToolCall> calls;
+  for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
+    calls.push_back({call.id, call.name, call.arguments});
+  return calls;
+}
+
 MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
-  if (node.value.is_string()) return std::make_shared<const Reply>(node.value.get<std::string>());
+  if (node.value.is_string()) return share<const Reply>(node.value.get<std::string>());
   if (!node.value.is_object()) script_reading::fail_expected(node, "a text, or an object");
   const std::size_t noted = reader.noted();
   const std::string_view kind = script_types::kind_of(node);
@@ -33954,7 +34231,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   Reply reply = script_types::bare_reply(reader, node, kind);
   reader.read_object(node, script_types::reply_table, &reply);
   if (reader.noted() > noted) throw ScriptMistake();
-  return std::make_shared<const Reply>(std::move(reply));
+  return share<const Reply>(std::move(reply));
 }
 
 }  // namespace detail
@@ -33970,14 +34247,36 @@ namespace script_schemas {
 
 MOCK_GATEWAY_INLINE Json read(const std::string& text) { return read_json(text); }
 
-/// Puts `rows` wherever "$rows" stands.
-MOCK_GATEWAY_INLINE void put_rows(Json& schema, const Json& rows) {
-  if (schema == "$rows") {
-    schema = rows;
+/// Puts `part` wherever `name` stands.
+MOCK_GATEWAY_INLINE void put(Json& schema, const char* name, const Json& part) {
+  if (schema == name) {
+    schema = part;
     return;
   }
   if (!schema.is_structured()) return;
-  for (Json& part : schema) put_rows(part, rows);
+  for (Json& inner : schema) put(inner, name, part);
+}
+
+/// The rules of a table, with its keys in place of their groups.
+MOCK_GATEWAY_INLINE Json with_keys(const Json& rules, const ScriptTable& table) {
+  if (rules.is_array()) {
+    Json made = Json::array();
+    for (const Json& rule : rules) {
+      std::vector<const char*> keys;
+      if (rule.is_string()) keys = table.keys_of(rule.get_ref<const std::string&>());
+      for (const char* key : keys) made.push_back(Json{{"required", {key}}});
+      if (keys.empty()) made.push_back(with_keys(rule, table));
+    }
+    return made;
+  }
+  if (!rules.is_object()) return rules;
+  Json made = Json::object();
+  for (const auto& [name, rule] : rules.get_ref<const Json::object_t&>()) {
+    const std::vector<const char*> keys = table.keys_of(name);
+    for (const char* key : keys) made[key] = rule;
+    if (keys.empty()) made[name] = with_keys(rule, table);
+  }
+  return made;
 }
 
 Json object_of(const ScriptTable& table);
@@ -34011,7 +34310,8 @@ MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>&
 
 MOCK_GATEWAY_INLINE Json whole(const ScriptType& type) {
   Json schema = type.schema ? read(type.schema) : Json("$rows");
-  if (type.table) put_rows(schema, object_of(*type.table));
+  if (type.table) put(schema, "$rows", object_of(*type.table));
+  if (type.names) put(schema, "$names", type.names());
   return schema;
 }
 
@@ -34024,7 +34324,7 @@ MOCK_GATEWAY_INLINE Json schema_of(const ScriptRow& row) {
   if (schema.is_null()) schema = whole(row.type());
   if (!schema.is_object()) schema = Json::object();
   if (*row.limits) schema.update(read("{" + std::string(row.limits) + "}"));
-  if (*row.text) schema["description"] = row.text;
+  if (*row.text) schema["description"] = std::string(row.lead) + row.text;
   return schema;
 }
 
@@ -34051,7 +34351,7 @@ MOCK_GATEWAY_INLINE Json object_of(const ScriptTable& table) {
   schema["patternProperties"]["^x-"] = true;
   schema["additionalProperties"] = false;
   if (!required.empty()) schema["required"] = std::move(required);
-  if (*table.rules) schema.update(read("{" + std::string(table.rules) + "}"));
+  if (*table.rules) schema.update(with_keys(read("{" + std::string(table.rules) + "}"), table));
   return schema;
 }
 
@@ -34380,23 +34680,13 @@ MOCK_GATEWAY_INLINE ScriptType interim() {
           R"({"type":"object","required":["early_hints"]}]}]})"};
 }
 
-inline constexpr ScriptRow chaos_rows[] = {
+inline constexpr ScriptRow chaos_kind_rows[] = {
     {"failure", &failure, "answers with a failure; its setters stand beside it", nullptr},
     {"pace", &pace, "slows the reply", nullptr},
     {"interim", &interim, "\"unsolicited_continue\" or early_hints in front of the reply", nullptr},
     {"effect", &effect, "what breaks the reply; a trigger stands beside it", nullptr},
-    {"before_headers", &yes, "trigger: before the status line", nullptr},
-    {"after_headers", &yes, "trigger: the head is sent, the body not begun", nullptr},
-    {"after_events", &positive, "trigger: after the event of that number", nullptr},
-    {"after_tokens", &positive, "trigger: after the token of that number", nullptr},
-    {"after_bytes", &positive, "trigger: after so many bytes of the body", nullptr},
-    {"inside_event", &inside_event_type, "trigger: after so many bytes of an event: [event, bytes]", nullptr},
-    {"inside_character", &positive, "trigger: inside the first character of several bytes of that event", nullptr},
-    {"before_done", &yes, "trigger: after every event but [DONE]", nullptr},
-    {"at_end", &yes, "trigger: after the last event, before the body is terminated", nullptr},
-    {"at_any_event", &positive, "trigger, drawn from the first so many events", nullptr},
-    {"at_any_token", &positive, "trigger, drawn from the first so many tokens", nullptr},
-    {"at_any_byte", &positive, "trigger, drawn from the first so many bytes", nullptr},
+};
+inline constexpr ScriptRow chaos_setter_rows[] = {
     {"probability", &number, "strikes with this probability", &SetBy<&Chaos::probability>::apply, false,
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
@@ -34404,28 +34694,28 @@ inline constexpr ScriptRow chaos_rows[] = {
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
 };
-inline constexpr ScriptTable chaos_table{
-    "chaos", chaos_rows, std::size(chaos_rows),
+inline constexpr const char* chaos_rules =
     R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
-    R"({"required":["effect"],"oneOf":[{"required":["before_headers"]},{"required":["after_headers"]},)"
-    R"({"required":["after_events"]},{"required":["after_tokens"]},{"required":["after_bytes"]},)"
-    R"({"required":["inside_event"]},{"required":["inside_character"]},{"required":["before_done"]},)"
-    R"({"required":["at_end"]},{"required":["at_any_event"]},{"required":["at_any_token"]},)"
-    R"({"required":["at_any_byte"]}]}],"dependentRequired":{"headers":["failure"],)"
-    R"("before_headers":["effect"],"after_headers":["effect"],)"
-    R"("after_events":["effect"],"after_tokens":["effect"],"after_bytes":["effect"],"inside_event":["effect"],)"
-    R"("inside_character":["effect"],"before_done":["effect"],"at_end":["effect"],"at_any_event":["effect"],)"
-    R"("at_any_token":["effect"],"at_any_byte":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
+    R"({"required":["effect"],"oneOf":["$trigger"]}],"dependentRequired":{"headers":["failure"],)"
+    R"("$trigger":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
     R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
     R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
-    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})",
-    &failure_setters};
+    R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})";
 
-MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table}; }
+MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
+  static const std::vector<ScriptRow> rows = [] {
+    std::vector<ScriptRow> made(std::begin(chaos_kind_rows), std::end(chaos_kind_rows));
+    add_trigger_rows(made, "trigger: ");
+    for (const DrawnTriggerRow& drawn : drawn_triggers)
+      made.push_back({drawn.name, &positive, drawn.help, nullptr, false, "", "", "$trigger"});
+    made.insert(made.end(), std::begin(chaos_setter_rows), std::end(chaos_setter_rows));
+    return made;
+  }();
+  static const ScriptTable table{"chaos", rows.data(), rows.size(), chaos_rules, &failure_setters};
+  return table;
+}
 
-inline constexpr const char* chaos_triggers[] = {"before_headers", "after_headers", "after_events",     "after_tokens",
-                                                 "after_bytes",    "inside_event",  "inside_character", "before_done",
-                                                 "at_end",         "at_any_event",  "at_any_token",     "at_any_byte"};
+MOCK_GATEWAY_INLINE ScriptType chaos_section() { return {"list of rules", R"({"type":"array","items":"$rows"})", &chaos_table()}; }
 
 /// What slows a reply or stands in front of it.
 MOCK_GATEWAY_INLINE Chaos chaos_around(ScriptReader& reader, const ScriptNode& node, std::string_view kind) {
@@ -34451,14 +34741,17 @@ MOCK_GATEWAY_INLINE Chaos bare_chaos(ScriptReader& reader, const ScriptNode& nod
     require_no_failure_key(node, true);
     if (node.find("headers")) script_reading::fail(node.at("headers"), "\"headers\" belongs beside \"failure\"");
   }
-  for (const char* key : chaos_triggers)
+  const std::vector<const char*> triggers = chaos_table().keys_of("$trigger");
+  for (const char* key : triggers)
     if (kind != "effect" && node.find(key))
       script_reading::fail(node.at(key), std::string("\"") + key + "\" belongs beside \"effect\"");
   if (kind == "failure") return Chaos(with_headers(reader, node, read_failure(reader, node)));
   if (kind == "pace" || kind == "interim") return chaos_around(reader, node, kind);
   const Effect struck = read_effect(reader, node.at("effect"));
-  script_reading::only_key(node, {std::begin(chaos_triggers), std::end(chaos_triggers)}, "a rule with an effect");
-  if (const std::optional<DrawnTrigger> drawn = read_drawn_trigger(reader, node)) return Chaos(*drawn, struck);
+  script_reading::only_key(node, triggers, "a rule with an effect");
+  for (const DrawnTriggerRow& drawn : drawn_triggers)
+    if (node.find(drawn.name))
+      return Chaos(DrawnTrigger(drawn.kind, read_value<std::size_t>(reader, node.at(drawn.name))), struck);
   return Chaos(read_trigger(reader, node), struck);
 }
 
@@ -34467,10 +34760,10 @@ MOCK_GATEWAY_INLINE void add_chaos(ScriptReader& reader, const ScriptNode& node,
   const std::size_t noted = reader.noted();
   // Keys and limits come first: what a rule is, is read only when they are right.
   Chaos any_rule((server_error()));
-  reader.read_object(node, chaos_table, &any_rule);
+  reader.read_object(node, chaos_table(), &any_rule);
   if (reader.noted() > noted) return;
   Chaos rule = bare_chaos(reader, node);
-  reader.read_object(node, chaos_table, &rule);
+  reader.read_object(node, chaos_table(), &rule);
   if (node.find("when")) {
     for (const Matcher& matcher : read_matchers(reader, node.at("when"))) rule = rule.when(matcher);
   }
@@ -34566,6 +34859,7 @@ inline constexpr ScriptRow document_rows[] = {
     {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
     {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
     {"states", &machine_states, "where state machines start", &add_states},
+    {"scenario", &scenario_section, "what makes the script a scenario of a catalogue", &read_scenario_section},
 };
 inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};
 
@@ -35480,260 +35774,265 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 
 // Contents, by line:
 //     49  Interface
-//     72    core/version.hpp
-//    104    core/json.hpp
-//    119    core/source_location.hpp
-//    138    core/duration.hpp
-//    150    core/shared.hpp
-//    190    core/forward.hpp
-//    256    gateway/gateway.hpp
-//    441    gateway/chat_script.hpp
-//    595    model/range.hpp
-//    630    script/matcher.hpp
-//    711    script/matchers.hpp
-//    839    model/reply.hpp
-//   1206    model/received_request.hpp
-//   1281    model/failure.hpp
-//   1391    core/wait.hpp
-//   1419    core/clock.hpp
-//   1529    model/fault.hpp
-//   1699    model/hold.hpp
-//   1743    model/pace.hpp
-//   1910    model/sse_dialect.hpp
+//     71    core/version.hpp
+//    103    core/json.hpp
+//    118    core/source_location.hpp
+//    137    core/duration.hpp
+//    149    core/shared.hpp
+//    196    core/forward.hpp
+//    262    gateway/gateway.hpp
+//    447    gateway/chat_script.hpp
+//    601    model/range.hpp
+//    636    script/matcher.hpp
+//    717    script/matchers.hpp
+//    845    model/reply.hpp
+//   1211    model/received_request.hpp
+//   1280    model/failure.hpp
+//   1389    core/wait.hpp
+//   1417    core/clock.hpp
+//   1527    model/fault.hpp
+//   1697    model/hold.hpp
+//   1741    model/pace.hpp
+//   1900    model/sse_dialect.hpp
 //   2017    model/writes.hpp
 //   2048    model/http_reply.hpp
-//   2119    model/connection_fault.hpp
-//   2220    evidence/journal.hpp
-//   2480    evidence/sent_answer.hpp
-//   2561    script/near_miss.hpp
-//   2607    evidence/verification.hpp
-//   2739    model/finding.hpp
-//   2781    evidence/review.hpp
-//   2902    model/operation.hpp
-//   2931    keys/api_key.hpp
-//   3019    keys/keys.hpp
-//   3075    model/profile.hpp
-//   3107    model/tokenizer.hpp
-//   3119    gateway/options.hpp
-//   3245    model/acceptance.hpp
-//   3415    model/chat_request.hpp
-//   3576    script/scope.hpp
-//   3622    script/failure_scope.hpp
-//   3660    script/chaos.hpp
-//   3760    gateway/sweep.hpp
-//   3908    gateway/catalogue.hpp
-//   4074    core/error.hpp
-//   4089    document/script_document.hpp
-//   4229    evidence/evidence_json.hpp
-//   4251    core/printed.hpp
-//   4285    core/reporter.hpp
-//   4371  Implementation
-//   4428    core/text.hpp
-//   4541    core/random.hpp
-//   4575    core/json_reader.hpp
-//   4634    core/json_pointer.hpp
-//   4653    core/calendar.hpp
-//   4690    core/access.hpp
-//   4744    core/timeline.hpp
-//   4906    core/process.hpp
-//   4933    core/warning.hpp
-//   4945    model/profile_traits.hpp
-//   5054    model/checks.hpp
-//   5073    model/reply_data.hpp
-//   5143    model/request_error.hpp
-//   5159    model/chat_parser.hpp
-//   5180    model/finding_kinds.hpp
-//   5247    model/reply_checks.hpp
-//   5284    model/chat_fields.hpp
-//   5335    model/chat_reader.hpp
-//   5433    keys/secrets.hpp
-//   5482    keys/key_store.hpp
-//   5636    answer/bodies.hpp
-//   5665    answer/events.hpp
-//   5715    answer/tokens.hpp
-//   5794    answer/completion.hpp
-//   5905    answer/completion_json.hpp
-//   5942    answer/completion_events.hpp
-//   6012    answer/words.hpp
-//   6029    answer/default_reply.hpp
-//   6047    answer/schema_pattern.hpp
-//   6146    answer/schema_instance.hpp
-//   6170    answer/occurrences.hpp
-//   6195    answer/schema_checker.hpp
-//   6292    script/matcher_node.hpp
-//   6401    script/script.hpp
-//   6678    script/chaos_plan.hpp
-//   6712    script/chaos_rules.hpp
-//   6794    script/connection_faults.hpp
-//   6852    script/forced_failures.hpp
-//   6901    script/hiding.hpp
-//   6944    script/excerpts.hpp
-//   6972    script/json_comparison.hpp
-//   7001    script/matcher_leaf.hpp
-//   7034    delivery/gzip.hpp
-//   7062    delivery/framing.hpp
-//   7113    delivery/outlet.hpp
-//   7173    delivery/pace_schedule.hpp
-//   7217    delivery/kept_answer.hpp
-//   7315    delivery/progress.hpp
-//   7415    delivery/delivery.hpp
-//   7596    delivery/waits.hpp
-//   7703    evidence/kept_problems.hpp
-//   7775    evidence/record.hpp
-//   8038    evidence/gateway_parts.hpp
-//   8059    evidence/review_parts.hpp
-//   8113    evidence/diagnosis.hpp
-//   8185    evidence/gateway_problems.hpp
-//   8290    evidence/redaction.hpp
-//   8311    http/sockets.hpp
-//   8429    http/connection.hpp
-//   8664    http/request_reader.hpp
-//   8721    http/server.hpp
-//   8785    http/turned_away.hpp
-//   8841    http/acceptor.hpp
-//   8894    http/compatibility.hpp
-//   8906    http/workers.hpp
-//   8971    http/response.hpp
-//   8989    serve/asked_requests.hpp
-//   9071    serve/operations.hpp
-//   9127    serve/gateway_state.hpp
-//   9188    serve/served_request.hpp
-//   9329    serve/runner.hpp
-//   9377    serve/connection_loop.hpp
-//   9405    serve/request_checks.hpp
-//   9430    serve/tester_code.hpp
-//   9489    serve/explanation.hpp
-//   9514    gateway/option_values.hpp
-//   9571    gateway/catalogue_entries.hpp
-//   9767    gateway/sweep_run.hpp
-//   9794    document/loaded_document.hpp
-//   9829    document/script_reader.hpp
-//  10020    document/script_files.hpp
-//  10041    document/script_references.hpp
-//  10079    document/script_sections.hpp
-//  10201    document/script_values.hpp
-//  10335    core/calendar.cpp
-//  10447    core/clock.cpp
-//  11030    core/json_pointer.cpp
-//  11089    core/json_reader.cpp
-//  11414    core/process.cpp
-//  11440    core/random.cpp
-//  11497    core/reporter.cpp
-//  11582    core/source_location.cpp
-//  11598    core/text.cpp
-//  11950    core/wait.cpp
-//  11962    core/warning.cpp
-//  11978    model/acceptance.cpp
-//  12048    model/chat_fields.cpp
-//  12192    model/chat_messages.cpp
-//  12397    model/chat_reader.cpp
-//  12789    model/chat_request.cpp
-//  12902    model/checks.cpp
-//  12942    model/connection_fault.cpp
-//  13036    model/failure.cpp
-//  13216    model/fault.cpp
-//  13349    model/finding.cpp
-//  13376    model/hold.cpp
-//  13398    model/http_reply.cpp
-//  13449    model/pace.cpp
-//  13660    model/profile.cpp
-//  13835    model/range.cpp
-//  13865    model/received_request.cpp
-//  13939    model/reply.cpp
-//  14413    model/reply_checks.cpp
-//  14620    model/sse_dialect.cpp
-//  14783    keys/api_key.cpp
-//  14835    keys/key_store.cpp
-//  15261    keys/keys.cpp
-//  15309    keys/secrets.cpp
-//  15516    answer/bodies.cpp
-//  15625    answer/completion.cpp
-//  15863    answer/completion_events.cpp
-//  16076    answer/completion_json.cpp
-//  16296    answer/default_reply.cpp
-//  16475    answer/events.cpp
-//  16496    answer/occurrences.cpp
-//  16520    answer/schema_checker.cpp
-//  16994    answer/schema_instance.cpp
-//  17376    answer/schema_pattern.cpp
-//  17796    answer/tokens.cpp
-//  18027    answer/words.cpp
-//  18090    script/chaos.cpp
-//  18233    script/chaos_rules.cpp
-//  18342    script/connection_faults.cpp
-//  18453    script/excerpts.cpp
-//  18518    script/field_matchers.cpp
-//  18861    script/forced_failures.cpp
-//  18961    script/hiding.cpp
-//  19020    script/json_comparison.cpp
-//  19108    script/matcher.cpp
-//  19343    script/matchers.cpp
-//  19693    script/scope.cpp
-//  19755    script/script.cpp
-//  20192    script/text_matchers.cpp
-//  20313    delivery/delivery.cpp
-//  20905    delivery/framing.cpp
-//  21012    delivery/gzip.cpp
-//  21081    delivery/kept_answer.cpp
-//  21174    delivery/pace_schedule.cpp
-//  21245    delivery/progress.cpp
-//  21310    evidence/diagnosis.cpp
-//  21525    evidence/evidence_json.cpp
-//  21846    evidence/exchange.cpp
-//  22146    evidence/gateway_problems.cpp
-//  22599    evidence/journal.cpp
-//  22739    evidence/kept_problems.cpp
-//  22852    evidence/notes.cpp
-//  22979    evidence/record.cpp
-//  23438    evidence/redaction.cpp
-//  23546    evidence/retries.cpp
-//  23938    evidence/review.cpp
-//  24312    evidence/sent_answer.cpp
-//  24430    evidence/verification.cpp
-//  24548    http/acceptor.cpp
-//  24659    http/compatibility.cpp
-//  24771    http/connection.cpp
-//  25274    http/request_reader.cpp
-//  25649    http/response.cpp
-//  25732    http/server.cpp
-//  26067    http/sockets.cpp
-//  26579    http/turned_away.cpp
-//  26671    http/workers.cpp
-//  26809    serve/asked_requests.cpp
-//  26884    serve/chat_judge.cpp
-//  27155    serve/connection_loop.cpp
-//  27250    serve/delivery_report.cpp
-//  27343    serve/explanation.cpp
-//  27411    serve/gateway_state.cpp
-//  27451    serve/judge.cpp
-//  27652    serve/operations.cpp
-//  27809    serve/profile_headers.cpp
-//  27853    serve/reply_answer.cpp
-//  27995    serve/request_checks.cpp
-//  28052    serve/runner.cpp
-//  28262    serve/served_request.cpp
-//  28335    gateway/catalogue.cpp
-//  28707    gateway/catalogue_delivery.cpp
-//  29271    gateway/catalogue_entries.cpp
-//  29431    gateway/catalogue_failures.cpp
-//  29696    gateway/catalogue_replies.cpp
-//  30094    gateway/chat_script.cpp
-//  30243    gateway/gateway.cpp
-//  30524    gateway/options.cpp
-//  30712    gateway/sweep.cpp
-//  31161    document/script_document.cpp
-//  31560    document/script_faults.cpp
-//  31860    document/script_files.cpp
-//  32009    document/script_gateway.cpp
-//  32269    document/script_matchers.cpp
-//  32600    document/script_objects.cpp
-//  32815    document/script_reader.cpp
-//  33183    document/script_references.cpp
-//  33489    document/script_replies.cpp
-//  33963    document/script_schema.cpp
-//  34074    document/script_sections.cpp
-//  34621    document/script_values.cpp
-//  35021  Adapters
-//  35038    adapters/catch2.hpp
-//  35198    adapters/doctest.hpp
-//  35363    adapters/gtest.hpp
+//   2118    model/connection_fault.hpp
+//   2212    evidence/journal.hpp
+//   2472    evidence/sent_answer.hpp
+//   2553    script/near_miss.hpp
+//   2599    evidence/verification.hpp
+//   2731    model/finding.hpp
+//   2773    evidence/review.hpp
+//   2894    model/operation.hpp
+//   2923    keys/api_key.hpp
+//   3003    keys/keys.hpp
+//   3059    model/profile.hpp
+//   3091    model/tokenizer.hpp
+//   3103    gateway/options.hpp
+//   3229    model/acceptance.hpp
+//   3455    model/chat_request.hpp
+//   3584    script/scope.hpp
+//   3630    script/failure_scope.hpp
+//   3668    script/chaos.hpp
+//   3768    gateway/sweep.hpp
+//   3910    gateway/catalogue.hpp
+//   4076    document/scenario_files.hpp
+//   4108    core/error.hpp
+//   4123    document/script_document.hpp
+//   4263    evidence/evidence_json.hpp
+//   4285    core/printed.hpp
+//   4319    core/reporter.hpp
+//   4405  Implementation
+//   4462    core/text.hpp
+//   4575    core/random.hpp
+//   4609    core/json_reader.hpp
+//   4668    core/json_pointer.hpp
+//   4687    core/calendar.hpp
+//   4724    core/access.hpp
+//   4785    core/timeline.hpp
+//   4947    core/process.hpp
+//   4974    core/warning.hpp
+//   4986    core/rows.hpp
+//   5014    model/profile_traits.hpp
+//   5123    model/checks.hpp
+//   5142    model/reply_data.hpp
+//   5212    model/request_error.hpp
+//   5228    model/fault_rows.hpp
+//   5359    model/chat_parser.hpp
+//   5380    model/dialect_rows.hpp
+//   5422    model/finding_kinds.hpp
+//   5489    model/reply_checks.hpp
+//   5526    model/chat_fields.hpp
+//   5577    model/chat_reader.hpp
+//   5675    keys/secrets.hpp
+//   5724    keys/key_store.hpp
+//   5878    answer/bodies.hpp
+//   5907    answer/events.hpp
+//   5957    answer/tokens.hpp
+//   6036    answer/completion.hpp
+//   6147    answer/completion_json.hpp
+//   6184    answer/completion_events.hpp
+//   6254    answer/words.hpp
+//   6271    answer/default_reply.hpp
+//   6289    answer/schema_pattern.hpp
+//   6388    answer/schema_instance.hpp
+//   6412    answer/occurrences.hpp
+//   6437    answer/schema_checker.hpp
+//   6534    script/matcher_node.hpp
+//   6643    script/script.hpp
+//   6920    script/chaos_plan.hpp
+//   6968    script/chaos_rules.hpp
+//   7050    script/connection_faults.hpp
+//   7108    script/forced_failures.hpp
+//   7157    script/hiding.hpp
+//   7200    script/excerpts.hpp
+//   7228    script/json_comparison.hpp
+//   7257    script/matcher_leaf.hpp
+//   7290    delivery/gzip.hpp
+//   7318    delivery/framing.hpp
+//   7369    delivery/outlet.hpp
+//   7429    delivery/pace_schedule.hpp
+//   7473    delivery/kept_answer.hpp
+//   7571    delivery/progress.hpp
+//   7671    delivery/delivery.hpp
+//   7852    delivery/waits.hpp
+//   7949    evidence/kept_problems.hpp
+//   8021    evidence/record.hpp
+//   8284    evidence/gateway_parts.hpp
+//   8305    evidence/review_parts.hpp
+//   8359    evidence/diagnosis.hpp
+//   8431    evidence/gateway_problems.hpp
+//   8536    evidence/redaction.hpp
+//   8557    http/sockets.hpp
+//   8675    http/connection.hpp
+//   8910    http/request_reader.hpp
+//   8967    http/server.hpp
+//   9031    http/turned_away.hpp
+//   9087    http/acceptor.hpp
+//   9140    http/compatibility.hpp
+//   9152    http/workers.hpp
+//   9217    http/response.hpp
+//   9235    serve/asked_requests.hpp
+//   9317    serve/operations.hpp
+//   9373    serve/gateway_state.hpp
+//   9434    serve/served_request.hpp
+//   9575    serve/runner.hpp
+//   9623    serve/connection_loop.hpp
+//   9651    serve/request_checks.hpp
+//   9676    serve/tester_code.hpp
+//   9735    serve/explanation.hpp
+//   9760    gateway/catalogue_entries.hpp
+//   9987    gateway/option_values.hpp
+//  10044    gateway/sweep_run.hpp
+//  10071    document/script_reader.hpp
+//  10274    document/script_files.hpp
+//  10295    document/script_references.hpp
+//  10333    document/script_sections.hpp
+//  10465    document/script_values.hpp
+//  10599    document/loaded_document.hpp
+//  10634    core/calendar.cpp
+//  10746    core/clock.cpp
+//  11329    core/json_pointer.cpp
+//  11388    core/json_reader.cpp
+//  11713    core/process.cpp
+//  11739    core/random.cpp
+//  11796    core/reporter.cpp
+//  11881    core/source_location.cpp
+//  11897    core/text.cpp
+//  12249    core/wait.cpp
+//  12261    core/warning.cpp
+//  12277    model/acceptance.cpp
+//  12330    model/chat_fields.cpp
+//  12474    model/chat_messages.cpp
+//  12679    model/chat_reader.cpp
+//  13071    model/chat_request.cpp
+//  13156    model/checks.cpp
+//  13196    model/connection_fault.cpp
+//  13284    model/failure.cpp
+//  13454    model/fault.cpp
+//  13689    model/finding.cpp
+//  13716    model/hold.cpp
+//  13738    model/http_reply.cpp
+//  13785    model/pace.cpp
+//  13981    model/profile.cpp
+//  14156    model/range.cpp
+//  14186    model/received_request.cpp
+//  14253    model/reply.cpp
+//  14715    model/reply_checks.cpp
+//  14909    model/sse_dialect.cpp
+//  15043    keys/api_key.cpp
+//  15076    keys/key_store.cpp
+//  15502    keys/keys.cpp
+//  15550    keys/secrets.cpp
+//  15757    answer/bodies.cpp
+//  15866    answer/completion.cpp
+//  16104    answer/completion_events.cpp
+//  16317    answer/completion_json.cpp
+//  16537    answer/default_reply.cpp
+//  16716    answer/events.cpp
+//  16737    answer/occurrences.cpp
+//  16761    answer/schema_checker.cpp
+//  17235    answer/schema_instance.cpp
+//  17617    answer/schema_pattern.cpp
+//  18037    answer/tokens.cpp
+//  18268    answer/words.cpp
+//  18331    script/chaos.cpp
+//  18469    script/chaos_rules.cpp
+//  18578    script/connection_faults.cpp
+//  18689    script/excerpts.cpp
+//  18754    script/field_matchers.cpp
+//  19097    script/forced_failures.cpp
+//  19197    script/hiding.cpp
+//  19256    script/json_comparison.cpp
+//  19344    script/matcher.cpp
+//  19579    script/matchers.cpp
+//  19929    script/scope.cpp
+//  19991    script/script.cpp
+//  20428    script/text_matchers.cpp
+//  20549    delivery/delivery.cpp
+//  21141    delivery/framing.cpp
+//  21248    delivery/gzip.cpp
+//  21317    delivery/kept_answer.cpp
+//  21410    delivery/pace_schedule.cpp
+//  21481    delivery/progress.cpp
+//  21546    evidence/diagnosis.cpp
+//  21760    evidence/evidence_json.cpp
+//  22081    evidence/exchange.cpp
+//  22381    evidence/gateway_problems.cpp
+//  22834    evidence/journal.cpp
+//  22974    evidence/kept_problems.cpp
+//  23087    evidence/notes.cpp
+//  23190    evidence/record.cpp
+//  23649    evidence/redaction.cpp
+//  23757    evidence/retries.cpp
+//  24149    evidence/review.cpp
+//  24523    evidence/sent_answer.cpp
+//  24641    evidence/verification.cpp
+//  24759    http/acceptor.cpp
+//  24870    http/compatibility.cpp
+//  24982    http/connection.cpp
+//  25485    http/request_reader.cpp
+//  25860    http/response.cpp
+//  25943    http/server.cpp
+//  26278    http/sockets.cpp
+//  26790    http/turned_away.cpp
+//  26882    http/workers.cpp
+//  27020    serve/asked_requests.cpp
+//  27095    serve/chat_judge.cpp
+//  27366    serve/connection_loop.cpp
+//  27461    serve/delivery_report.cpp
+//  27554    serve/explanation.cpp
+//  27622    serve/gateway_state.cpp
+//  27662    serve/judge.cpp
+//  27863    serve/operations.cpp
+//  28020    serve/profile_headers.cpp
+//  28064    serve/reply_answer.cpp
+//  28206    serve/request_checks.cpp
+//  28263    serve/runner.cpp
+//  28473    serve/served_request.cpp
+//  28546    gateway/catalogue.cpp
+//  28939    gateway/catalogue_delivery.cpp
+//  29503    gateway/catalogue_entries.cpp
+//  29671    gateway/catalogue_failures.cpp
+//  29936    gateway/catalogue_replies.cpp
+//  30334    gateway/chat_script.cpp
+//  30483    gateway/gateway.cpp
+//  30764    gateway/options.cpp
+//  30894    gateway/sweep.cpp
+//  31320    document/scenario_files.cpp
+//  31465    document/script_document.cpp
+//  31863    document/script_faults.cpp
+//  32164    document/script_files.cpp
+//  32313    document/script_gateway.cpp
+//  32573    document/script_matchers.cpp
+//  32904    document/script_objects.cpp
+//  33077    document/script_reader.cpp
+//  33451    document/script_references.cpp
+//  33757    document/script_replies.cpp
+//  34240    document/script_schema.cpp
+//  34374    document/script_sections.cpp
+//  34915    document/script_values.cpp
+//  35315  Adapters
+//  35332    adapters/catch2.hpp
+//  35492    adapters/doctest.hpp
+//  35657    adapters/gtest.hpp

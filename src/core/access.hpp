@@ -33,11 +33,6 @@ struct Access {
   static auto& edit(T& value) {
     return value.edit();
   }
-  /// What several handles share, for one that must outlive them.
-  template <class T>
-  static const auto& shared_data(const T& value) {
-    return value.data_;
-  }
   template <class T>
   static auto& plan(T& builder) {
     return *builder.plan_;

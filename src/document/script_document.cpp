@@ -96,7 +96,6 @@ void add(const ScriptSource& source, const Json& document, ScriptPlan& plan, std
   read_whole(reader, document, plan);
 }
 
-/// The sources must still be there.
 std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems) {
   if (problems.empty()) script_references::resolve(*plan, problems);
   std::vector<ScriptProblem> errors;

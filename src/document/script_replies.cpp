@@ -378,13 +378,13 @@ Scenario scenario_of(const ScriptNode& node) {
 /// A scenario answers as its stubs do when it is mounted: a stream request in its own way.
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
-  const auto& data = Access::shared_data(found);
-  if (data->row.faults || data->row.first)
+  const ScenarioRow* const row = Access::data(found).row;
+  if (row->faults || row->first)
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
   return share<const ReplyFunction>(
-      [data](const ChatRequest& chat) { return chat.stream ? data->row.stream_reply() : data->row.plain_reply(); });
+      [row](const ChatRequest& chat) { return chat.stream ? row->stream_reply() : row->plain_reply(); });
 }
 
 /// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
@@ -449,6 +449,15 @@ void require_alone(const ScriptNode& node, std::string_view kind) {
 }
 
 }  // namespace script_types
+
+std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node) {
+  Reply reply = script_types::silent_reply();
+  script_types::set_tool_calls(reader, node, &reply);
+  std::vector<wire::ToolCall> calls;
+  for (const ScriptedToolCall& call : Access::data(reply).choices.front().tool_calls)
+    calls.push_back({call.id, call.name, call.arguments});
+  return calls;
+}
 
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return share<const Reply>(node.value.get<std::string>());

@@ -501,6 +501,7 @@ inline constexpr ScriptRow document_rows[] = {
     {"chaos", &chaos_section, "rules of chaos", &read_section<&add_chaos>},
     {"connections", &connections_section, "faults of connections", &read_section<&add_connection_fault>},
     {"states", &machine_states, "where state machines start", &add_states},
+    {"scenario", &scenario_section, "what makes the script a scenario of a catalogue", &read_scenario_section},
 };
 inline constexpr ScriptTable document_table{"document", document_rows, std::size(document_rows)};
 

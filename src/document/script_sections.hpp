@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../gateway/catalogue_entries.hpp"
 #include "../gateway/options.hpp"
 #include "../keys/key_store.hpp"
 #include "../model/connection_fault.hpp"
@@ -75,6 +76,8 @@ struct ScriptPlan {
   std::vector<Chaos> chaos;
   std::vector<ScriptedConnectionFault> connections;
   std::vector<MachineState> states;
+  /// What the last document with a "scenario" says there. Without a name there is none.
+  ScenarioDescription scenario;
   std::map<std::string, Gate> gates;
   /// The JSON of each section but "stubs" and "gateway", by its name: what is the same need not be mounted again.
   std::map<std::string, std::string> sections;
@@ -103,9 +106,12 @@ ScriptType effect();
 ScriptType connection_fault();
 ScriptType stub();
 ScriptType tool_call_type();
+ScriptType tool_calls_type();
 ScriptType gateway();
 ScriptType keys();
 void add_key(ScriptReader& reader, const ScriptNode& node, void* target);
+ScriptType scenario_section();
+void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target);
 ScriptType document();
 
 }  // namespace script_types
@@ -113,6 +119,8 @@ ScriptType document();
 /// The matchers of a "when" or "should".
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node);
 ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
+/// The calls of a list, as a client sees them.
+std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
 /// The keys that read_failure looks at.
@@ -137,6 +145,9 @@ void read_whole(ScriptReader& reader, const Json& document, ScriptPlan& plan);
 /// The heading, how many problems there are when there are several, and the problems. Takes away what is beyond the
 /// most that are told.
 std::string text_of(std::vector<ScriptProblem>& problems, const std::string& heading);
+/// Looks at what needs the whole of the plan. Throws ScriptError for errors; warnings become the plan's. The sources
+/// must still be there.
+std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::vector<ScriptProblem> problems);
 
 }  // namespace script_documents
 

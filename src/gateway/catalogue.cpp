@@ -69,16 +69,16 @@ std::vector<std::size_t> beginnings_in(std::string_view text, std::string_view w
 
 /// Whether the text is the beginning of what one try said, or of what so many said one after the other, of each of them
 /// no more than its beginning.
-bool was_said(std::string_view text, int tries, const ScenarioData& data) {
+bool was_said(std::string_view text, int tries, const ScenarioDescription& scenario) {
   if (!text::is_valid_utf8(text)) return false;
-  std::vector<std::size_t> usual = beginnings_in(text, data.text);
-  const std::vector<std::size_t> sent = beginnings_in(text, data.row.sent);
+  std::vector<std::size_t> usual = beginnings_in(text, scenario.text);
+  const std::vector<std::size_t> sent = beginnings_in(text, scenario.sent);
   for (std::size_t i = 0; i < usual.size(); ++i) usual[i] = std::max(usual[i], sent[i]);
   if (usual[0] == text.size()) return true;
-  const std::vector<std::size_t> first = beginnings_in(text, data.row.first_text);
+  const std::vector<std::size_t> first = beginnings_in(text, scenario.first_text);
   std::size_t reached = 0;
   for (int number = 1; number <= tries && reached < text.size(); ++number) {
-    const bool fails_first = data.row.first && number % 2 == 1;
+    const bool fails_first = scenario.fails_first && number % 2 == 1;
     const std::vector<std::size_t>& said = fails_first ? first : usual;
     const std::size_t before = reached;
     for (std::size_t i = 0; i <= before; ++i) reached = std::max(reached, i + said[i]);
@@ -109,22 +109,21 @@ Comparison compare_calls(const std::vector<wire::ToolCall>& got, const std::vect
 }
 
 /// Compares with the calls of a scenario as so many tries make them. Of each try that counts one was got at least.
-Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioData& data) {
-  std::vector<wire::ToolCall> whole = data.tool_calls;
-  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !data.tool_calls.empty(); ++i)
-    whole.insert(whole.end(), data.tool_calls.begin(), data.tool_calls.end());
+Comparison compare_calls_of(const std::vector<wire::ToolCall>& got, int tries, const ScenarioDescription& scenario) {
+  std::vector<wire::ToolCall> whole = scenario.tool_calls;
+  for (std::size_t i = 1; i < got.size() && static_cast<std::int64_t>(i) < tries && !scenario.tool_calls.empty(); ++i)
+    whole.insert(whole.end(), scenario.tool_calls.begin(), scenario.tool_calls.end());
   return compare_calls(got, whole);
 }
 
 /// What is told besides the answer, where the scenario says it.
-Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) {
-  if (outcome.finish_reason && !data.finish_reason.empty() && *outcome.finish_reason != data.finish_reason) {
-    const bool is_streamed = data.row.needs_stream || outcome.streamed.value_or(false);
-    const char* const plain = is_streamed ? nullptr : data.row.plain_finish_reason;
-    if (!plain || *outcome.finish_reason != plain)
+Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  if (outcome.finish_reason && !scenario.finish_reason.empty() && *outcome.finish_reason != scenario.finish_reason) {
+    const bool is_streamed = scenario.needs_stream || outcome.streamed.value_or(false);
+    if (is_streamed || outcome.finish_reason != scenario.plain_finish_reason)
       return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
   }
-  const std::optional<TokenUsage> usage = catalogue_parts::usage_of(data.row);
+  const std::optional<TokenUsage>& usage = scenario.usage;
   if (!outcome.usage || !usage) return Comparison::whole;
   const auto numbers = [](const TokenUsage& said) {
     return std::array{said.prompt_tokens(), said.completion_tokens(), said.total_tokens()};
@@ -132,24 +131,24 @@ Comparison compare_rest(const ClientOutcome& outcome, const ScenarioData& data) 
   if (numbers(*outcome.usage) == numbers(*usage)) return Comparison::whole;
   if (numbers(*outcome.usage) != numbers(TokenUsage(0, 0))) return Comparison::other;
   // Some clients write zeros where a stream has none.
-  return data.row.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
+  return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
-Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioData& data) {
+Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
   if (outcome.error) {
-    const bool said = was_said(outcome.text, outcome.tries, data) &&
-                      compare_calls_of(outcome.tool_calls, outcome.tries, data) != Comparison::other;
+    const bool said = was_said(outcome.text, outcome.tries, scenario) &&
+                      compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
-  const Comparison text = compare_text(outcome.text, data.text);
-  const Comparison calls = compare_calls(outcome.tool_calls, data.tool_calls);
+  const Comparison text = compare_text(outcome.text, scenario.text);
+  const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
   if (text == Comparison::less || calls == Comparison::less) return Verdict::Kind::silent_data_loss;
-  const Comparison rest = compare_rest(outcome, data);
+  const Comparison rest = compare_rest(outcome, scenario);
   if (rest == Comparison::other) return Verdict::Kind::wrong_answer;
   if (rest == Comparison::less) return Verdict::Kind::silent_data_loss;
-  return data.row.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
+  return scenario.expected == Scenario::Expected::error ? Verdict::Kind::silent_data_loss : Verdict::Kind::handled;
 }
 
 bool is_acceptable(Verdict::Kind kind, Scenario::Expected expected) {
@@ -187,20 +186,20 @@ std::string said_besides(const std::optional<std::string>& finish_reason, const 
 }
 
 /// What came, and what should have come, for an outcome that is not acceptable.
-std::string story(const ClientOutcome& outcome, const ScenarioData& data) {
+std::string story(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   const std::string got = said(outcome.text, outcome.tool_calls);
-  const std::string whole = said(data.text, data.tool_calls);
+  const std::string whole = said(scenario.text, scenario.tool_calls);
   std::string told = "\n  it said     " + got + said_besides(outcome.finish_reason, outcome.usage);
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
-  if (outcome.finish_reason && !data.finish_reason.empty()) reason = data.finish_reason;
-  told += "\n  the reply   " + whole +
-          said_besides(reason, outcome.usage ? catalogue_parts::usage_of(data.row) : std::nullopt);
+  if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
+  told += "\n  the reply   " + whole + said_besides(reason, outcome.usage ? scenario.usage : std::nullopt);
   // Only the beginning of a long text is shown above.
-  if (got == whole && outcome.text != data.text)
-    told += "\n  they differ " + excerpts::difference(data.text, outcome.text);
+  if (got == whole && outcome.text != scenario.text)
+    told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
   constexpr int more = 3;
-  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, data) && was_said(outcome.text, more, data))
+  if (outcome.error && outcome.tries == 1 && !was_said(outcome.text, 1, scenario) &&
+      was_said(outcome.text, more, scenario))
     told += "\n  several tries say this together: if the client tried again, set ClientOutcome::tries";
   return told;
 }
@@ -271,62 +270,80 @@ std::string to_string(Scenario::Expected expected) {
 
 std::ostream& operator<<(std::ostream& out, Scenario::Expected expected) { return out << to_string(expected); }
 
-const std::string& Scenario::name() const { return data_->name; }
-const std::string& Scenario::group() const { return data_->group; }
-const std::string& Scenario::description() const { return data_->description; }
-const std::string& Scenario::reference() const { return data_->reference; }
-const std::string& Scenario::good_client() const { return data_->good_client; }
-Scenario::Expected Scenario::expected() const { return data_->row.expected; }
-const std::string& Scenario::text() const { return data_->text; }
-const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->tool_calls; }
-const std::string& Scenario::finish_reason() const { return data_->finish_reason; }
-std::optional<TokenUsage> Scenario::usage() const { return detail::catalogue_parts::usage_of(data_->row); }
-bool Scenario::needs_stream() const { return data_->row.needs_stream; }
-bool Scenario::needs_timeout() const { return data_->row.needs_timeout; }
-int Scenario::calls() const { return data_->row.calls; }
+const std::string& Scenario::name() const { return data_->said.name; }
+const std::string& Scenario::group() const { return data_->said.group; }
+const std::string& Scenario::description() const { return data_->said.description; }
+const std::string& Scenario::reference() const { return data_->said.reference; }
+const std::string& Scenario::good_client() const { return data_->said.good_client; }
+Scenario::Expected Scenario::expected() const { return data_->said.expected; }
+const std::string& Scenario::text() const { return data_->said.text; }
+const std::vector<wire::ToolCall>& Scenario::tool_calls() const { return data_->said.tool_calls; }
+const std::string& Scenario::finish_reason() const { return data_->said.finish_reason; }
+std::optional<TokenUsage> Scenario::usage() const { return data_->said.usage; }
+bool Scenario::needs_stream() const { return data_->said.needs_stream; }
+bool Scenario::needs_timeout() const { return data_->said.needs_timeout; }
+int Scenario::calls() const { return data_->said.calls; }
 
-Options Scenario::options(Options base) const { return base.verify_on_destruction(false); }
-
-void Scenario::mount(Gateway& gateway) const {
-  if (data_->row.faults) data_->row.faults(gateway);
-  const auto stub = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
-    detail::Access::plan(builder).of_catalogue = true;
-    if (data_->row.first) return std::move(builder).then_state(data_->name, "started");
-    return builder;
-  };
-  stub("").reply(data_->row.plain_reply());
-  stub(", streamed").when(stream_is(true)).reply(data_->row.stream_reply());
-  if (!data_->row.first) return;
-  const auto first = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(data_->name + which);
-    detail::Access::plan(builder).of_catalogue = true;
-    return std::move(builder).in_state(data_->name, "started").then_state(data_->name, "failed once");
-  };
-  first(", first").reply(data_->row.first());
-  if (data_->row.first_stream) first(", first, streamed").when(stream_is(true)).reply(data_->row.first_stream());
+Options Scenario::options(Options base) const {
+  if (data_->file) base = data_->file->options(std::move(base));
+  return base.verify_on_destruction(false);
 }
 
-bool Scenario::befell(const Exchange& exchange) const {
-  if (data_->row.faults || exchange.decision() != Decision::Kind::stub) return false;
+void Scenario::mount(Gateway& gateway) const {
+  if (data_->file) return data_->file->mount(gateway);
+  const detail::ScenarioRow& row = *data_->row;
+  if (row.faults) row.faults(gateway);
+  const auto stub = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
+    detail::Access::plan(builder).of_catalogue = true;
+    if (row.first) return std::move(builder).then_state(row.name, "started");
+    return builder;
+  };
+  stub("").reply(row.plain_reply());
+  stub(", streamed").when(stream_is(true)).reply(row.stream_reply());
+  if (!row.first) return;
+  const auto first = [&](const char* which) {
+    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
+    detail::Access::plan(builder).of_catalogue = true;
+    return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
+  };
+  first(", first").reply(row.first());
+  if (row.first_stream) first(", first, streamed").when(stream_is(true)).reply(row.first_stream());
+}
+
+namespace detail {
+namespace judging {
+
+/// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
+bool answered(const ScenarioData& scenario, const Exchange& exchange) {
+  if (scenario.file) return scenario.file->answered(exchange);
+  const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
-  const auto is = [&](const char* which) { return stub == data_->name + which; };
-  const bool its_own = data_->row.first ? is(", first") || is(", first, streamed")
-                                        : is(", streamed") || (!data_->row.needs_stream && is(""));
+  const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
+  if (row.first) return is(", first") || is(", first, streamed");
+  return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
+}
+
+}  // namespace judging
+}  // namespace detail
+
+bool Scenario::befell(const Exchange& exchange) const {
+  if (exchange.decision().kind != Decision::Kind::stub) return false;
   // Before its end nobody knows whether it comes to its faults.
-  if (!its_own || exchange.outcome() == Outcome::Kind::pending) return false;
+  if (!detail::judging::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
 }
 
 Verdict Scenario::judge(const ClientOutcome& outcome) const {
-  const Verdict::Kind kind = detail::judging::kind_of(outcome, *data_);
-  const bool acceptable = detail::judging::is_acceptable(kind, data_->row.expected);
-  std::string message = data_->name + ": " + to_string(kind);
+  const detail::ScenarioDescription& said = data_->said;
+  const Verdict::Kind kind = detail::judging::kind_of(outcome, said);
+  const bool acceptable = detail::judging::is_acceptable(kind, said.expected);
+  std::string message = said.name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(data_->row.expected) + detail::judging::story(outcome, *data_);
-    message += "\n  the gateway " + data_->description + "\n  a good client " + data_->good_client;
+    message += ", expected " + to_string(said.expected) + detail::judging::story(outcome, said);
+    message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
   }
   return Verdict(kind, acceptable, std::move(message));
 }
@@ -378,9 +395,13 @@ Json as_json(const Scenario& scenario) {
   put("text", scenario.text());
   put("tool_calls", std::move(calls));
   put("finish_reason", scenario.finish_reason().empty() ? Json() : Json(scenario.finish_reason()));
-  put("usage", scenario.usage()
-                   ? detail::catalogue_parts::parse(std::string("{") + detail::catalogue_parts::usage + "}")["usage"]
-                   : Json());
+  Json usage;
+  if (const std::optional<TokenUsage> told = scenario.usage()) {
+    detail::catalogue_search::put(usage, "prompt_tokens", told->prompt_tokens());
+    detail::catalogue_search::put(usage, "completion_tokens", told->completion_tokens());
+    detail::catalogue_search::put(usage, "total_tokens", told->total_tokens());
+  }
+  put("usage", std::move(usage));
   put("needs_stream", scenario.needs_stream());
   put("needs_timeout", scenario.needs_timeout());
   put("calls", scenario.calls());

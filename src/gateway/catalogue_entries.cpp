@@ -25,31 +25,39 @@ Reply ScenarioRow::plain_reply() const {
   return change_reply && !needs_stream ? change_reply(reply, false) : reply;
 }
 
-ScenarioData::ScenarioData(const char* its_group, const ScenarioRow& its_row)
-    : row(its_row),
-      name(row.name),
-      group(its_group),
-      description(row.description),
-      reference(row.reference),
-      good_client(row.good_client) {
-  for (std::size_t i = 0; i < row.repeated; ++i) text += row.text;
-  if (row.tool_calls) tool_calls = row.tool_calls();
-  if (row.expected != Scenario::Expected::error)
-    finish_reason = row.finish_reason ? row.finish_reason : row.tool_calls ? "tool_calls" : "stop";
+ScenarioDescription ScenarioRow::described(const char* group) const {
+  ScenarioDescription said;
+  said.name = name;
+  said.group = group;
+  said.description = description;
+  said.reference = reference;
+  said.good_client = good_client;
+  said.expected = expected;
+  for (std::size_t i = 0; i < repeated; ++i) said.text += text;
+  said.sent = sent;
+  if (tool_calls) said.tool_calls = tool_calls();
+  said.needs_stream = needs_stream;
+  said.needs_timeout = needs_timeout;
+  said.calls = calls;
+  said.fails_first = first != nullptr;
+  said.first_text = first_text;
+  if (expected == Scenario::Expected::error) return said;
+  said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
+  if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
+  if (!needs_stream || has_streamed_usage) said.usage = TokenUsage(9, 5);
+  return said;
 }
 
+ScenarioOfFile::~ScenarioOfFile() = default;
+
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) all.push_back(std::make_shared<const ScenarioData>(group, rows[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(std::make_shared<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
 }
 
 namespace catalogue_parts {
 
 Json parse(const std::string& text) { return read_json(text); }
-
-std::optional<TokenUsage> usage_of(const ScenarioRow& row) {
-  if (row.expected == Scenario::Expected::error || (row.needs_stream && !row.has_streamed_usage)) return std::nullopt;
-  return TokenUsage(9, 5);
-}
 
 std::string json_string(std::string_view value) {
   std::string text;

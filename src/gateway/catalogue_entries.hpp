@@ -19,6 +19,8 @@
 namespace mock_gateway {
 namespace detail {
 
+struct ScenarioDescription;
+
 /// The usual answer, which has characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
@@ -72,6 +74,7 @@ struct ScenarioRow {
 
   Reply stream_reply() const;
   Reply plain_reply() const;
+  ScenarioDescription described(const char* group) const;
 
   const char* name;
   const char* description;
@@ -98,24 +101,55 @@ struct ScenarioRow {
   void (*faults)(Gateway&) = nullptr;
 };
 
-/// A row, and what a Scenario hands out of it by reference.
-struct ScenarioData {
-  ScenarioData(const char* its_group, const ScenarioRow& its_row);
+/// All that a scenario says of itself, and what it takes to judge a client.
+struct ScenarioDescription {
+  std::string name = {};
+  std::string group = {};
+  std::string description = {};
+  std::string reference = {};
+  std::string good_client = {};
+  Scenario::Expected expected = Scenario::Expected::answer;
+  std::string text = {};
+  /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
+  std::string sent = {};
+  std::vector<wire::ToolCall> tool_calls = {};
+  std::string finish_reason = {};
+  /// The finish_reason of plain answers, where it is another.
+  std::optional<std::string> plain_finish_reason = {};
+  std::optional<TokenUsage> usage = {};
+  bool needs_stream = false;
+  bool needs_timeout = false;
+  int calls = 1;
+  /// Whether the first of each two requests fails, and the text that it has before.
+  bool fails_first = false;
+  std::string first_text = {};
+};
 
-  ScenarioRow row;
-  std::string name;
-  std::string group;
-  std::string description;
-  std::string reference;
-  std::string good_client;
-  std::string text;
-  std::vector<wire::ToolCall> tool_calls;
-  std::string finish_reason;
+/// What a scenario does that a file says. Files are read in a higher layer.
+class ScenarioOfFile {
+ public:
+  ScenarioOfFile() = default;
+  ScenarioOfFile(const ScenarioOfFile&) = delete;
+  ScenarioOfFile& operator=(const ScenarioOfFile&) = delete;
+  virtual ~ScenarioOfFile();
+
+  virtual Options options(Options base) const = 0;
+  virtual void mount(Gateway& gateway) const = 0;
+  /// Whether one of its stubs answered. Called for an exchange that some stub answered.
+  virtual bool answered(const Exchange& exchange) const = 0;
+};
+
+/// What a Scenario is a handle of.
+struct ScenarioData {
+  ScenarioDescription said;
+  /// What it does: a row of the catalogue, or a file. One of both is null.
+  const ScenarioRow* row = nullptr;
+  std::shared_ptr<const ScenarioOfFile> file = {};
 };
 
 using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 
-/// Appends the scenarios of a group. Its rows are sorted by name.
+/// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
 // What the replies are made of, as JSON text. Members stand without the braces around them.
@@ -161,9 +195,6 @@ std::string usual_events();
 
 /// The usage of every answer that has one.
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-/// The same, where the row's answer has it.
-std::optional<TokenUsage> usage_of(const ScenarioRow& row);
-
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
 /// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.

@@ -1,0 +1,159 @@
+// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file befell.
+
+#include "scenario_files.hpp"
+
+#include <algorithm>  // any_of
+#include <iterator>   // size
+#include <memory>
+#include <utility>
+
+#include "../core/access.hpp"
+#include "../core/error.hpp"
+#include "../core/text.hpp"
+#include "../evidence/journal.hpp"
+#include "../gateway/catalogue_entries.hpp"
+#include "script_document.hpp"
+#include "script_files.hpp"
+#include "script_sections.hpp"
+#include "script_values.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace script_types {
+
+// "scenario": what as_json(scenario) has, and "sent".
+
+ScriptType expected_outcome() {
+  return {"\"answer\", \"error\" or \"answer or error\"",
+          R"({"type":"string","enum":["answer","error","answer or error"]})"};
+}
+
+inline constexpr ScriptRow scenario_rows[] = {
+    {"name", &name_text, "its name, which no other file has", nullptr, true, R"("minLength":1)"},
+    {"group", &text, "which of its like it belongs to", nullptr},
+    {"description", &text, "what the gateway does, in a line: \"sends …\"", nullptr, true},
+    {"reference", &text, "where it comes from: a report, a standard", nullptr},
+    {"good_client", &text, "what a good client does, in a line: \"reports …\"", nullptr, true},
+    {"expected", &expected_outcome, "what a good client may do", nullptr, true},
+    {"text", &text, "all text of the answer; empty unless set", nullptr},
+    {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
+    {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
+    {"finish_reason", &text, "the answer's; unless set, not looked at", nullptr},
+    {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
+    {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
+    {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
+    {"calls", &positive, "how many calls it takes, the last of which is judged; 1 unless set", nullptr, false,
+     R"("maximum":1000)"},
+};
+inline constexpr ScriptTable scenario_table{"scenario", scenario_rows, std::size(scenario_rows)};
+
+ScriptType scenario_section() { return {"object", nullptr, &scenario_table}; }
+
+void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, scenario_table, nullptr);
+  if (reader.noted() > noted) return;
+  const auto text = [&](const char* key) {
+    return node.find(key) ? script_values::text_of(node.at(key)) : std::string();
+  };
+  const auto flag = [&](const char* key) { return node.find(key) && read_value<bool>(reader, node.at(key)); };
+  ScenarioDescription said;
+  said.name = script_values::name_of(node.at("name"));
+  said.group = text("group");
+  said.description = text("description");
+  said.reference = text("reference");
+  said.good_client = text("good_client");
+  const std::string expected = text("expected");
+  for (const auto one : {Scenario::Expected::error, Scenario::Expected::answer_or_error})
+    if (expected == to_string(one)) said.expected = one;
+  said.text = text("text");
+  said.sent = text("sent");
+  if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
+  said.finish_reason = text("finish_reason");
+  if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
+  said.needs_stream = flag("needs_stream");
+  said.needs_timeout = flag("needs_timeout");
+  if (node.find("calls")) said.calls = read_value<int>(reader, node.at("calls"));
+  static_cast<ScriptPlan*>(target)->scenario = std::move(said);
+}
+
+}  // namespace script_types
+
+namespace scenario_files {
+
+/// A script that is a scenario.
+class ScriptedScenario final : public ScenarioOfFile {
+ public:
+  explicit ScriptedScenario(std::shared_ptr<const ScriptPlan> plan)
+      : plan_(std::move(plan)), document_(Access::make<ScriptDocument>(plan_)) {}
+
+  Options options(Options base) const override { return document_.options(std::move(base)); }
+  void mount(Gateway& gateway) const override { document_.mount(gateway); }
+  bool answered(const Exchange& exchange) const override {
+    if (!plan_->connections.empty() || (plan_->scenario.needs_stream && !exchange.chat().stream)) return false;
+    return std::any_of(plan_->stubs.begin(), plan_->stubs.end(),
+                       [&exchange](const ScriptedStub& stub) { return stub.plan.name == exchange.decision().detail; });
+  }
+
+ private:
+  std::shared_ptr<const ScriptPlan> plan_;
+  ScriptDocument document_;
+};
+
+/// Adds the scenario of a file, or notes why there is none.
+void add(const std::string& file, std::vector<Scenario>& all, std::vector<ScriptProblem>& problems) {
+  ScriptSource source;
+  source.file = file;
+  Json document;
+  if (!script_files::read(file, source.text, problems) || !script_files::parse(source, document, problems)) return;
+  const auto plan = std::make_shared<ScriptPlan>();
+  plan->files.push_back(file);
+  std::vector<ScriptProblem> found;
+  ScriptReader reader(source, found, plan->gates);
+  script_documents::read_whole(reader, document, *plan);
+  const std::string& name = plan->scenario.name;
+  if (found.empty() && name.empty())
+    reader.note({"", "no scenario: \"scenario\" says what this script does to a client, and what a good client does"});
+  for (const Scenario& earlier : all)
+    if (!name.empty() && earlier.name() == name)
+      reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
+  for (ScriptedStub& stub : plan->stubs) {
+    stub.plan.of_catalogue = true;
+    if (stub.plan.name.empty()) stub.plan.name = name;
+  }
+  try {
+    script_documents::finish(plan, std::move(found));
+  } catch (const ScriptError& error) {
+    problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    return;
+  }
+  all.emplace_back(std::make_shared<const ScenarioData>(
+      ScenarioData{plan->scenario, nullptr, std::make_shared<const ScriptedScenario>(plan)}));
+}
+
+}  // namespace scenario_files
+}  // namespace detail
+
+Catalogue::Catalogue(std::vector<Scenario> scenarios) : scenarios_(std::move(scenarios)) {}
+
+Catalogue Catalogue::read(const std::string& folder) {
+  std::vector<ScriptProblem> problems;
+  std::vector<Scenario> all;
+  for (const std::string& file : detail::script_files::expand({folder}, problems))
+    detail::scenario_files::add(file, all, problems);
+  if (!problems.empty()) throw ScriptError(std::move(problems));
+  return Catalogue(std::move(all));
+}
+
+Scenario Catalogue::scenario(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const Scenario& one : scenarios_) {
+    if (one.name() == name) return one;
+    names.push_back(one.name());
+  }
+  const std::string wanted = detail::text::printable(name, 100);
+  throw GatewayError("the catalogue has no scenario \"" + wanted + "\"" +
+                     detail::script_reading::suggestion(wanted, names));
+}
+
+}  // namespace mock_gateway
