@@ -191,7 +191,7 @@ std::string place_of(const Trigger& trigger) {
 
 std::string what_happened(const Fault& fault) {
   const EffectRow& row = row_of(fault.effect);
-  const std::string what = in_words(row.what_happened, fault.effect);
+  const std::string what = in_words(row.happened, fault.effect);
   return row.place == EffectPlace::head ? what : what + " " + place_of(fault.trigger);
 }
 

@@ -77,8 +77,8 @@ struct EffectRow {
   /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
   /// unless the number before it is 1.
   const char* text;
-  /// What the exchange did, as notes say, in front of the place: "was truncated".
-  const char* what_happened;
+  /// What happened to the exchange, as notes say, in front of the place: "was truncated".
+  const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
@@ -130,7 +130,7 @@ Effect effect(Effect::Kind kind, std::int64_t difference);
 
 /// Where in the reply a trigger was met, as waits and notes say: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What the exchange did, as notes say: "broke off after token 2".
+/// What happened to the exchange, as notes say: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
