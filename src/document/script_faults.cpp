@@ -32,15 +32,20 @@ void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
 }
 
 inline constexpr ScriptRow setter_rows[] = {
-    {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", &set_time<&Failure::retry_after_date>},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>},
-    {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply},
-    {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>},
-    {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", &set_json_body},
+    in_group("$failure_setter",
+             {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>}),
+    in_group("$failure_setter",
+             {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
+    in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
+                                 &set_time<&Failure::retry_after_date>}),
+    in_group("$failure_setter",
+             {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
+    in_group("$failure_setter",
+             {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply}),
+    in_group("$failure_setter", {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>}),
+    in_group("$failure_setter", {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>}),
+    in_group("$failure_setter", {"error_body", &text, "with failure: a body in place of the error", nullptr}),
+    in_group("$failure_setter", {"error_json", &any, "with failure: JSON in place of the error", &set_json_body}),
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
@@ -53,14 +58,6 @@ inline constexpr ScriptRow failure_rows[] = {
     {"message", &text, "`error.message`", nullptr, true},
 };
 inline constexpr ScriptTable failure_table{"failure", failure_rows, std::size(failure_rows)};
-
-ScriptType failure() {
-  return {"name, status, or object",
-          R"({"anyOf":[{"enum":["bad_request","unauthorized","forbidden","not_found","request_timeout","conflict",)"
-          R"("rate_limited","server_error","bad_gateway","service_unavailable","gateway_timeout","overloaded"]},)"
-          R"({"type":"integer","minimum":200,"maximum":599},"$rows"]})",
-          &failure_table};
-}
 
 struct NamedFailure {
   const char* name;
@@ -82,13 +79,24 @@ std::vector<NamedFailure> named_failures() {
           {"overloaded", overloaded()}};
 }
 
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  for (const Named& one : all) names.emplace_back(one.name);
+  return names;
+}
+
+std::vector<std::string> failure_names() { return names_of(named_failures()); }
+
+ScriptType failure() {
+  return {"name, status, or object",
+          R"({"anyOf":[{"enum":"$names"},{"type":"integer","minimum":200,"maximum":599},"$rows"]})", &failure_table,
+          &failure_names};
+}
+
 Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   const std::vector<NamedFailure> named = named_failures();
-  if (node.value.is_string()) {
-    std::vector<std::string> names;
-    for (const NamedFailure& one : named) names.emplace_back(one.name);
-    return named[script_values::one_of(node, names)].failure;
-  }
+  if (node.value.is_string()) return named[script_values::one_of(node, names_of(named))].failure;
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
     if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
@@ -117,7 +125,8 @@ void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead) {
                                                 : &inside_event_type;
   };
   for (const TriggerRow& trigger : faults::trigger_rows())
-    rows.push_back({trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead, "$trigger"});
+    rows.push_back(
+        in_group("$trigger", {trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead}));
 }
 
 ScriptType fault() {
@@ -156,7 +165,7 @@ ScriptType effect() {
     std::vector<ScriptRow> made;
     for (const EffectForm& form : faults::effect_forms()) {
       const char* const limits = form.argument == EffectArgument::bytes ? R"("minLength":1)" : "";
-      made.push_back({form.key, type_of(form.argument), form.help, nullptr, false, limits, "", "$effect"});
+      made.push_back(in_group("$effect", {form.key, type_of(form.argument), form.help, nullptr, false, limits}));
     }
     return made;
   }();
@@ -175,21 +184,37 @@ inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::s
 ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"},
-    {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr},
-    {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr},
-    {"reply_before_body", &failure, "answers before the body has come", nullptr},
+    in_group("$connection_fault",
+             {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"}),
+    in_group("$connection_fault",
+             {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
+    in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
+    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
-    "connection fault", connection_fault_rows, std::size(connection_fault_rows),
-    R"("oneOf":[{"required":["garbage_on_accept"]},{"required":["early_hints"]},{"required":["slow_body"]},)"
-    R"({"required":["reply_before_body"]}])"};
+    "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
+
+struct NamedConnectionFault {
+  const char* name;
+  ConnectionFault fault;
+};
+
+/// Those that need no argument.
+std::vector<NamedConnectionFault> named_connection_faults() {
+  return {{"reset_on_accept", reset_on_accept()},
+          {"close_on_accept", close_on_accept()},
+          {"garbage_on_accept", garbage_on_accept()},
+          {"close_when_reused", close_when_reused()},
+          {"reset_when_reused", reset_when_reused()},
+          {"unsolicited_continue", unsolicited_continue()},
+          {"early_hints", early_hints()}};
+}
+
+std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults()); }
 
 ScriptType connection_fault() {
-  return {"name, or object with one key",
-          R"({"anyOf":[{"enum":["reset_on_accept","close_on_accept","garbage_on_accept","close_when_reused",)"
-          R"("reset_when_reused","unsolicited_continue","early_hints"]},"$rows"]})",
-          &connection_fault_table};
+  return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &connection_fault_table,
+          &connection_fault_names};
 }
 
 }  // namespace script_types
@@ -275,16 +300,8 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
 
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    switch (script_values::one_of(node, {"reset_on_accept", "close_on_accept", "garbage_on_accept", "close_when_reused",
-                                         "reset_when_reused", "unsolicited_continue", "early_hints"})) {
-      case 0: return reset_on_accept();
-      case 1: return close_on_accept();
-      case 2: return garbage_on_accept();
-      case 3: return close_when_reused();
-      case 4: return reset_when_reused();
-      case 5: return unsolicited_continue();
-      default: return early_hints();
-    }
+    const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();
+    return named[script_values::one_of(node, script_types::names_of(named))].fault;
   }
   if (!node.value.is_object())
     script_reading::fail_expected(
@@ -293,7 +310,7 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
   reader.read_object(node, script_types::connection_fault_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
   const std::string_view key = script_reading::only_key(
-      node, {"garbage_on_accept", "early_hints", "slow_body", "reply_before_body"}, "a connection fault");
+      node, script_types::connection_fault_table.keys_of("$connection_fault"), "a connection fault");
   const ScriptNode value = node.at(key.data());
   if (key == "garbage_on_accept") return garbage_on_accept(script_values::text_of(value));
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));

@@ -320,7 +320,7 @@ std::vector<const char*> ScriptTable::keys_of(std::string_view group) const {
   std::vector<const char*> keys;
   for (const ScriptRow* row = rows; row != rows + count; ++row)
     if (group == row->group) keys.push_back(row->name);
-  return keys;
+  return keys.empty() && beside ? beside().keys_of(group) : keys;
 }
 
 Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }

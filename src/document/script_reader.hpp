@@ -88,6 +88,12 @@ struct ScriptRow {
   const char* group = "";
 };
 
+/// The row as one of a group.
+constexpr ScriptRow in_group(const char* group, ScriptRow row) {
+  row.group = group;
+  return row;
+}
+
 /// The keys of an object.
 struct ScriptTable {
   const char* name;
@@ -102,7 +108,7 @@ struct ScriptTable {
 
   /// The row of a key, whichever of the two tables has it; null when none does.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group.
+  /// The keys of a group, whichever of the two tables has it.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 

@@ -200,9 +200,8 @@ inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
     R"("oneOf":[{"required":["failure"],"properties":{"status":false,"json":false,"body":false,"base64":false},)"
     R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["error_body","error_json"]},)"
-    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
-    R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
-    R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,)"
+    R"("$failure_setter":false},"not":{"anyOf":[{"required":["json","body"]},)"
     R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])",
     &failure_setters};
 
@@ -339,9 +338,7 @@ inline constexpr ScriptRow chaos_setter_rows[] = {
 inline constexpr const char* chaos_rules =
     R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
     R"({"required":["effect"],"oneOf":["$trigger"]}],"dependentRequired":{"headers":["failure"],)"
-    R"("$trigger":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
-    R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
-    R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
+    R"("$trigger":["effect"],"$failure_setter":["failure"],"content_type":["error_body"]},)"
     R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})";
 
 const ScriptTable& chaos_table() {
@@ -349,7 +346,7 @@ const ScriptTable& chaos_table() {
     std::vector<ScriptRow> made(std::begin(chaos_kind_rows), std::end(chaos_kind_rows));
     add_trigger_rows(made, "trigger: ");
     for (const DrawnTriggerRow& drawn : drawn_triggers)
-      made.push_back({drawn.name, &positive, drawn.help, nullptr, false, "", "", "$trigger"});
+      made.push_back(in_group("$trigger", {drawn.name, &positive, drawn.help, nullptr}));
     made.insert(made.end(), std::begin(chaos_setter_rows), std::end(chaos_setter_rows));
     return made;
   }();
