@@ -203,4 +203,29 @@ TEST_CASE("a client has left no stream open while [DONE] lay in the gateway's se
   }
 }
 
+TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also after hours") {
+  using Wait = detail::ScriptedWait;
+  for (const Duration ago : {Duration{0}, Duration(990ms), Duration(1001ms), Duration(9'999ms), Duration(10'005ms),
+                             Duration(59'960ms), Duration(61'050ms), Duration(3'600'500ms), Duration(90'061'010ms)}) {
+    CAPTURE(ago);
+    const auto began = std::chrono::steady_clock::now() - ago;
+    const std::string shown = Wait{Wait::Kind::stall, "after token 2", began}.under_way();
+    const Duration latest = std::chrono::steady_clock::now() - began;
+    CAPTURE(shown);
+    const std::string before = "stalls as scripted after token 2 since ";
+    REQUIRE(shown.substr(0, before.size()) == before);
+    const std::string number = shown.substr(before.size(), shown.size() - before.size() - 2);
+    CHECK(shown.substr(before.size() + number.size()) == " s");
+    REQUIRE(number.find('.') == number.size() - 2);
+    const long long tenths =
+        std::stoll(number.substr(0, number.size() - 2)) * 10 + std::stoll(number.substr(number.size() - 1));
+    CHECK(tenths >= ago / 100ms);
+    CHECK(tenths <= latest / 100ms);
+  }
+  const std::pair<Duration, const char*> over[] = {{1500ms, "1.5"}, {10s, "10"}, {60'050ms, "60.05"}, {2h, "7200"}};
+  for (const auto& [lasted, expected] : over)
+    CHECK(Wait{Wait::Kind::hold, "before token 2"}.in_vain(lasted) ==
+          "was held as scripted before token 2 for " + std::string(expected) + " s; the client still waited");
+}
+
 }  // namespace progress_test

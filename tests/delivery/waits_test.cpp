@@ -349,6 +349,32 @@ TEST_CASE("each wait for a moment is listed by name and deadline, nearest first"
   }
 }
 
+TEST_CASE("waits for one moment are each listed, in the order in which they began, and all end at it") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  gateway.chat().reply(text("a").first_token_after(1s));
+  std::vector<RawConnection> clients;
+  std::vector<std::future<void>> sleepers;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 3; ++i) {
+    clients.emplace_back(gateway);
+    clients.back().send(Http(gateway).format_chat({{"stream", true}}));
+    expected.push_back("token 1");
+    REQUIRE(clock.wait_for_waits(expected.size(), patience));
+    sleepers.push_back(std::async(std::launch::async, [clock]() mutable { clock.sleep_for(1s); }));
+    expected.push_back("sleep_for");
+    REQUIRE(clock.wait_for_waits(expected.size(), patience));
+  }
+  std::vector<std::string> names;
+  for (const auto& pending : clock.waits()) names.push_back(pending.name);
+  CHECK(names == expected);
+  clock.advance(1s);
+  for (std::future<void>& sleeper : sleepers) CHECK(sleeper.wait_for(patience) == std::future_status::ready);
+  for (RawConnection& client : clients) CHECK(client.receive_response().done());
+  CHECK(clock.waits().empty());
+  CHECK(gateway.verify());
+}
+
 TEST_CASE("the waits of several exchanges and of a client's sleep stand in one list") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};

@@ -130,6 +130,68 @@ TEST_CASE("a state that nothing leads to is a warning with the states that somet
         Texts{"4: /stubs/2/in_state/order: " + nothing + "; did you mean \"paid\"?; 1 other place names it too"});
 }
 
+TEST_CASE("a name that many places have is told once, with how many there are") {
+  for (const std::size_t count : {1U, 2U, 3U, 12U}) {
+    CAPTURE(count);
+    Json state{{"mock_gateway", 1}, {"stubs", Json::array()}};
+    Json model = state;
+    Json key = state;
+    Json failures{{"mock_gateway", 1}, {"failures", Json::array()}};
+    for (std::size_t i = 0; i < count; ++i) {
+      const Json says = std::to_string(i) + "!";
+      state["stubs"].push_back({{"in_state", {{"m", "s"}}}, {"when", {{"user_says", says}}}, {"reply", "a"}});
+      model["stubs"].push_back({{"when", {{"user_says", says}, {"model_is", "nowhere"}}}, {"reply", "a"}});
+      key["stubs"].push_back({{"when", {{"user_says", says}, {"key_is", "nobody"}}}, {"reply", "a"}});
+      failures["failures"].push_back({{"failure", 503}, {"for", {{"key", "nobody"}}}});
+    }
+    const std::string others = count == 1   ? ""
+                               : count == 2 ? "; 1 other place names it too"
+                                            : "; " + std::to_string(count - 1) + " other places name it too";
+    const auto ends_with_them = [&](const std::string& told) {
+      CAPTURE(told);
+      CHECK(has_part(told, " it too") == (count > 1));
+      CHECK(told.substr(told.size() - others.size()) == others);
+    };
+    for (const Json& document : {state, model, key}) {
+      const Texts told = warnings_on_gateway(document);
+      REQUIRE(told.size() == 1);
+      ends_with_them(told.front());
+    }
+    Gateway gateway(Options().verify_on_destruction(false));
+    try {
+      gateway.load(failures);
+      FAIL("it was mounted");
+    } catch (const ScriptError& error) {
+      REQUIRE(error.problems().size() == 1);
+      ends_with_them(error.problems().front().message);
+    }
+  }
+}
+
+TEST_CASE("of the keys that there are each is named by its id, and by its description where it has one") {
+  Gateway gateway(Options().verify_on_destruction(false));
+  static_cast<void>(gateway.keys().create(""));
+  static_cast<void>(gateway.keys().create("billing"));
+  // To a name of one character an empty one would be near.
+  for (const std::string name : {"x", "nobody at all"}) {
+    CAPTURE(name);
+    const Json stub{{"when", {{"key_is", name}}}, {"reply", "a"}};
+    const Json failure{{"failure", 503}, {"for", {{"key", name}}}};
+    const std::string none = "the gateway has no key \"" + name + "\"";
+    const std::string known = "; known: key_1, default key, key_2, key_3, billing";
+    CHECK(lines_of(
+              ScriptDocument::from_json(Json{{"mock_gateway", 1}, {"stubs", Json::array({stub})}}).warnings(gateway)) ==
+          Texts{"/stubs/0/when/key_is: " + none + ", so that this matches nothing until it has one" + known});
+    try {
+      gateway.load(Json{{"mock_gateway", 1}, {"failures", Json::array({failure})}});
+      FAIL("it was mounted");
+    } catch (const ScriptError& error) {
+      REQUIRE(error.problems().size() == 1);
+      CHECK(error.problems().front().message == none + known);
+    }
+  }
+}
+
 TEST_CASE("a state that a stub leads to, or \"states\", or in which machines start, is no warning") {
   CHECK(warnings_of(parsed(R"({"mock_gateway": 1, "states": {"door": "open"}, "stubs": [
     {"in_state": {"door": "open"}, "when": {"user_says": "a"}, "then_state": {"door": "shut"}, "reply": "a"},

@@ -1,4 +1,5 @@
-"""Tests of --journal: the exchanges of a mock-gateway as JSON, one a line.
+"""Tests of --journal: the exchanges of a mock-gateway as JSON, one a line. And of files and lines on stderr that the
+system takes in pieces.
 
 Usage: journal_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
 """
@@ -19,6 +20,8 @@ import unittest
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
 TIMEOUT = 20  # seconds: a net for what hangs, never a pace
 KEY = "sk-0123456789abcdefghijklmnop"
+# A library whose write() takes a few bytes at a time.
+SHORT_WRITES = os.environ.get("MOCK_GATEWAY_SHORT_WRITES", "")
 
 
 class Endpoint:
@@ -224,6 +227,51 @@ class Journal(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write"), 1, said)
         self.assertLessEqual(os.path.getsize(self.path), limit)
         self.assertEqual(json.loads(lines_of(self.path)[1])["id"], 1)
+
+    @unittest.skipUnless(hasattr(resource, "prlimit"), "the system cannot change another process's limits")
+    def test_once_the_disk_has_room_again_lines_are_whole_again(self):
+        limit = 2500  # bytes; the third line or so is cut
+
+        def with_little_room():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+        def wait_for(condition, what):
+            deadline = time.monotonic() + TIMEOUT
+            while not condition():
+                self.assertLess(time.monotonic(), deadline, what)
+                time.sleep(0.001)
+
+        with Endpoint("--journal", self.path, preexec_fn=with_little_room) as endpoint:
+            for _ in range(4):
+                self.assertEqual(endpoint.ask("x" * 500), 200)
+            wait_for(lambda: os.path.getsize(self.path) == limit, "the disk never was full")
+            cut = lines_of(self.path)
+            self.assertNotEqual(cut[-1], "", "no line was cut")
+            resource.prlimit(endpoint.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+            self.assertEqual(endpoint.ask("last"), 200)
+            said = endpoint.end()
+        self.assertEqual(said.count("--journal: cannot write"), 1, said)
+        lines = lines_of(self.path)
+        self.assertEqual(lines[:len(cut)], cut)  # what was cut is ended, and stays as it is
+        self.assertEqual(lines.pop(), "")
+        after = [json.loads(line) for line in lines[len(cut):]]
+        self.assertEqual(after[-1]["request"]["body"]["json"]["messages"][0]["content"], "last")
+
+    @unittest.skipUnless(SHORT_WRITES, "MOCK_GATEWAY_SHORT_WRITES names no library")
+    def test_what_the_system_takes_in_pieces_is_whole(self):
+        info, port = self.path + ".info", self.path + ".port"
+        with Endpoint("--journal", self.path, "--info-file", info, "--port-file", port,
+                      env={**os.environ, "LD_PRELOAD": SHORT_WRITES}) as endpoint:
+            with open(info, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["base_url"], f"http://127.0.0.1:{endpoint.port}/v1")
+            with open(port, encoding="utf-8") as file:
+                self.assertEqual(file.read(), f"{endpoint.port}\n")
+            for number in range(3):
+                self.assertEqual(endpoint.ask(f"request {number}"), 200)
+            said = endpoint.end()
+        self.assertEqual(sorted(exchange["request"]["body"]["json"]["messages"][0]["content"]
+                                for exchange in exchanges_of(self.path)), [f"request {number}" for number in range(3)])
+        self.assertRegex(said, r"\A(\d{4}-\d\d-\d\dT[\d:.]+Z #\d POST /v1/chat/completions 200 [^\n]+\n){3}\Z")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Usage: report_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -72,6 +73,46 @@ class Text(Reports):
                         self.assertEqual(done.stderr.count("chaos: seed"), 1)
         report, _ = self.report("json", "--script", script, code="chat()", expected=0)
         self.assertEqual(json.loads(report)["verify"]["notes"][1:], [note])
+
+    def test_that_nothing_was_served_and_that_the_command_started_gateways_are_both_told(self):
+        started = f"""
+import subprocess
+subprocess.run([{program.PROGRAM!r}, "serve", "--port", "0", "--quiet", "--until-eof"],
+               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+"""
+        refused = "request('GET', '/v1/models', Authorization='Bearer sk-nobody')\n"
+        served, own = "served 0 requests: ", "CMD has started 1 mock-gateway of its own, whose requests are not judged here"
+        for code, expected in ((refused, [served]), (started + "chat()", [own]), (refused + started, [served, own])):
+            said = run("--report", "text", command=python(code)).stderr
+            lines = said.splitlines()
+            self.assertRegex(lines[-1], r"\Amock-gateway: (passed|failed): ")
+            self.assertEqual([line[:len(wanted)] for line, wanted in zip(lines[-1 - len(expected):-1], expected)], expected)
+            self.assertEqual([said.count(line) for line in (served, own)], [expected.count(line) for line in (served, own)])
+
+    def test_what_is_said_of_all_requests_comes_after_the_lines_of_each(self):
+        count = 200
+        code = f"for _ in range({count}): request('GET', '/v1/models')\nprint(address.port)"
+        words = [program.PROGRAM, "run", "--scenario", "closed-in-stream", "--", *python(code)]
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            watchdog = threading.Timer(TIMEOUT, process.kill)
+            watchdog.start()
+            # A pipe that holds but a few of the lines, and that nobody reads before the gateway is gone.
+            if hasattr(fcntl, "F_SETPIPE_SZ"):
+                fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+            port = int(process.stdout.readline())
+            is_open = True
+            while is_open:
+                try:
+                    socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT).close()
+                except OSError:
+                    is_open = False
+            lines = process.stderr.read().splitlines()
+            watchdog.cancel()
+        told = [line for line in lines if "GET /v1/models 200" in line]
+        self.assertEqual(len(told), count)
+        self.assertEqual(lines[:count], told)
+        self.assertIn(f" scenario closed-in-stream never struck, in {count} requests", lines[count])
 
     def test_the_last_line_is_there_with_other_formats_only(self):
         _, done = self.report("json", code="chat()", expected=0)

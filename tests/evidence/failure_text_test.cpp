@@ -268,6 +268,28 @@ TEST_CASE("twenty problems and twenty notes are shown, and of more how many more
   }
 }
 
+TEST_CASE("the first twenty expectations that were not met and stubs that were hidden are explained") {
+  for (const std::size_t count : {1U, 19U, 20U, 21U, 40U}) {
+    CAPTURE(count);
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    for (std::size_t i = 0; i < count; ++i) gateway.chat().when(user_says("Hi")).expect(1).reply("x");
+    gateway.chat().reply("newest");
+    Http(gateway).chat();
+    const std::vector<Problem> problems = gateway.verify().problems();
+    REQUIRE(problems.size() == count);
+    for (std::size_t i = 0; i < count; ++i) CHECK(problems[i].near_misses.size() == (i < 20 ? 1 : 0));
+
+    gateway.reset();
+    for (std::size_t i = 0; i < count; ++i) gateway.chat().when(user_says("Hi")).reply("x");
+    gateway.chat().reply("newest");
+    Http(gateway).chat();
+    const std::vector<std::string> notes = gateway.verify().notes();
+    REQUIRE(notes.size() == count);
+    for (std::size_t i = 0; i < count; ++i)
+      CHECK(notes[i].substr(0, notes[i].find(':')) == (i < 20 ? "always hidden" : "never called"));
+  }
+}
+
 TEST_CASE("a stub that was called too often is told with twenty of its exchanges, and that there are more") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().expect(0).reply("x");

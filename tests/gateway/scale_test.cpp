@@ -206,6 +206,14 @@ TEST_CASE("a connection that there is no descriptor for is answered 503 until on
   CHECK(streams.front().receive_until("\n\n").found);
   streams.erase(streams.begin(), streams.begin() + 3);
   CHECK(test_support::eventually([&] { return gateway.http().chat().status == 200; }));
+  // Whoever was turned away has left nothing: as many have room as before.
+  for (int i = 0; i < 40; ++i) gateway.http().chat();
+  std::vector<RawConnection> again = std::move(streams);
+  const std::size_t before = again.size() + 3;
+  while (again.size() < 60 && (status = gateway.begin_stream(again)) == 200) {
+  }
+  CHECK(status == 503);
+  CHECK(again.size() - 1 == before);
 
   const std::string said = gateway.end();
   CHECK(said.find("a connection is answered 503 connection_limit: this process has no descriptor left") !=

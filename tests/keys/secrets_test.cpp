@@ -145,6 +145,13 @@ TEST_CASE("a key of another account begins at a word and has 20 characters") {
   CHECK(recorded(gateway, http, "\\nsk-12345678901234567\\n%0Ask-12345678901234567%20\\u000ask-12345678901234567") ==
         "\\nsk-***\\n%0Ask-***%20\\u000ask-***");
   CHECK(recorded(gateway, http, "\xC3\xA9sk-12345678901234567\xC3\xA9") == "\xC3\xA9sk-***\xC3\xA9");
+  // At the very beginning of a body: what ends an escape, and what is one character short of it.
+  for (const std::string escape : {"%0A", "\\n", "\\u000a"}) {
+    const std::string key = "sk-12345678901234567";
+    CHECK(recorded(gateway, http, escape + key) == escape + "sk-***");
+    CHECK(recorded(gateway, http, escape.substr(1) + key) == escape.substr(1) + key);
+    CHECK(recorded(gateway, http, " " + escape.substr(1) + key) == " " + escape.substr(1) + key);
+  }
 }
 
 TEST_CASE("a key of another account in the body is a finding") {

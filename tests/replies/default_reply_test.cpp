@@ -348,4 +348,37 @@ TEST_CASE("an integer that no signed one can hold is no negative number to a sch
   CHECK(Json::parse(found.text())["a"] == largest);
 }
 
+TEST_CASE("a character for a pattern is one that a text can hold, and no half of a surrogate pair") {
+  Gateway gateway(Options{}.profile(Profile::openai));
+  struct Row {
+    std::string pattern;
+    const char* made;  // null: there is none
+  };
+  const Row rows[] = {
+      {"^[\\ud7ff]$", "\xed\x9f\xbf"},
+      {"^[\\ud7ff-\\udfff]$", "\xed\x9f\xbf"},
+      {"^[\\ud800]$", nullptr},
+      {"^[\\ud801]$", nullptr},
+      {"^[\\ud800-\\udfff]$", nullptr},
+      {"^[\\udbff]$", nullptr},
+      {"^[\\udc00]$", nullptr},
+      {"^[\\udfff]$", nullptr},
+      {"^[\\ue000]$", "\xee\x80\x80"},
+      {"^[\\ue000\\ud800]$", "\xee\x80\x80"},
+      {"^[\\udfff\\uffff]$", "\xef\xbf\xbf"},
+      {"^[\\udbff\\udfff]$", "\xf4\x8f\xbf\xbf"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.pattern);
+    const Json schema = {{"type", "object"},
+                         {"required", {"a"}},
+                         {"properties", {{"a", {{"type", "string"}, {"pattern", row.pattern}}}}}};
+    const Response response = Http(gateway).chat(
+        {{"response_format", {{"type", "json_schema"}, {"json_schema", {{"name", "x"}, {"schema", schema}}}}}});
+    CHECK(response.status == (row.made ? 200 : 400));
+    if (row.made && response.status == 200) CHECK(Json::parse(response.text())["a"] == row.made);
+    if (!row.made) CHECK(response.error_code() == "unsupported_schema");
+  }
+}
+
 }  // namespace default_reply_test

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -492,6 +493,96 @@ TEST_CASE("a gateway leaves no descriptor open, whatever its clients did") {
     CHECK(open_descriptors() > descriptors);
   }
   CHECK(open_descriptors() == descriptors);
+}
+
+TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor open") {
+  Gateway gateway;
+  gateway.chat().reply("a");
+  gateway.chat().when(user_says("reset")).reply(text("a b").fault(after_tokens(1), reset_connection()));
+  gateway.chat().when(user_says("close")).reply(text("a b").fault(after_tokens(1), close_connection()));
+  gateway.chat().when(user_says("half")).reply(text("a b").fault(after_tokens(1), half_close()));
+  gateway.chat().when(user_says("apart")).reply(text("a b").write_each_event());
+  const Http http(gateway);
+  const auto stream = [&](const char* said) {
+    RawConnection connection(gateway);
+    connection.send(http.format_chat({{"stream", true}, {"messages", {{{"role", "user"}, {"content", said}}}}}));
+    connection.receive_all(5s);
+  };
+  const auto struck = [&](const ConnectionFault& fault) {
+    gateway.next_connection(fault);
+    RawConnection(gateway).receive_all();
+  };
+  const auto reused = [&](const ConnectionFault& fault) {
+    gateway.next_connection(fault);
+    RawConnection connection(gateway);
+    connection.send(http.format_chat());
+    connection.receive_response();
+    connection.send(http.format_chat());
+    connection.receive_all();
+  };
+  const auto sent = [&](const std::string& bytes) {
+    RawConnection connection(gateway);
+    connection.send(bytes);
+    return connection;
+  };
+  struct Row {
+    std::string what;
+    std::function<void()> happens;
+  };
+  const Row rows[] = {
+      {"the client closes", [&] { sent(http.format_chat()).receive_response(); }},
+      {"the client resets",
+       [&] {
+         sent(http.format_chat({{"stream", true}})).abort();
+       }},
+      {"the client closes its side", [&] { sent("GET /").shutdown_write(); }},
+      {"the client says nothing", [&] { sent(""); }},
+      {"a request that is none", [&] { sent("nonsense\r\n\r\n").receive_all(); }},
+      {"a reply that resets", [&] { stream("reset"); }},
+      {"a reply that closes", [&] { stream("close"); }},
+      {"a reply that closes one side", [&] { stream("half"); }},
+      {"a client that reads event by event",
+       [&] {
+         http.chat({{"stream", true}, {"messages", chat_body("apart")["messages"]}});
+       }},
+      {"reset on accept", [&] { struck(reset_on_accept()); }},
+      {"close on accept", [&] { struck(close_on_accept()); }},
+      {"garbage on accept", [&] { struck(garbage_on_accept()); }},
+      {"close when reused", [&] { reused(close_when_reused()); }},
+      {"reset when reused", [&] { reused(reset_when_reused()); }},
+      {"connections are refused and accepted again",
+       [&] {
+         gateway.refuse_connections();
+         gateway.accept_connections();
+       }},
+      {"a gateway ends that has a connection",
+       [&] {
+         Gateway other;
+         const RawConnection connection(other);
+       }},
+      {"a gateway ends that refuses",
+       [&] {
+         Gateway other;
+         other.refuse_connections();
+       }},
+      {"a gateway whose port is taken",
+       [&] { CHECK_THROWS_AS(Gateway{Options{}.port(gateway.port())}, GatewayError); }},
+      {"a gateway whose host is none of this machine",
+       [&] { CHECK_THROWS_AS(Gateway{Options{}.host("192.0.2.1")}, GatewayError); }},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    row.happens();  // what is made once is no leak
+    REQUIRE(gateway.journal().wait_until_idle(5s));
+    // The connections before it may still be about to close.
+    int before = open_descriptors();
+    REQUIRE(eventually([&] {
+      const int earlier = std::exchange(before, open_descriptors());
+      return earlier == before;
+    }));
+    for (int i = 0; i < 20; ++i) row.happens();
+    CHECK(eventually([&] { return open_descriptors() <= before; }));
+  }
 }
 #endif
 

@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <new>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
@@ -218,6 +220,79 @@ TEST_CASE("the journal's bytes are all that it holds of a request: a key's descr
       CHECK(Http(gateway).chat().status == 413);
     }
     CHECK(gateway.journal().evicted() >= 9);
+  }
+}
+
+TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes") {
+  const std::string large(6'000, 'x');
+  const auto sum = [](const std::vector<std::string>& texts) {
+    std::size_t size = 0;
+    for (const std::string& text : texts) size += text.size();
+    return size;
+  };
+  struct Row {
+    std::string what;
+    std::function<void(Gateway&, const Http&)> ask;
+    std::function<std::size_t(const Exchange&)> size;
+  };
+  const std::vector<Row> rows = {
+      {"the body", [&](Gateway&, const Http& http) { http.chat(Json(large)); },
+       [](const Exchange& exchange) { return exchange.body().size(); }},
+      {"the target", [&](Gateway&, const Http& http) { http.get("/v1/models?" + large); },
+       [](const Exchange& exchange) { return exchange.query().size(); }},
+      {"a header field's value", [&](Gateway&, const Http& http) { http.with_header("X-Large", large).chat(); },
+       [](const Exchange& exchange) { return exchange.headers().find("X-Large").value_or("").size(); }},
+      {"a header field's name", [&](Gateway&, const Http& http) { http.with_header(large, "1").chat(); },
+       [&](const Exchange& exchange) { return exchange.headers().find(large) ? large.size() : 0; }},
+      {"a request that is none",
+       [&](Gateway& gateway, const Http&) {
+         RawConnection connection(gateway);
+         connection.send("GET /" + large + "\r\n\r\n");
+         connection.receive_all();
+       },
+       [](const Exchange& exchange) { return exchange.raw().size(); }},
+      {"near misses",
+       [](Gateway& gateway, const Http& http) {
+         if (gateway.journal().count() == 0) {
+           const std::string other(60, 'y');
+           Matcher wanted = user_says(equals("0" + other));
+           for (int i = 1; i < 60; ++i) wanted = wanted || user_says(equals(std::to_string(i) + other));
+           gateway.chat().when(wanted).reply("x");
+         }
+         http.chat();
+       },
+       [](const Exchange& exchange) {
+         std::size_t size = 0;
+         for (const NearMiss& near : exchange.near_misses())
+           for (const NearMiss::Condition& condition : near.conditions)
+             size += sizeof condition + condition.expected.size() + condition.actual.size();
+         return size;
+       }},
+      {"strikes of chaos",
+       [](Gateway& gateway, const Http& http) {
+         for (int i = 0; gateway.journal().count() == 0 && i < 60; ++i)
+           gateway.chaos(Chaos(Pace().first_token_after(1ns)));
+         http.chat();
+       },
+       [sum](const Exchange& exchange) { return sum(exchange.chaos()); }},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    constexpr std::size_t bytes = 100'000;
+    Gateway gateway{Options{}.journal_limits(1000, bytes).unmatched(Unmatched::allowed).verify_on_destruction(false)};
+    const Http http(gateway);
+    std::size_t size = 0;
+    for (int i = 0; i < 60; ++i) {
+      row.ask(gateway, http);
+      REQUIRE(gateway.journal().wait_until_idle(5s));
+      size += row.size(gateway.journal().last());
+    }
+    CHECK(size > 2 * bytes);  // or the row shows nothing
+    size = 0;
+    for (const Exchange& exchange : gateway.journal().all()) size += row.size(exchange);
+    CHECK(size <= bytes);
+    CHECK(gateway.journal().all().size() > 1);
+    CHECK(gateway.journal().all().size() + gateway.journal().evicted() == 60);
   }
 }
 
