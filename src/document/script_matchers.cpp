@@ -2,6 +2,7 @@
 
 #include <iterator>  // size
 
+#include "../script/field_matchers.hpp"
 #include "../script/matchers.hpp"
 #include "script_sections.hpp"
 #include "script_values.hpp"
@@ -177,12 +178,6 @@ void match_header_is(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
-void match_model_is(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::string& model = script_values::text_of(node);
-  reader.refer(ScriptReference::Kind::model, model, node.pointer);
-  add(target, model_is(model));
-}
-
 void match_key_is(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::string& key = script_values::key_name(node);
   reader.refer(ScriptReference::Kind::key, key, node.pointer);
@@ -196,38 +191,66 @@ void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target)
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-inline constexpr ScriptRow when_rows[] = {
+// Request fields: a function for each kind, and a row for each field.
+
+/// The field whose key the node stands at.
+const RequestField& field_of(const ScriptNode& node) {
+  return request_field(std::string_view(node.pointer).substr(node.pointer.rfind('/') + 1));
+}
+
+void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).in_range(read_value<Range>(reader, node)));
+}
+
+void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).whole_is(read_value<std::int64_t>(reader, node)));
+}
+
+void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).flag_is(read_value<bool>(reader, node)));
+}
+
+void match_word(ScriptReader&, const ScriptNode& node, void* target) {
+  add(target, field_of(node).word_is(script_values::text_of(node)));
+}
+
+void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.refer(ScriptReference::Kind::model, script_values::text_of(node), node.pointer);
+  match_word(reader, node, target);
+}
+
+/// What the schema says of a field that may be a few words only.
+const char* limits_of(const FieldWords& known) {
+  if (known.count == 0) return "";
+  Json words = Json::array();
+  for (std::size_t index = 0; index < known.count; ++index) words.push_back(std::string(known.words[index]));
+  return script_reading::lasting("\"enum\":" + words.dump());
+}
+
+ScriptRow row_of(const RequestField& field) {
+  switch (field.kind) {
+    case RequestField::Kind::number: return {field.matcher, &range, field.help, &match_number};
+    case RequestField::Kind::whole: return {field.matcher, &whole, field.help, &match_whole};
+    case RequestField::Kind::flag: return {field.matcher, &boolean, field.help, &match_flag};
+    case RequestField::Kind::model: return {field.matcher, &text, field.help, &match_model};
+    case RequestField::Kind::word:
+    case RequestField::Kind::list: break;
+  }
+  return {field.matcher, &text, field.help, &match_word, false, limits_of(field.words)};
+}
+
+inline constexpr ScriptRow said_rows[] = {
     {"user_says", &text_matcher, "the text of the last user message", &match<TextMatcher, &user_says>},
     {"system_says", &text_matcher, "the text of some system message", &match<TextMatcher, &system_says>},
     {"any_message_says", &text_matcher, "the text of some message", &match<TextMatcher, &any_message_says>},
     {"message_is", &message, "the message at a position", &match_message},
-    {"turns_are", &range, "the number of user messages", &match<Range, &turns_are>},
-    {"messages_are", &range, "the number of messages", &match<Range, &messages_are>},
+};
+inline constexpr ScriptRow ended_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
     {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
     {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
-    {"model_is", &text, "`model`", &match_model_is},
-    {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
-    {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
-     &match<bool, &include_usage_is>},
-    {"temperature_is", &range, "`temperature`", &match<Range, &temperature_is>},
-    {"top_p_is", &range, "`top_p`", &match<Range, &top_p_is>},
-    {"max_tokens_is", &range, "`max_tokens`", &match<Range, &max_tokens_is>},
-    {"presence_penalty_is", &range, "`presence_penalty`", &match<Range, &presence_penalty_is>},
-    {"repetition_penalty_is", &range, "`repetition_penalty`", &match<Range, &repetition_penalty_is>},
-    {"n_is", &range, "`n`; not sent is 1", &match<Range, &n_is>},
-    {"seed_is", &whole, "`seed`", &match<std::int64_t, &seed_is>},
-    {"has_stop", &text, "`stop` holds this sequence", &match<std::string, &has_stop>},
-    {"has_tool", &text, "the request offers this function", &match<std::string, &has_tool>},
-    {"tools_are", &range, "the number of functions offered", &match<Range, &tools_are>},
-    {"tool_choice_is", &text, "none, auto, required, or the function that must be called",
-     &match<std::string, &tool_choice_is>},
-    {"parallel_tool_calls_is", &boolean, "`parallel_tool_calls`", &match<bool, &parallel_tool_calls_is>},
-    {"response_format_is", &text, "text, json_object or json_schema", &match<std::string, &response_format_is>, false,
-     R"("enum":["text","json_object","json_schema"])"},
-    {"response_schema_is", &text, "the name of the schema", &match<std::string, &response_schema_is>},
-    {"enable_thinking_is", &boolean, "`enable_thinking`", &match<bool, &enable_thinking_is>},
-    {"logprobs_is", &boolean, "`logprobs`; not sent is false", &match<bool, &logprobs_is>},
+};
+inline constexpr ScriptRow other_when_rows[] = {
     {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
@@ -242,9 +265,29 @@ inline constexpr ScriptRow when_rows[] = {
     {"all", &list_of_whens, "each of these matches", &match_all},
     {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
 };
-inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
 
-ScriptType when() { return {"object of matchers", nullptr, &when_table}; }
+void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
+}
+
+/// The rows of `when`, in the order of the schema and of the documentation.
+std::vector<ScriptRow> all_when_rows() {
+  std::vector<ScriptRow> rows;
+  append(rows, said_rows, std::size(said_rows));
+  for (const RequestField& field : fields_of_messages()) rows.push_back(row_of(field));
+  append(rows, ended_rows, std::size(ended_rows));
+  for (const RequestField& field : fields_of_requests()) rows.push_back(row_of(field));
+  append(rows, other_when_rows, std::size(other_when_rows));
+  return rows;
+}
+
+const ScriptTable& when_table() {
+  static const std::vector<ScriptRow> rows = all_when_rows();
+  static const ScriptTable table{"when", rows.data(), rows.size()};
+  return table;
+}
+
+ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
 
 // Texts.
 
@@ -312,7 +355,7 @@ ScriptType text_matcher() {
 
 std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node) {
   std::vector<Matcher> matchers;
-  reader.read_object(node, script_types::when_table, &matchers);
+  reader.read_object(node, script_types::when_table(), &matchers);
   return matchers;
 }
 

@@ -1,11 +1,15 @@
-// Matchers of fields and of JSON in the body, their names and "actual" in reports.
+// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
+// their line in scripts. Matchers of JSON in the body.
 
-#include <algorithm>  // count_if, find, min
-#include <optional>
+#include "field_matchers.hpp"
+
+#include <algorithm>  // count_if, find, min, replace
+#include <iterator>   // size
 #include <utility>
 
 #include "../core/error.hpp"
 #include "../core/json_pointer.hpp"
+#include "../core/json_reader.hpp"
 #include "excerpts.hpp"
 #include "json_comparison.hpp"
 #include "matcher_leaf.hpp"
@@ -16,92 +20,71 @@ namespace mock_gateway {
 namespace detail {
 namespace matchers {
 
-/// In the order of ChatField.
-inline constexpr const char* field_names[] = {"model",
-                                              "stream",
-                                              "stream_options.include_usage",
-                                              "temperature",
-                                              "top_p",
-                                              "max_tokens",
-                                              "n",
-                                              "presence_penalty",
-                                              "repetition_penalty",
-                                              "seed",
-                                              "stop",
-                                              "tool_choice",
-                                              "parallel_tool_calls",
-                                              "response_format",
-                                              "response schema",
-                                              "enable_thinking",
-                                              "logprobs",
-                                              "number of user messages",
-                                              "number of messages",
-                                              "number of tools"};
+// ---- Fields
 
-std::string name_of(ChatField field) { return field_names[static_cast<std::size_t>(field)]; }
+/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
-std::optional<double> number_of(const ChatRequest& chat, ChatField field) {
-  switch (field) {
-    case ChatField::temperature: return chat.temperature;
-    case ChatField::top_p: return chat.top_p;
-    case ChatField::max_tokens: return chat.max_tokens;
-    case ChatField::n: return static_cast<double>(chat.n);
-    case ChatField::presence_penalty: return chat.presence_penalty;
-    case ChatField::repetition_penalty: return chat.repetition_penalty;
-    case ChatField::user_messages:
-      return static_cast<double>(std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message));
-    case ChatField::messages: return static_cast<double>(chat.messages.size());
-    case ChatField::tools: return static_cast<double>(chat.tools.size());
-    default: return std::nullopt;
-  }
+std::int64_t user_message_count(const ChatRequest& chat) {
+  return std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message);
 }
 
-std::string_view word(const wire::ToolChoice& choice) {
-  switch (choice.mode) {
+std::int64_t message_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.messages.size()); }
+
+std::int64_t tool_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.tools.size()); }
+
+std::int64_t choice_count(const ChatRequest& chat) { return chat.n; }
+
+std::optional<std::string_view> model_of(const ChatRequest& chat) { return chat.model; }
+
+std::optional<std::string_view> tool_choice_of(const ChatRequest& chat) {
+  switch (chat.tool_choice.mode) {
     case wire::ToolChoice::Mode::none: return "none";
     case wire::ToolChoice::Mode::automatic: return "auto";
     case wire::ToolChoice::Mode::required: return "required";
     case wire::ToolChoice::Mode::named: break;
   }
-  return choice.name;
+  return chat.tool_choice.name;
 }
 
-std::string_view word(wire::ResponseFormat::Kind kind) {
-  switch (kind) {
-    case wire::ResponseFormat::Kind::text: return "text";
-    case wire::ResponseFormat::Kind::json_object: return "json_object";
-    case wire::ResponseFormat::Kind::json_schema: break;
+std::optional<std::string_view> response_format_of(const ChatRequest& chat) {
+  const auto kind = chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text;
+  return response_formats[static_cast<std::size_t>(kind)];
+}
+
+std::optional<std::string_view> response_schema_of(const ChatRequest& chat) {
+  if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
+    return std::nullopt;
+  return chat.response_format->name;
+}
+
+bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
+  return std::find(chat.stop.begin(), chat.stop.end(), sequence) != chat.stop.end();
+}
+
+bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
+
+/// What the body has at a row's pointer; null when there is nothing.
+const Json* value_at(const Json& body, std::string_view pointer) {
+  const Json* value = &body;
+  while (value != nullptr && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    value = json_pointer::child(*value, pointer.substr(1, end - 1));
+    pointer.remove_prefix(end);
   }
-  return "json_schema";
-}
-
-std::optional<std::string_view> word(std::optional<bool> flag) {
-  if (!flag) return std::nullopt;
-  return *flag ? "true" : "false";
-}
-
-/// The field as text, when it is one of a few words, or text.
-std::optional<std::string_view> word_of(const ChatRequest& chat, ChatField field) {
-  switch (field) {
-    case ChatField::model: return chat.model;
-    case ChatField::stream: return word(chat.stream);
-    case ChatField::include_usage: return word(chat.include_usage);
-    case ChatField::tool_choice: return word(chat.tool_choice);
-    case ChatField::parallel_tool_calls: return word(chat.parallel_tool_calls);
-    case ChatField::response_format:
-      return word(chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text);
-    case ChatField::response_schema:
-      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
-        return std::nullopt;
-      return chat.response_format->name;
-    case ChatField::enable_thinking: return word(chat.enable_thinking);
-    case ChatField::logprobs: return word(chat.logprobs);
-    default: return std::nullopt;
-  }
+  return value;
 }
 
 /// A value of the body as it was sent: the parsed request no longer knows a default from a value.
 std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
+
+std::string actual_field(const MatcherNode& node, const ChatCall& call) {
+  return sent(value_at(call.chat().body, node.field->pointer));
+}
+
+std::string actual_count(const MatcherNode& node, const ChatCall& call) {
+  return std::to_string(node.field->value.count(call.chat()));
+}
 
 std::string actual_tools(const MatcherNode&, const ChatCall& call) {
   if (call.chat().tools.empty()) return "no tools";
@@ -110,71 +93,141 @@ std::string actual_tools(const MatcherNode&, const ChatCall& call) {
   return listed("tools: ", names);
 }
 
-std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  const ChatRequest& chat = call.chat();
-  const auto field = [&chat](const char* name) { return json_pointer::child(chat.body, name); };
-  const auto within = [](const Json* value, const char* name) {
-    return value == nullptr ? nullptr : json_pointer::child(*value, name);
-  };
-  switch (node.field) {
-    case ChatField::include_usage: return sent(within(field("stream_options"), "include_usage"));
-    case ChatField::tool_choice:
-      return excerpts::quoted(word(chat.tool_choice)) + (field("tool_choice") == nullptr ? " (not sent)" : "");
-    case ChatField::response_format: {
-      const Json* type = within(field("response_format"), "type");
-      return sent(type == nullptr ? field("response_format") : type);
-    }
-    case ChatField::response_schema: {
-      if (const auto name = word_of(chat, node.field)) return excerpts::quoted(*name);
-      const Json* format = field("response_format");
-      return format == nullptr ? "response_format not sent" : "response_format " + excerpts::json(*format);
-    }
-    case ChatField::user_messages:
-    case ChatField::messages: return std::to_string(static_cast<std::size_t>(number_of(chat, node.field).value_or(0)));
-    case ChatField::tools:
-      return (chat.tools.empty() ? "" : std::to_string(chat.tools.size()) + ", ") + actual_tools(node, call);
-    default: return sent(field(field_names[static_cast<std::size_t>(node.field)]));
-  }
+std::string actual_tool_count(const MatcherNode& node, const ChatCall& call) {
+  const std::size_t count = call.chat().tools.size();
+  return (count == 0 ? "" : std::to_string(count) + ", ") + actual_tools(node, call);
+}
+
+std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
+  return excerpts::quoted(*tool_choice_of(call.chat())) +
+         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+}
+
+std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
+  const Json* type = value_at(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+}
+
+std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
+  if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
+  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+}
+
+using Kind = RequestField::Kind;
+
+inline constexpr RequestField message_fields[] = {
+    {"turns_are", Kind::number, "/messages", user_message_count, "the number of user messages",
+     "number of user messages is", actual_count},
+    {"messages_are", Kind::number, "/messages", message_count, "the number of messages", "number of messages is",
+     actual_count},
+};
+
+inline constexpr RequestField request_fields[] = {
+    {"model_is", Kind::model, "/model", model_of, "`model`"},
+    {"stream_is", Kind::flag, "/stream", &ChatRequest::stream, "`stream`; not sent is false"},
+    {"include_usage_is", Kind::flag, "/stream_options/include_usage", &ChatRequest::include_usage,
+     "`stream_options.include_usage`; not sent is false"},
+    {"temperature_is", Kind::number, "/temperature", &ChatRequest::temperature, "`temperature`"},
+    {"top_p_is", Kind::number, "/top_p", &ChatRequest::top_p, "`top_p`"},
+    {"max_tokens_is", Kind::number, "/max_tokens", &ChatRequest::max_tokens, "`max_tokens`"},
+    {"presence_penalty_is", Kind::number, "/presence_penalty", &ChatRequest::presence_penalty, "`presence_penalty`"},
+    {"repetition_penalty_is", Kind::number, "/repetition_penalty", &ChatRequest::repetition_penalty,
+     "`repetition_penalty`"},
+    {"n_is", Kind::number, "/n", choice_count, "`n`; not sent is 1"},
+    {"seed_is", Kind::whole, "/seed", &ChatRequest::seed, "`seed`"},
+    {"has_stop", Kind::list, "/stop", has_stop_sequence, "`stop` holds this sequence", "stop has"},
+    {"has_tool", Kind::list, "/tools", offers_tool, "the request offers this function", "has tool", actual_tools},
+    {"tools_are", Kind::number, "/tools", tool_count, "the number of functions offered", "number of tools is",
+     actual_tool_count},
+    {"tool_choice_is", Kind::word, "/tool_choice", tool_choice_of,
+     "none, auto, required, or the function that must be called", nullptr, actual_tool_choice},
+    {"parallel_tool_calls_is", Kind::flag, "/parallel_tool_calls", &ChatRequest::parallel_tool_calls,
+     "`parallel_tool_calls`"},
+    {"response_format_is",
+     Kind::word,
+     "/response_format",
+     response_format_of,
+     "text, json_object or json_schema",
+     nullptr,
+     actual_response_format,
+     {response_formats, std::size(response_formats)}},
+    {"response_schema_is", Kind::word, "/response_format/json_schema/name", response_schema_of,
+     "the name of the schema", "response schema is", actual_response_schema},
+    {"enable_thinking_is", Kind::flag, "/enable_thinking", &ChatRequest::enable_thinking, "`enable_thinking`"},
+    {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
+};
+
+/// "stream_options.include_usage" for "/stream_options/include_usage".
+std::string name_of(const RequestField& field) {
+  std::string name = field.pointer + 1;
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
 }
 
 bool number_matches(const MatcherNode& node, const ChatCall& call) {
-  const std::optional<double> number = number_of(call.chat(), node.field);
+  const FieldValue& value = node.field->value;
+  std::optional<double> number;
+  if (value.number != nullptr) number = call.chat().*value.number;
+  if (value.whole != nullptr) number = call.chat().*value.whole;
+  if (value.count != nullptr) number = static_cast<double>(value.count(call.chat()));
   return number && node.range->contains(*number);
 }
 
+bool whole_matches(const MatcherNode& node, const ChatCall& call) {
+  return call.chat().*node.field->value.whole == node.json.get<std::int64_t>();
+}
+
+bool flag_matches(const MatcherNode& node, const ChatCall& call) {
+  const FieldValue& value = node.field->value;
+  const bool wanted = node.json.get<bool>();
+  if (value.flag != nullptr) return call.chat().*value.flag == wanted;
+  return call.chat().*value.optional_flag == wanted;
+}
+
 bool word_matches(const MatcherNode& node, const ChatCall& call) {
-  return word_of(call.chat(), node.field) == std::string_view(node.operand);
+  const FieldValue& value = node.field->value;
+  const std::string_view wanted = node.json.get_ref<const std::string&>();
+  return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-bool seed_matches(const MatcherNode& node, const ChatCall& call) { return call.chat().seed == node.number; }
-
-bool stop_has(const MatcherNode& node, const ChatCall& call) {
-  const std::vector<std::string>& stop = call.chat().stop;
-  return std::find(stop.begin(), stop.end(), node.operand) != stop.end();
+/// Whether a value of the body, or an element of it, is the one that is wanted.
+bool is_wanted(const MatcherNode& node, const Json& value) {
+  if (node.range) return value.is_number() && node.range->contains(value.get<double>());
+  if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
+  for (const Json& element : value)
+    if (json_comparison::same(node.json, element)) return true;
+  return false;
 }
 
-bool offers_tool(const MatcherNode& node, const ChatCall& call) { return call.chat().has_tool(node.operand); }
+bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
+  const Json* value = value_at(call.chat().body, node.field->pointer);
+  return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
+}
 
-MatcherNode field_leaf(ChatField field, std::string description, Test test, std::string operand = "") {
-  MatcherNode node = leaf(std::move(description), test, actual_field, std::move(operand));
-  node.field = field;
+/// Of a value that reports show as `shown`; `test` asks a parsed request.
+MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
+  std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
+  MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
+                          field.actual != nullptr ? field.actual : actual_field);
+  node.field = &field;
   return node;
 }
 
-Matcher number_is(ChatField field, const Range& range) {
-  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.to_string(), number_matches);
-  node.range = range;
+Matcher field_matcher(MatcherNode node) {
+  const char* const if_absent = node.field->value.if_absent;
+  node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
   return Matcher(std::move(node));
 }
 
-Matcher flag_is(ChatField field, bool flag) {
-  const std::string value = flag ? "true" : "false";
-  return Matcher(field_leaf(field, name_of(field) + " is " + value, word_matches, value));
-}
-
-Matcher word_is(ChatField field, std::string value) {
-  std::string description = name_of(field) + " is " + excerpts::quoted(value);
-  return Matcher(field_leaf(field, std::move(description), word_matches, std::move(value)));
+/// Throws GatewayError for a word that the field may not be.
+void require_word(const RequestField& field, const std::string& word) {
+  const FieldWords& known = field.words;
+  std::string list;
+  for (std::size_t index = 0; index < known.count; ++index) {
+    if (word == known.words[index]) return;
+    list += (index == 0 ? "" : index + 1 < known.count ? ", " : " or ") + excerpts::quoted(known.words[index]);
+  }
+  if (known.count > 0) throw GatewayError("a " + name_of(field) + " is " + list + ", not " + excerpts::quoted(word));
 }
 
 // ---- JSON
@@ -257,65 +310,76 @@ std::string actual_body(const MatcherNode& node, const ChatCall& call) {
 }
 
 }  // namespace matchers
+
+Matcher RequestField::in_range(const Range& range) const {
+  MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
+  node.range = range;
+  return matchers::field_matcher(std::move(node));
+}
+
+Matcher RequestField::whole_is(std::int64_t number) const {
+  MatcherNode node = matchers::field_leaf(*this, std::to_string(number), matchers::whole_matches);
+  node.json = number;
+  return matchers::field_matcher(std::move(node));
+}
+
+Matcher RequestField::flag_is(bool flag) const {
+  MatcherNode node = matchers::field_leaf(*this, flag ? "true" : "false", matchers::flag_matches);
+  node.json = flag;
+  return matchers::field_matcher(std::move(node));
+}
+
+Matcher RequestField::word_is(std::string word) const {
+  matchers::require_word(*this, word);
+  MatcherNode node = matchers::field_leaf(*this, excerpts::quoted(word), matchers::word_matches);
+  node.json = std::move(word);
+  return matchers::field_matcher(std::move(node));
+}
+
+RequestFields fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
+RequestFields fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
+
+const RequestField& request_field(std::string_view matcher) {
+  for (const RequestField& field : matchers::message_fields)
+    if (matcher == field.matcher) return field;
+  for (const RequestField& field : matchers::request_fields)
+    if (matcher == field.matcher) return field;
+  throw GatewayError("no matcher of a field has the name " + std::string(matcher));
+}
+
 }  // namespace detail
 
-Matcher turns_are(Range count) { return detail::matchers::number_is(detail::ChatField::user_messages, count); }
-Matcher messages_are(Range count) { return detail::matchers::number_is(detail::ChatField::messages, count); }
-Matcher tools_are(Range count) { return detail::matchers::number_is(detail::ChatField::tools, count); }
-Matcher model_is(std::string id) { return detail::matchers::word_is(detail::ChatField::model, std::move(id)); }
-Matcher stream_is(bool stream) { return detail::matchers::flag_is(detail::ChatField::stream, stream); }
+Matcher turns_are(Range count) { return detail::request_field("turns_are").in_range(count); }
+Matcher messages_are(Range count) { return detail::request_field("messages_are").in_range(count); }
+Matcher model_is(std::string id) { return detail::request_field("model_is").word_is(std::move(id)); }
+Matcher stream_is(bool stream) { return detail::request_field("stream_is").flag_is(stream); }
 Matcher include_usage_is(bool include_usage) {
-  return detail::matchers::flag_is(detail::ChatField::include_usage, include_usage);
+  return detail::request_field("include_usage_is").flag_is(include_usage);
 }
-Matcher temperature_is(Range range) { return detail::matchers::number_is(detail::ChatField::temperature, range); }
-Matcher top_p_is(Range range) { return detail::matchers::number_is(detail::ChatField::top_p, range); }
-Matcher max_tokens_is(Range range) { return detail::matchers::number_is(detail::ChatField::max_tokens, range); }
-Matcher presence_penalty_is(Range range) {
-  return detail::matchers::number_is(detail::ChatField::presence_penalty, range);
-}
-Matcher repetition_penalty_is(Range range) {
-  return detail::matchers::number_is(detail::ChatField::repetition_penalty, range);
-}
-Matcher n_is(Range range) { return detail::matchers::number_is(detail::ChatField::n, range); }
+Matcher temperature_is(Range range) { return detail::request_field("temperature_is").in_range(range); }
+Matcher top_p_is(Range range) { return detail::request_field("top_p_is").in_range(range); }
+Matcher max_tokens_is(Range range) { return detail::request_field("max_tokens_is").in_range(range); }
+Matcher presence_penalty_is(Range range) { return detail::request_field("presence_penalty_is").in_range(range); }
+Matcher repetition_penalty_is(Range range) { return detail::request_field("repetition_penalty_is").in_range(range); }
+Matcher n_is(Range range) { return detail::request_field("n_is").in_range(range); }
+Matcher seed_is(std::int64_t seed) { return detail::request_field("seed_is").whole_is(seed); }
+Matcher has_stop(std::string sequence) { return detail::request_field("has_stop").word_is(std::move(sequence)); }
+Matcher has_tool(std::string name) { return detail::request_field("has_tool").word_is(std::move(name)); }
+Matcher tools_are(Range count) { return detail::request_field("tools_are").in_range(count); }
 Matcher tool_choice_is(std::string choice) {
-  return detail::matchers::word_is(detail::ChatField::tool_choice, std::move(choice));
+  return detail::request_field("tool_choice_is").word_is(std::move(choice));
 }
 Matcher parallel_tool_calls_is(bool parallel) {
-  return detail::matchers::flag_is(detail::ChatField::parallel_tool_calls, parallel);
+  return detail::request_field("parallel_tool_calls_is").flag_is(parallel);
+}
+Matcher response_format_is(std::string type) {
+  return detail::request_field("response_format_is").word_is(std::move(type));
 }
 Matcher response_schema_is(std::string name) {
-  return detail::matchers::word_is(detail::ChatField::response_schema, std::move(name));
+  return detail::request_field("response_schema_is").word_is(std::move(name));
 }
-Matcher enable_thinking_is(bool enabled) {
-  return detail::matchers::flag_is(detail::ChatField::enable_thinking, enabled);
-}
-Matcher logprobs_is(bool logprobs) { return detail::matchers::flag_is(detail::ChatField::logprobs, logprobs); }
-
-Matcher response_format_is(std::string type) {
-  if (type != "text" && type != "json_object" && type != "json_schema") {
-    throw GatewayError("a response_format is \"text\", \"json_object\" or \"json_schema\", not " +
-                       detail::excerpts::quoted(type));
-  }
-  return detail::matchers::word_is(detail::ChatField::response_format, std::move(type));
-}
-
-Matcher seed_is(std::int64_t seed) {
-  using namespace detail::matchers;
-  detail::MatcherNode node = field_leaf(detail::ChatField::seed, "seed is " + std::to_string(seed), seed_matches);
-  node.number = seed;
-  return Matcher(std::move(node));
-}
-
-Matcher has_stop(std::string sequence) {
-  using namespace detail::matchers;
-  std::string description = "stop has " + detail::excerpts::quoted(sequence);
-  return Matcher(field_leaf(detail::ChatField::stop, std::move(description), stop_has, std::move(sequence)));
-}
-
-Matcher has_tool(std::string name) {
-  using namespace detail::matchers;
-  return Matcher(leaf("has tool " + detail::excerpts::quoted(name), offers_tool, actual_tools, name));
-}
+Matcher enable_thinking_is(bool enabled) { return detail::request_field("enable_thinking_is").flag_is(enabled); }
+Matcher logprobs_is(bool logprobs) { return detail::request_field("logprobs_is").flag_is(logprobs); }
 
 Matcher has_field(std::string name) {
   using namespace detail::matchers;

@@ -30,6 +30,7 @@ struct Pattern;
 }  // namespace schema
 
 struct MatcherNode;
+struct RequestField;
 
 /// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
 /// again.
@@ -57,30 +58,6 @@ struct TextMatcherNode {
   std::function<bool(std::string_view)> function = {};
 };
 
-/// What a matcher of one field looks at: a field of the body, or how many there are of something.
-enum class ChatField {
-  model,
-  stream,
-  include_usage,
-  temperature,
-  top_p,
-  max_tokens,
-  n,
-  presence_penalty,
-  repetition_penalty,
-  seed,
-  stop,
-  tool_choice,
-  parallel_tool_calls,
-  response_format,
-  response_schema,
-  enable_thinking,
-  logprobs,
-  user_messages,
-  messages,
-  tools,
-};
-
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
   /// Whether the request matches; of leaves only.
@@ -97,7 +74,10 @@ struct MatcherNode {
   // What the two functions of a leaf use: what they look at, and what it should be.
   std::optional<TextMatcher> text;
   std::string operand;
-  ChatField field = ChatField::model;
+  /// Null but for matchers of request fields.
+  const RequestField* field = nullptr;
+  /// Of a field that is found in the body alone: whether a request without it matches.
+  bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
   std::optional<Range> range;

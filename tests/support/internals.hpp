@@ -18,6 +18,7 @@
 #include "http/response.hpp"
 #include "model/chat_parser.hpp"
 #include "model/reply_data.hpp"
+#include "script/field_matchers.hpp"
 #include "script/script.hpp"
 #include "serve/explanation.hpp"
 #include "serve/gateway_state.hpp"
