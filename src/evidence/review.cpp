@@ -280,9 +280,7 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
 }  // namespace detail
 
 Review::Review(const Review&) = default;
-Review::Review(Review&&) noexcept = default;
 Review& Review::operator=(const Review&) = default;
-Review& Review::operator=(Review&&) noexcept = default;
 Review::~Review() = default;
 
 Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
@@ -298,7 +296,7 @@ Review::operator bool() const {
   return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
 }
 
-std::vector<Finding> Review::findings() && { return std::move(findings_); }
+std::vector<Finding> Review::findings() && { return findings_; }
 std::string Review::chaos() const { return chaos_; }
 
 std::string Review::message() const {

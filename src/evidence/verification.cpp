@@ -297,9 +297,7 @@ void ReportedProblems::clear() {
 }  // namespace detail
 
 Verification::Verification(const Verification&) = default;
-Verification::Verification(Verification&&) noexcept = default;
 Verification& Verification::operator=(const Verification&) = default;
-Verification& Verification::operator=(Verification&&) noexcept = default;
 Verification::~Verification() = default;
 
 Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
