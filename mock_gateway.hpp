@@ -1089,7 +1089,7 @@ class Reply {
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard, deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
@@ -1709,8 +1709,6 @@ class HoldPoint {
  public:
   enum class Kind { event, token };
 
-  using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
-
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
@@ -1724,6 +1722,8 @@ class HoldPoint {
   Kind kind_;
   std::size_t number_;
 };
+
+using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
 
 /// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
@@ -2087,7 +2087,7 @@ class HttpReply {
   /// The failure's, if it is one.
   int status() const;
   /// The body and its type; those of a failure are asked of failure().
-  const std::string& body() const { return body_; }
+  const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
   /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
@@ -2104,7 +2104,7 @@ class HttpReply {
   explicit HttpReply(Whole whole);
 
   int status_ = 200;
-  std::string body_;
+  detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;
@@ -2143,6 +2143,7 @@ class ConnectionFault {
     /// The first byte of any request has arrived.
     request,
   };
+  using Place [[deprecated("it is called Moment now")]] = Moment;
 
   Kind kind() const { return kind_; }
   Moment moment() const;
@@ -2665,11 +2666,10 @@ class ReportedProblems;
 /// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose problems were
+  // taken away would be true.
   Verification(const Verification& other);
-  Verification(Verification&& other) noexcept;
   Verification& operator=(const Verification& other);
-  Verification& operator=(Verification&& other) noexcept;
   ~Verification();
 
   /// Whether there is no problem.
@@ -2843,11 +2843,10 @@ class ReportedProblems;
 /// chaos struck it is not: the client may not have read that answer.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose findings were
+  // taken away would be true.
   Review(const Review& other);
-  Review(Review&& other) noexcept;
   Review& operator=(const Review& other);
-  Review& operator=(Review&& other) noexcept;
   ~Review();
 
   /// Whether there is no finding that fails a review: see Finding::fails_review.
@@ -3210,7 +3209,9 @@ class Options {
   /// constructor, when there is no such code.
   [[nodiscard]] Options without_finding(std::string code) const;
 
-  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
+  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr. Of
+  /// a connection that could not be served, which is answered 503 connection_limit, it is called on the thread that
+  /// accepts connections: as long as it takes then, no other is accepted.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
@@ -3879,7 +3880,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Makes the next step.
+    /// Makes the next step. At the end, and where it was moved from, there is none.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }
@@ -4406,7 +4407,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, find, none_of
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -5296,8 +5297,8 @@ struct EffectRow {
   /// The words of Effect::to_string: %n is the number of its bytes, %d its difference, %w what ends its wait, (s) an s
   /// unless the number before it is 1.
   const char* text;
-  /// What the exchange did, as notes say, in front of the place: "was truncated".
-  const char* what_happened;
+  /// What happened to the exchange, as notes say, in front of the place: "was truncated".
+  const char* happened;
 
   bool has(unsigned trait) const { return (traits & trait) != 0; }
 };
@@ -5349,7 +5350,7 @@ Effect effect(Effect::Kind kind, std::int64_t difference);
 
 /// Where in the reply a trigger was met, as waits and notes say: "after token 2".
 std::string place_of(const Trigger& trigger);
-/// What the exchange did, as notes say: "broke off after token 2".
+/// What happened to the exchange, as notes say: "broke off after token 2".
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
@@ -6545,6 +6546,7 @@ struct Pattern;
 }  // namespace schema
 
 struct MatcherNode;
+struct RequestField;
 
 /// What the tester's own functions said while a stub was being decided. A report looks here instead of asking them
 /// again.
@@ -6572,30 +6574,6 @@ struct TextMatcherNode {
   std::function<bool(std::string_view)> function = {};
 };
 
-/// What a matcher of one field looks at: a field of the body, or how many there are of something.
-enum class ChatField {
-  model,
-  stream,
-  include_usage,
-  temperature,
-  top_p,
-  max_tokens,
-  n,
-  presence_penalty,
-  repetition_penalty,
-  seed,
-  stop,
-  tool_choice,
-  parallel_tool_calls,
-  response_format,
-  response_schema,
-  enable_thinking,
-  logprobs,
-  user_messages,
-  messages,
-  tools,
-};
-
 struct MatcherNode {
   enum class Kind { leaf, all, any, negation };
   /// Whether the request matches; of leaves only.
@@ -6612,7 +6590,10 @@ struct MatcherNode {
   // What the two functions of a leaf use: what they look at, and what it should be.
   std::optional<TextMatcher> text;
   std::string operand;
-  ChatField field = ChatField::model;
+  /// Null but for matchers of request fields.
+  const RequestField* field = nullptr;
+  /// Of a field that is found in the body alone: whether a request without it matches.
+  bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
   std::optional<Range> range;
@@ -6976,7 +6957,9 @@ class ChaosRules {
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
   /// `owner` is the script document that it came from; 0: none.
-  void add(const Chaos& chaos, std::uint64_t owner = 0);
+  void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
+  /// The same for several, in their order.
+  void add(const std::vector<Chaos>& several, std::uint64_t owner);
   /// The next rule is number 1 again, and counts anew.
   void clear();
   void clear_of(std::uint64_t owner);
@@ -7067,8 +7050,8 @@ class ConnectionFaults {
 
   /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Says where the fault of that serial stands now. Nothing happens when it is queued no more.
-  void set_place(std::uint64_t serial, SourceLocation where);
+  /// Says where faults stand now, by their serials. Nothing happens with those that are queued no more.
+  void set_places(const std::map<std::uint64_t, SourceLocation>& places);
   /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();
@@ -7152,6 +7135,109 @@ class ForcedFailures {
 
 }  // namespace detail
 
+}}  // namespace mock_gateway
+
+// ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
+
+// A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
+// row's kind. Its key in scripts comes from the row.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+struct MatcherNode;
+
+/// A field that ChatRequest has no member for. Its value is what the body has at the row's pointer.
+struct InBody {
+  /// The value of a request that sends none, or null, as JSON text. Null: that request has no value.
+  const char* if_absent = nullptr;
+};
+
+/// Where the value of a field is found: in a member of ChatRequest, behind a function, or in the body. A member goes
+/// before the body, because the reader of requests takes some values that were sent for absent.
+struct FieldValue {
+  // Implicit, so that a row has just the member or the function.
+  constexpr FieldValue(std::optional<double> ChatRequest::*of) : number(of) {}                   // NOLINT
+  constexpr FieldValue(std::optional<std::int64_t> ChatRequest::*of) : whole(of) {}              // NOLINT
+  constexpr FieldValue(bool ChatRequest::*of) : flag(of) {}                                      // NOLINT
+  constexpr FieldValue(std::optional<bool> ChatRequest::*of) : optional_flag(of) {}              // NOLINT
+  constexpr FieldValue(std::int64_t (*of)(const ChatRequest&)) : count(of) {}                    // NOLINT
+  constexpr FieldValue(std::optional<std::string_view> (*of)(const ChatRequest&)) : word(of) {}  // NOLINT
+  constexpr FieldValue(bool (*of)(const ChatRequest&, std::string_view)) : has(of) {}            // NOLINT
+  constexpr FieldValue(InBody of) : in_body(true), if_absent(of.if_absent) {}                    // NOLINT
+
+  // One of them is set.
+  std::optional<double> ChatRequest::*number = nullptr;
+  std::optional<std::int64_t> ChatRequest::*whole = nullptr;
+  bool ChatRequest::*flag = nullptr;
+  std::optional<bool> ChatRequest::*optional_flag = nullptr;
+  std::int64_t (*count)(const ChatRequest&) = nullptr;
+  std::optional<std::string_view> (*word)(const ChatRequest&) = nullptr;
+  bool (*has)(const ChatRequest&, std::string_view) = nullptr;
+  bool in_body = false;
+  const char* if_absent = nullptr;
+};
+
+/// Words in an array that outlives this.
+struct FieldWords {
+  const char* const* words = nullptr;
+  std::size_t count = 0;
+};
+
+/// A field of the request that matchers compare with one value.
+struct RequestField {
+  enum class Kind {
+    /// It is in a range.
+    number,
+    /// It is this whole number.
+    whole,
+    flag,
+    word,
+    /// It is a word that names a model.
+    model,
+    /// It holds a word among others.
+    list,
+  };
+  /// The matcher's function, which is its key in scripts too.
+  const char* matcher;
+  Kind kind;
+  /// Where the body has the field. The names in it have neither "/" nor "~".
+  const char* pointer;
+  FieldValue value;
+  /// What scripts say of the key, in a line.
+  const char* help;
+  /// What reports say before the value that is wanted. Null: the names of the pointer, and "is".
+  const char* says = nullptr;
+  /// What reports show of a request. Null: what was sent, as JSON.
+  std::string (*actual)(const MatcherNode& node, const ChatCall& call) = nullptr;
+  /// The words that it may be; none: any.
+  FieldWords words = {};
+
+  // The matcher, by the kind of the field.
+  Matcher in_range(const Range& range) const;
+  Matcher whole_is(std::int64_t number) const;
+  Matcher flag_is(bool flag) const;
+  /// Of a list too. Throws GatewayError for a word that the field may not be.
+  Matcher word_is(std::string word) const;
+};
+
+/// Rows of a table.
+struct RequestFields {
+  const RequestField* first;
+  std::size_t count;
+
+  const RequestField* begin() const { return first; }
+  const RequestField* end() const { return first + count; }
+};
+
+/// How many messages there are.
+RequestFields fields_of_messages();
+/// The documented fields.
+RequestFields fields_of_requests();
+/// The row of a matcher.
+const RequestField& request_field(std::string_view matcher);
+
+}  // namespace detail
 }}  // namespace mock_gateway
 
 // ---- script/hiding.hpp ----------------------------------------------------------------------------------------------
@@ -9084,71 +9170,6 @@ class TurnedAway {
 }  // namespace detail
 }}  // namespace mock_gateway
 
-// ---- http/acceptor.hpp ----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
-/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
-class Acceptor {
- public:
-  /// What it does with connections: called on its thread. Throws nothing.
-  struct Calls {
-    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
-    std::function<void(int socket, bool last_descriptor)> serve;
-    /// Whether a descriptor was made free for the next connection.
-    std::function<bool()> free_a_descriptor;
-    /// Is told why when no connection can be accepted any more.
-    std::function<void(const std::string& why)> deaf;
-  };
-
-  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
-  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
-  Acceptor(int listener, Calls calls, TurnedAway& turned_away);
-  ~Acceptor();
-  Acceptor(const Acceptor&) = delete;
-  Acceptor& operator=(const Acceptor&) = delete;
-
-  /// Whether the caller is its thread.
-  bool is_current() const { return std::this_thread::get_id() == thread_.get_id(); }
-
- private:
-  void run();
-  /// Waits for a connection, or until there is something to do for one that is turned away.
-  void wait();
-  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
-  bool find_a_descriptor();
-  bool accept_on_the_reserve();
-  /// Called with the newest descriptor.
-  void make_room(int descriptor);
-
-  int listener_;
-  Calls calls_;
-  TurnedAway& turned_away_;
-  sockets::WakePair wake_;
-  int reserve_ = -1;        // none as long as one that is turned away has it
-  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
-  std::thread room_maker_;
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-};
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- http/compatibility.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-/// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
-/// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
-void require_one_httplib();
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
 // ---- http/workers.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -9210,6 +9231,68 @@ class Workers {
 /// Returns to the system the memory of the calling thread's stack that is not in use now: to read and judge a request
 /// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
 void release_unused_stack();
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- http/acceptor.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
+/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
+class Acceptor {
+ public:
+  /// What it does with connections: called on its thread. Throws nothing.
+  struct Calls {
+    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
+    std::function<void(int socket, bool last_descriptor)> serve;
+    /// Whether a descriptor was made free for the next connection.
+    std::function<bool()> free_a_descriptor;
+    /// Is told why when no connection can be accepted any more.
+    std::function<void(const std::string& why)> deaf;
+  };
+
+  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
+  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
+  Acceptor(int listener, Calls calls, TurnedAway& turned_away);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+ private:
+  void run();
+  /// Waits for a connection, or until there is something to do for one that is turned away.
+  void wait();
+  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
+  bool find_a_descriptor();
+  bool accept_on_the_reserve();
+  /// Called with the newest descriptor.
+  void make_room(int descriptor);
+
+  int listener_;
+  Calls calls_;
+  TurnedAway& turned_away_;
+  sockets::WakePair wake_;
+  int reserve_ = -1;        // none as long as one that is turned away has it
+  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
+  std::thread room_maker_;
+  std::atomic<bool> stopping_{false};
+  StackedThread thread_;  // it answers requests that are turned away
+};
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
+// ---- http/compatibility.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+/// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
+/// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
+void require_one_httplib();
 
 }  // namespace detail
 }}  // namespace mock_gateway
@@ -9335,12 +9418,24 @@ class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Mounts an operation, in place of an equal one of the same owner. The owner is the number of a document, greater
-  /// for newer documents; 0: the test. Throws GatewayError for what cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
-  /// Takes an owner's operation away. Nothing happens when the owner has none like it.
-  void unmount(const Operation& operation, std::uint64_t owner);
-  /// The mounted operations, each once.
+  struct Handled {
+    Operation operation;
+    OperationHandler handler;
+  };
+  struct Owned {
+    Operation operation;
+    std::uint64_t owner;
+  };
+
+  /// Mounts one of the test's. Takes the place of an equal one that the test has mounted. Throws GatewayError for what
+  /// cannot be mounted.
+  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  /// Gives a document these and no others, each once; one that it had stays where it was. `owner` is the document's
+  /// number, which is greater for a newer one. Throws as mount does, with nothing changed.
+  void replace(std::vector<Handled> all, std::uint64_t owner);
+  /// Takes operations away from the documents that own them. Nothing happens with what a document does not have.
+  void unmount(const std::vector<Owned>& those);
+  /// Those that were mounted, each once.
   std::vector<Operation> mounted() const;
   /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
@@ -9353,11 +9448,12 @@ class Operations {
  private:
   struct Mounted {
     Operation operation;
-    std::uint64_t owner;
-    std::uint64_t newest;  // the newest document when the operation was mounted; for a document's own: that document
+    std::uint64_t owner;   // the document that the operation came from; 0: the test
+    std::uint64_t newest;  // the newest document when the operation was mounted; of a document's own: that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
+  void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   bool model_by_id_;
@@ -10142,6 +10238,12 @@ struct ScriptRow {
   const char* group = "";
 };
 
+/// The row as one of a group.
+constexpr ScriptRow in_group(const char* group, ScriptRow row) {
+  row.group = group;
+  return row;
+}
+
 /// The keys of an object.
 struct ScriptTable {
   const char* name;
@@ -10156,7 +10258,7 @@ struct ScriptTable {
 
   /// The row of a key, whichever of the two tables has it; null when none does.
   const ScriptRow* find(const std::string& key) const;
-  /// The keys of a group.
+  /// The keys of a group, whichever of the two tables has it.
   std::vector<const char*> keys_of(std::string_view group) const;
 };
 
@@ -10248,8 +10350,10 @@ inline constexpr std::size_t most_problems = 20;
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words.
+/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// A message in which keys and values are quoted, as long as it may be, and printable.
+std::string bounded(const std::string& message);
 /// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake when both keys are there.
@@ -13634,7 +13738,7 @@ MOCK_GATEWAY_INLINE std::string place_of(const Trigger& trigger) {
 
 MOCK_GATEWAY_INLINE std::string what_happened(const Fault& fault) {
   const EffectRow& row = row_of(fault.effect);
-  const std::string what = in_words(row.what_happened, fault.effect);
+  const std::string what = in_words(row.happened, fault.effect);
   return row.place == EffectPlace::head ? what : what + " " + place_of(fault.trigger);
 }
 
@@ -13741,7 +13845,7 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
+MOCK_GATEWAY_INLINE HttpReply::HttpReply(const Json& body) : body_(detail::share<const std::string>(body.dump())) {}
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(int status, const Json& body, std::string content_type)
     : HttpReply(Whole{status, body.dump(), std::move(content_type)}) {}
@@ -13749,7 +13853,9 @@ MOCK_GATEWAY_INLINE HttpReply::HttpReply(int status, const Json& body, std::stri
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(Failure failure) : failure_(std::move(failure)) {}
 
 MOCK_GATEWAY_INLINE HttpReply::HttpReply(Whole whole)
-    : status_(whole.status), body_(std::move(whole.body)), content_type_(std::move(whole.content_type)) {
+    : status_(whole.status),
+      body_(detail::share<const std::string>(std::move(whole.body))),
+      content_type_(std::move(whole.content_type)) {
   if (status_ < 200 || status_ > 599)
     throw GatewayError("HttpReply: status " + std::to_string(status_) +
                        " is no final status; give one from 200 to 599");
@@ -14614,6 +14720,7 @@ MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) && {
 }
 
 MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const { return fault(std::move(trigger), std::move(effect)); }
+
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
 
 MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) && {
@@ -18473,11 +18580,13 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-MOCK_GATEWAY_INLINE void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
-  static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
-  rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
+  for (const Chaos& chaos : several)
+    rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
@@ -18592,10 +18701,10 @@ MOCK_GATEWAY_INLINE std::uint64_t ConnectionFaults::add(const ConnectionFault& f
   return serial_;
 }
 
-MOCK_GATEWAY_INLINE void ConnectionFaults::set_place(std::uint64_t serial, SourceLocation where) {
+MOCK_GATEWAY_INLINE void ConnectionFaults::set_places(const std::map<std::uint64_t, SourceLocation>& places) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (Queued& queued : queue_)
-    if (queued.serial == serial) queued.where = where;
+    if (const auto its = places.find(queued.serial); its != places.end()) queued.where = its->second;
 }
 
 MOCK_GATEWAY_INLINE void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {
@@ -18753,98 +18862,78 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
-// Matchers of fields and of JSON in the body, their names and "actual" in reports.
+// The table of request fields that matchers compare: their place in the body, their names and "actual" in reports,
+// their line in scripts. Matchers of JSON in the body.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 namespace matchers {
 
-/// In the order of ChatField.
-inline constexpr const char* field_names[] = {"model",
-                                              "stream",
-                                              "stream_options.include_usage",
-                                              "temperature",
-                                              "top_p",
-                                              "max_tokens",
-                                              "n",
-                                              "presence_penalty",
-                                              "repetition_penalty",
-                                              "seed",
-                                              "stop",
-                                              "tool_choice",
-                                              "parallel_tool_calls",
-                                              "response_format",
-                                              "response schema",
-                                              "enable_thinking",
-                                              "logprobs",
-                                              "number of user messages",
-                                              "number of messages",
-                                              "number of tools"};
+// ---- Fields
 
-MOCK_GATEWAY_INLINE std::string name_of(ChatField field) { return field_names[static_cast<std::size_t>(field)]; }
+/// The words that `response_format` may be, in the order of wire::ResponseFormat::Kind.
+inline constexpr const char* response_formats[] = {"text", "json_object", "json_schema"};
 
-MOCK_GATEWAY_INLINE std::optional<double> number_of(const ChatRequest& chat, ChatField field) {
-  switch (field) {
-    case ChatField::temperature: return chat.temperature;
-    case ChatField::top_p: return chat.top_p;
-    case ChatField::max_tokens: return chat.max_tokens;
-    case ChatField::n: return static_cast<double>(chat.n);
-    case ChatField::presence_penalty: return chat.presence_penalty;
-    case ChatField::repetition_penalty: return chat.repetition_penalty;
-    case ChatField::user_messages:
-      return static_cast<double>(std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message));
-    case ChatField::messages: return static_cast<double>(chat.messages.size());
-    case ChatField::tools: return static_cast<double>(chat.tools.size());
-    default: return std::nullopt;
-  }
+MOCK_GATEWAY_INLINE std::int64_t user_message_count(const ChatRequest& chat) {
+  return std::count_if(chat.messages.begin(), chat.messages.end(), is_user_message);
 }
 
-MOCK_GATEWAY_INLINE std::string_view word(const wire::ToolChoice& choice) {
-  switch (choice.mode) {
+MOCK_GATEWAY_INLINE std::int64_t message_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.messages.size()); }
+
+MOCK_GATEWAY_INLINE std::int64_t tool_count(const ChatRequest& chat) { return static_cast<std::int64_t>(chat.tools.size()); }
+
+MOCK_GATEWAY_INLINE std::int64_t choice_count(const ChatRequest& chat) { return chat.n; }
+
+MOCK_GATEWAY_INLINE std::optional<std::string_view> model_of(const ChatRequest& chat) { return chat.model; }
+
+MOCK_GATEWAY_INLINE std::optional<std::string_view> tool_choice_of(const ChatRequest& chat) {
+  switch (chat.tool_choice.mode) {
     case wire::ToolChoice::Mode::none: return "none";
     case wire::ToolChoice::Mode::automatic: return "auto";
     case wire::ToolChoice::Mode::required: return "required";
     case wire::ToolChoice::Mode::named: break;
   }
-  return choice.name;
+  return chat.tool_choice.name;
 }
 
-MOCK_GATEWAY_INLINE std::string_view word(wire::ResponseFormat::Kind kind) {
-  switch (kind) {
-    case wire::ResponseFormat::Kind::text: return "text";
-    case wire::ResponseFormat::Kind::json_object: return "json_object";
-    case wire::ResponseFormat::Kind::json_schema: break;
+MOCK_GATEWAY_INLINE std::optional<std::string_view> response_format_of(const ChatRequest& chat) {
+  const auto kind = chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text;
+  return response_formats[static_cast<std::size_t>(kind)];
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::string_view> response_schema_of(const ChatRequest& chat) {
+  if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
+    return std::nullopt;
+  return chat.response_format->name;
+}
+
+MOCK_GATEWAY_INLINE bool has_stop_sequence(const ChatRequest& chat, std::string_view sequence) {
+  return std::find(chat.stop.begin(), chat.stop.end(), sequence) != chat.stop.end();
+}
+
+MOCK_GATEWAY_INLINE bool offers_tool(const ChatRequest& chat, std::string_view name) { return chat.has_tool(name); }
+
+/// What the body has at a row's pointer; null when there is nothing.
+MOCK_GATEWAY_INLINE const Json* value_at(const Json& body, std::string_view pointer) {
+  const Json* value = &body;
+  while (value != nullptr && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    value = json_pointer::child(*value, pointer.substr(1, end - 1));
+    pointer.remove_prefix(end);
   }
-  return "json_schema";
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::string_view> word(std::optional<bool> flag) {
-  if (!flag) return std::nullopt;
-  return *flag ? "true" : "false";
-}
-
-/// The field as text, when it is one of a few words, or text.
-MOCK_GATEWAY_INLINE std::optional<std::string_view> word_of(const ChatRequest& chat, ChatField field) {
-  switch (field) {
-    case ChatField::model: return chat.model;
-    case ChatField::stream: return word(chat.stream);
-    case ChatField::include_usage: return word(chat.include_usage);
-    case ChatField::tool_choice: return word(chat.tool_choice);
-    case ChatField::parallel_tool_calls: return word(chat.parallel_tool_calls);
-    case ChatField::response_format:
-      return word(chat.response_format ? chat.response_format->kind : wire::ResponseFormat::Kind::text);
-    case ChatField::response_schema:
-      if (!chat.response_format || chat.response_format->kind != wire::ResponseFormat::Kind::json_schema)
-        return std::nullopt;
-      return chat.response_format->name;
-    case ChatField::enable_thinking: return word(chat.enable_thinking);
-    case ChatField::logprobs: return word(chat.logprobs);
-    default: return std::nullopt;
-  }
+  return value;
 }
 
 /// A value of the body as it was sent: the parsed request no longer knows a default from a value.
 MOCK_GATEWAY_INLINE std::string sent(const Json* value) { return value == nullptr ? "not sent" : excerpts::json(*value); }
+
+MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
+  return sent(value_at(call.chat().body, node.field->pointer));
+}
+
+MOCK_GATEWAY_INLINE std::string actual_count(const MatcherNode& node, const ChatCall& call) {
+  return std::to_string(node.field->value.count(call.chat()));
+}
 
 MOCK_GATEWAY_INLINE std::string actual_tools(const MatcherNode&, const ChatCall& call) {
   if (call.chat().tools.empty()) return "no tools";
@@ -18853,71 +18942,141 @@ MOCK_GATEWAY_INLINE std::string actual_tools(const MatcherNode&, const ChatCall&
   return listed("tools: ", names);
 }
 
-MOCK_GATEWAY_INLINE std::string actual_field(const MatcherNode& node, const ChatCall& call) {
-  const ChatRequest& chat = call.chat();
-  const auto field = [&chat](const char* name) { return json_pointer::child(chat.body, name); };
-  const auto within = [](const Json* value, const char* name) {
-    return value == nullptr ? nullptr : json_pointer::child(*value, name);
-  };
-  switch (node.field) {
-    case ChatField::include_usage: return sent(within(field("stream_options"), "include_usage"));
-    case ChatField::tool_choice:
-      return excerpts::quoted(word(chat.tool_choice)) + (field("tool_choice") == nullptr ? " (not sent)" : "");
-    case ChatField::response_format: {
-      const Json* type = within(field("response_format"), "type");
-      return sent(type == nullptr ? field("response_format") : type);
-    }
-    case ChatField::response_schema: {
-      if (const auto name = word_of(chat, node.field)) return excerpts::quoted(*name);
-      const Json* format = field("response_format");
-      return format == nullptr ? "response_format not sent" : "response_format " + excerpts::json(*format);
-    }
-    case ChatField::user_messages:
-    case ChatField::messages: return std::to_string(static_cast<std::size_t>(number_of(chat, node.field).value_or(0)));
-    case ChatField::tools:
-      return (chat.tools.empty() ? "" : std::to_string(chat.tools.size()) + ", ") + actual_tools(node, call);
-    default: return sent(field(field_names[static_cast<std::size_t>(node.field)]));
-  }
+MOCK_GATEWAY_INLINE std::string actual_tool_count(const MatcherNode& node, const ChatCall& call) {
+  const std::size_t count = call.chat().tools.size();
+  return (count == 0 ? "" : std::to_string(count) + ", ") + actual_tools(node, call);
+}
+
+MOCK_GATEWAY_INLINE std::string actual_tool_choice(const MatcherNode& node, const ChatCall& call) {
+  return excerpts::quoted(*tool_choice_of(call.chat())) +
+         (value_at(call.chat().body, node.field->pointer) == nullptr ? " (not sent)" : "");
+}
+
+MOCK_GATEWAY_INLINE std::string actual_response_format(const MatcherNode&, const ChatCall& call) {
+  const Json* type = value_at(call.chat().body, "/response_format/type");
+  return sent(type == nullptr ? value_at(call.chat().body, "/response_format") : type);
+}
+
+MOCK_GATEWAY_INLINE std::string actual_response_schema(const MatcherNode&, const ChatCall& call) {
+  if (const auto name = response_schema_of(call.chat())) return excerpts::quoted(*name);
+  return "response_format " + sent(value_at(call.chat().body, "/response_format"));
+}
+
+using Kind = RequestField::Kind;
+
+inline constexpr RequestField message_fields[] = {
+    {"turns_are", Kind::number, "/messages", user_message_count, "the number of user messages",
+     "number of user messages is", actual_count},
+    {"messages_are", Kind::number, "/messages", message_count, "the number of messages", "number of messages is",
+     actual_count},
+};
+
+inline constexpr RequestField request_fields[] = {
+    {"model_is", Kind::model, "/model", model_of, "`model`"},
+    {"stream_is", Kind::flag, "/stream", &ChatRequest::stream, "`stream`; not sent is false"},
+    {"include_usage_is", Kind::flag, "/stream_options/include_usage", &ChatRequest::include_usage,
+     "`stream_options.include_usage`; not sent is false"},
+    {"temperature_is", Kind::number, "/temperature", &ChatRequest::temperature, "`temperature`"},
+    {"top_p_is", Kind::number, "/top_p", &ChatRequest::top_p, "`top_p`"},
+    {"max_tokens_is", Kind::number, "/max_tokens", &ChatRequest::max_tokens, "`max_tokens`"},
+    {"presence_penalty_is", Kind::number, "/presence_penalty", &ChatRequest::presence_penalty, "`presence_penalty`"},
+    {"repetition_penalty_is", Kind::number, "/repetition_penalty", &ChatRequest::repetition_penalty,
+     "`repetition_penalty`"},
+    {"n_is", Kind::number, "/n", choice_count, "`n`; not sent is 1"},
+    {"seed_is", Kind::whole, "/seed", &ChatRequest::seed, "`seed`"},
+    {"has_stop", Kind::list, "/stop", has_stop_sequence, "`stop` holds this sequence", "stop has"},
+    {"has_tool", Kind::list, "/tools", offers_tool, "the request offers this function", "has tool", actual_tools},
+    {"tools_are", Kind::number, "/tools", tool_count, "the number of functions offered", "number of tools is",
+     actual_tool_count},
+    {"tool_choice_is", Kind::word, "/tool_choice", tool_choice_of,
+     "none, auto, required, or the function that must be called", nullptr, actual_tool_choice},
+    {"parallel_tool_calls_is", Kind::flag, "/parallel_tool_calls", &ChatRequest::parallel_tool_calls,
+     "`parallel_tool_calls`"},
+    {"response_format_is",
+     Kind::word,
+     "/response_format",
+     response_format_of,
+     "text, json_object or json_schema",
+     nullptr,
+     actual_response_format,
+     {response_formats, std::size(response_formats)}},
+    {"response_schema_is", Kind::word, "/response_format/json_schema/name", response_schema_of,
+     "the name of the schema", "response schema is", actual_response_schema},
+    {"enable_thinking_is", Kind::flag, "/enable_thinking", &ChatRequest::enable_thinking, "`enable_thinking`"},
+    {"logprobs_is", Kind::flag, "/logprobs", &ChatRequest::logprobs, "`logprobs`; not sent is false"},
+};
+
+/// "stream_options.include_usage" for "/stream_options/include_usage".
+MOCK_GATEWAY_INLINE std::string name_of(const RequestField& field) {
+  std::string name = field.pointer + 1;
+  std::replace(name.begin(), name.end(), '/', '.');
+  return name;
 }
 
 MOCK_GATEWAY_INLINE bool number_matches(const MatcherNode& node, const ChatCall& call) {
-  const std::optional<double> number = number_of(call.chat(), node.field);
+  const FieldValue& value = node.field->value;
+  std::optional<double> number;
+  if (value.number != nullptr) number = call.chat().*value.number;
+  if (value.whole != nullptr) number = call.chat().*value.whole;
+  if (value.count != nullptr) number = static_cast<double>(value.count(call.chat()));
   return number && node.range->contains(*number);
 }
 
+MOCK_GATEWAY_INLINE bool whole_matches(const MatcherNode& node, const ChatCall& call) {
+  return call.chat().*node.field->value.whole == node.json.get<std::int64_t>();
+}
+
+MOCK_GATEWAY_INLINE bool flag_matches(const MatcherNode& node, const ChatCall& call) {
+  const FieldValue& value = node.field->value;
+  const bool wanted = node.json.get<bool>();
+  if (value.flag != nullptr) return call.chat().*value.flag == wanted;
+  return call.chat().*value.optional_flag == wanted;
+}
+
 MOCK_GATEWAY_INLINE bool word_matches(const MatcherNode& node, const ChatCall& call) {
-  return word_of(call.chat(), node.field) == std::string_view(node.operand);
+  const FieldValue& value = node.field->value;
+  const std::string_view wanted = node.json.get_ref<const std::string&>();
+  return value.has != nullptr ? value.has(call.chat(), wanted) : value.word(call.chat()) == wanted;
 }
 
-MOCK_GATEWAY_INLINE bool seed_matches(const MatcherNode& node, const ChatCall& call) { return call.chat().seed == node.number; }
-
-MOCK_GATEWAY_INLINE bool stop_has(const MatcherNode& node, const ChatCall& call) {
-  const std::vector<std::string>& stop = call.chat().stop;
-  return std::find(stop.begin(), stop.end(), node.operand) != stop.end();
+/// Whether a value of the body, or an element of it, is the one that is wanted.
+MOCK_GATEWAY_INLINE bool is_wanted(const MatcherNode& node, const Json& value) {
+  if (node.range) return value.is_number() && node.range->contains(value.get<double>());
+  if (node.field->kind != Kind::list || !value.is_array()) return json_comparison::same(node.json, value);
+  for (const Json& element : value)
+    if (json_comparison::same(node.json, element)) return true;
+  return false;
 }
 
-MOCK_GATEWAY_INLINE bool offers_tool(const MatcherNode& node, const ChatCall& call) { return call.chat().has_tool(node.operand); }
+MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
+  const Json* value = value_at(call.chat().body, node.field->pointer);
+  return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
+}
 
-MOCK_GATEWAY_INLINE MatcherNode field_leaf(ChatField field, std::string description, Test test, std::string operand = "") {
-  MatcherNode node = leaf(std::move(description), test, actual_field, std::move(operand));
-  node.field = field;
+/// Of a value that reports show as `shown`; `test` asks a parsed request.
+MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
+  std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
+  MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
+                          field.actual != nullptr ? field.actual : actual_field);
+  node.field = &field;
   return node;
 }
 
-MOCK_GATEWAY_INLINE Matcher number_is(ChatField field, const Range& range) {
-  MatcherNode node = field_leaf(field, name_of(field) + " is " + range.to_string(), number_matches);
-  node.range = range;
+MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
+  const char* const if_absent = node.field->value.if_absent;
+  node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
   return Matcher(std::move(node));
 }
 
-MOCK_GATEWAY_INLINE Matcher flag_is(ChatField field, bool flag) {
-  const std::string value = flag ? "true" : "false";
-  return Matcher(field_leaf(field, name_of(field) + " is " + value, word_matches, value));
-}
-
-MOCK_GATEWAY_INLINE Matcher word_is(ChatField field, std::string value) {
-  std::string description = name_of(field) + " is " + excerpts::quoted(value);
-  return Matcher(field_leaf(field, std::move(description), word_matches, std::move(value)));
+/// Throws GatewayError for a word that the field may not be.
+MOCK_GATEWAY_INLINE void require_word(const RequestField& field, const std::string& word) {
+  const FieldWords& known = field.words;
+  std::string list;
+  for (std::size_t index = 0; index < known.count; ++index) {
+    if (word == known.words[index]) return;
+    list += (index == 0 ? "" : index + 1 < known.count ? ", " : " or ") + excerpts::quoted(known.words[index]);
+  }
+  if (known.count > 0) throw GatewayError("a " + name_of(field) + " is " + list + ", not " + excerpts::quoted(word));
 }
 
 // ---- JSON
@@ -19000,65 +19159,76 @@ MOCK_GATEWAY_INLINE std::string actual_body(const MatcherNode& node, const ChatC
 }
 
 }  // namespace matchers
+
+MOCK_GATEWAY_INLINE Matcher RequestField::in_range(const Range& range) const {
+  MatcherNode node = matchers::field_leaf(*this, range.to_string(), matchers::number_matches);
+  node.range = range;
+  return matchers::field_matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher RequestField::whole_is(std::int64_t number) const {
+  MatcherNode node = matchers::field_leaf(*this, std::to_string(number), matchers::whole_matches);
+  node.json = number;
+  return matchers::field_matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher RequestField::flag_is(bool flag) const {
+  MatcherNode node = matchers::field_leaf(*this, flag ? "true" : "false", matchers::flag_matches);
+  node.json = flag;
+  return matchers::field_matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE Matcher RequestField::word_is(std::string word) const {
+  matchers::require_word(*this, word);
+  MatcherNode node = matchers::field_leaf(*this, excerpts::quoted(word), matchers::word_matches);
+  node.json = std::move(word);
+  return matchers::field_matcher(std::move(node));
+}
+
+MOCK_GATEWAY_INLINE RequestFields fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
+MOCK_GATEWAY_INLINE RequestFields fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
+
+MOCK_GATEWAY_INLINE const RequestField& request_field(std::string_view matcher) {
+  for (const RequestField& field : matchers::message_fields)
+    if (matcher == field.matcher) return field;
+  for (const RequestField& field : matchers::request_fields)
+    if (matcher == field.matcher) return field;
+  throw GatewayError("no matcher of a field has the name " + std::string(matcher));
+}
+
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Matcher turns_are(Range count) { return detail::matchers::number_is(detail::ChatField::user_messages, count); }
-MOCK_GATEWAY_INLINE Matcher messages_are(Range count) { return detail::matchers::number_is(detail::ChatField::messages, count); }
-MOCK_GATEWAY_INLINE Matcher tools_are(Range count) { return detail::matchers::number_is(detail::ChatField::tools, count); }
-MOCK_GATEWAY_INLINE Matcher model_is(std::string id) { return detail::matchers::word_is(detail::ChatField::model, std::move(id)); }
-MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) { return detail::matchers::flag_is(detail::ChatField::stream, stream); }
+MOCK_GATEWAY_INLINE Matcher turns_are(Range count) { return detail::request_field("turns_are").in_range(count); }
+MOCK_GATEWAY_INLINE Matcher messages_are(Range count) { return detail::request_field("messages_are").in_range(count); }
+MOCK_GATEWAY_INLINE Matcher model_is(std::string id) { return detail::request_field("model_is").word_is(std::move(id)); }
+MOCK_GATEWAY_INLINE Matcher stream_is(bool stream) { return detail::request_field("stream_is").flag_is(stream); }
 MOCK_GATEWAY_INLINE Matcher include_usage_is(bool include_usage) {
-  return detail::matchers::flag_is(detail::ChatField::include_usage, include_usage);
+  return detail::request_field("include_usage_is").flag_is(include_usage);
 }
-MOCK_GATEWAY_INLINE Matcher temperature_is(Range range) { return detail::matchers::number_is(detail::ChatField::temperature, range); }
-MOCK_GATEWAY_INLINE Matcher top_p_is(Range range) { return detail::matchers::number_is(detail::ChatField::top_p, range); }
-MOCK_GATEWAY_INLINE Matcher max_tokens_is(Range range) { return detail::matchers::number_is(detail::ChatField::max_tokens, range); }
-MOCK_GATEWAY_INLINE Matcher presence_penalty_is(Range range) {
-  return detail::matchers::number_is(detail::ChatField::presence_penalty, range);
-}
-MOCK_GATEWAY_INLINE Matcher repetition_penalty_is(Range range) {
-  return detail::matchers::number_is(detail::ChatField::repetition_penalty, range);
-}
-MOCK_GATEWAY_INLINE Matcher n_is(Range range) { return detail::matchers::number_is(detail::ChatField::n, range); }
+MOCK_GATEWAY_INLINE Matcher temperature_is(Range range) { return detail::request_field("temperature_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher top_p_is(Range range) { return detail::request_field("top_p_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher max_tokens_is(Range range) { return detail::request_field("max_tokens_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher presence_penalty_is(Range range) { return detail::request_field("presence_penalty_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher repetition_penalty_is(Range range) { return detail::request_field("repetition_penalty_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher n_is(Range range) { return detail::request_field("n_is").in_range(range); }
+MOCK_GATEWAY_INLINE Matcher seed_is(std::int64_t seed) { return detail::request_field("seed_is").whole_is(seed); }
+MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) { return detail::request_field("has_stop").word_is(std::move(sequence)); }
+MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) { return detail::request_field("has_tool").word_is(std::move(name)); }
+MOCK_GATEWAY_INLINE Matcher tools_are(Range count) { return detail::request_field("tools_are").in_range(count); }
 MOCK_GATEWAY_INLINE Matcher tool_choice_is(std::string choice) {
-  return detail::matchers::word_is(detail::ChatField::tool_choice, std::move(choice));
+  return detail::request_field("tool_choice_is").word_is(std::move(choice));
 }
 MOCK_GATEWAY_INLINE Matcher parallel_tool_calls_is(bool parallel) {
-  return detail::matchers::flag_is(detail::ChatField::parallel_tool_calls, parallel);
+  return detail::request_field("parallel_tool_calls_is").flag_is(parallel);
+}
+MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
+  return detail::request_field("response_format_is").word_is(std::move(type));
 }
 MOCK_GATEWAY_INLINE Matcher response_schema_is(std::string name) {
-  return detail::matchers::word_is(detail::ChatField::response_schema, std::move(name));
+  return detail::request_field("response_schema_is").word_is(std::move(name));
 }
-MOCK_GATEWAY_INLINE Matcher enable_thinking_is(bool enabled) {
-  return detail::matchers::flag_is(detail::ChatField::enable_thinking, enabled);
-}
-MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) { return detail::matchers::flag_is(detail::ChatField::logprobs, logprobs); }
-
-MOCK_GATEWAY_INLINE Matcher response_format_is(std::string type) {
-  if (type != "text" && type != "json_object" && type != "json_schema") {
-    throw GatewayError("a response_format is \"text\", \"json_object\" or \"json_schema\", not " +
-                       detail::excerpts::quoted(type));
-  }
-  return detail::matchers::word_is(detail::ChatField::response_format, std::move(type));
-}
-
-MOCK_GATEWAY_INLINE Matcher seed_is(std::int64_t seed) {
-  using namespace detail::matchers;
-  detail::MatcherNode node = field_leaf(detail::ChatField::seed, "seed is " + std::to_string(seed), seed_matches);
-  node.number = seed;
-  return Matcher(std::move(node));
-}
-
-MOCK_GATEWAY_INLINE Matcher has_stop(std::string sequence) {
-  using namespace detail::matchers;
-  std::string description = "stop has " + detail::excerpts::quoted(sequence);
-  return Matcher(field_leaf(detail::ChatField::stop, std::move(description), stop_has, std::move(sequence)));
-}
-
-MOCK_GATEWAY_INLINE Matcher has_tool(std::string name) {
-  using namespace detail::matchers;
-  return Matcher(leaf("has tool " + detail::excerpts::quoted(name), offers_tool, actual_tools, name));
-}
+MOCK_GATEWAY_INLINE Matcher enable_thinking_is(bool enabled) { return detail::request_field("enable_thinking_is").flag_is(enabled); }
+MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) { return detail::request_field("logprobs_is").flag_is(logprobs); }
 
 MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
   using namespace detail::matchers;
@@ -20528,7 +20698,7 @@ MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
   std::shared_ptr<const Pattern> parsed;
   try {
     detail::schema::Budget budget(detail::schema::none);
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
+    parsed = detail::share<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
   } catch (const detail::schema::Unsupported& unsupported) {
     throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
                        " TextMatcher(description, function) takes any other test of a text.");
@@ -24440,9 +24610,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
-MOCK_GATEWAY_INLINE Review::Review(Review&&) noexcept = default;
 MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
-MOCK_GATEWAY_INLINE Review& Review::operator=(Review&&) noexcept = default;
 MOCK_GATEWAY_INLINE Review::~Review() = default;
 
 MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
@@ -24459,7 +24627,7 @@ MOCK_GATEWAY_INLINE Review::operator bool() const {
   return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
 }
 
-MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return std::move(findings_); }
+MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return findings_; }
 MOCK_GATEWAY_INLINE std::string Review::chaos() const { return chaos_; }
 
 MOCK_GATEWAY_INLINE std::string Review::message() const {
@@ -24692,9 +24860,7 @@ MOCK_GATEWAY_INLINE std::string message_of(const std::vector<Problem>& problems,
 }  // namespace detail
 
 MOCK_GATEWAY_INLINE Verification::Verification(const Verification&) = default;
-MOCK_GATEWAY_INLINE Verification::Verification(Verification&&) noexcept = default;
 MOCK_GATEWAY_INLINE Verification& Verification::operator=(const Verification&) = default;
-MOCK_GATEWAY_INLINE Verification& Verification::operator=(Verification&&) noexcept = default;
 MOCK_GATEWAY_INLINE Verification::~Verification() = default;
 
 MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
@@ -24774,7 +24940,7 @@ MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Calls calls, TurnedAway& tu
   reserve_ = sockets::duplicate(wake_.reading);
   sockets::never_block(listener_);
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
   } catch (const std::system_error&) {
     if (reserve_ >= 0) sockets::close(reserve_);
     give_up("the system gives no thread (ulimit -u, or the limit of the container)");
@@ -27871,6 +28037,11 @@ namespace operations {
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
 
+/// By which operations are looked up.
+using Name = std::pair<std::string, std::string>;
+
+MOCK_GATEWAY_INLINE Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
+
 /// The id in "/v1/models/{id}"; empty for any other path.
 MOCK_GATEWAY_INLINE std::string_view model_in(std::string_view path) {
   if (path.size() <= models_path.size() + 1 || path.substr(0, models_path.size()) != models_path ||
@@ -27899,10 +28070,10 @@ MOCK_GATEWAY_INLINE bool matches(std::string_view pattern, std::string_view path
 
 }  // namespace operations
 
-MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler,
-                       std::uint64_t owner) {
-  const auto refuse = [&](const std::string& why) {
-    throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
+MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operation, const OperationHandler& handler) const {
+  const auto& [method, path] = operation;
+  const auto refuse = [&operation](const std::string& why) {
+    throw GatewayError("Gateway::on(\"" + operation.method + "\", \"" + operation.path + "\", …): " + why);
   };
   if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
     refuse("a method is written in capitals, such as \"POST\"");
@@ -27912,10 +28083,12 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
   if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
+}
+
+MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
+  require_mountable({method, path}, handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, owner, owner, share<const OperationHandler>(std::move(handler))};
-  newest_ = std::max(newest_, owner);
-  if (owner == 0) one.newest = newest_;
+  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
@@ -27926,26 +28099,61 @@ MOCK_GATEWAY_INLINE void Operations::mount(const std::string& method, const std:
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
   const auto is_older = [&one](const Mounted& other) {
-    return other.newest != one.newest ? other.newest < one.newest : one.owner == 0 && other.owner != 0;
+    return other.newest != one.newest ? other.newest < one.newest : other.owner != 0;
   };
   mounted_.insert(std::find_if(mounted_.begin(), mounted_.end(), is_older), std::move(one));
 }
 
-MOCK_GATEWAY_INLINE void Operations::unmount(const Operation& operation, std::uint64_t owner) {
+MOCK_GATEWAY_INLINE void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // of those that have no place yet
+  for (Handled& one : all) {
+    require_mountable(one.operation, one.handler);
+    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_it = [&operation, owner](const Mounted& mounted) {
-    return mounted.operation == operation && mounted.owner == owner;
+  if (!all.empty()) newest_ = std::max(newest_, owner);
+  ++changes_;
+  std::vector<Mounted> mounted;
+  for (Mounted& one : mounted_) {
+    if (one.owner == owner) {
+      const auto its = handlers.find(operations::name_of(one.operation));
+      if (its == handlers.end()) continue;
+      one.handler = std::move(its->second);
+      handlers.erase(its);
+    }
+    mounted.push_back(std::move(one));
+  }
+  std::vector<Mounted> added;
+  for (Handled& one : all) {
+    const auto its = handlers.find(operations::name_of(one.operation));
+    if (its == handlers.end()) continue;
+    added.push_back({std::move(one.operation), owner, owner, std::move(its->second)});
+    handlers.erase(its);
+  }
+  const auto older =
+      std::find_if(mounted.begin(), mounted.end(), [owner](const Mounted& one) { return one.newest < owner; });
+  mounted.insert(older, std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+  mounted_ = std::move(mounted);
+}
+
+MOCK_GATEWAY_INLINE void Operations::unmount(const std::vector<Owned>& those) {
+  if (those.empty()) return;
+  std::set<std::pair<std::uint64_t, operations::Name>> leaving;
+  for (const Owned& one : those) leaving.insert({one.owner, operations::name_of(one.operation)});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_leaving = [&leaving](const Mounted& one) {
+    return leaving.count({one.owner, operations::name_of(one.operation)}) > 0;
   };
-  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_leaving), mounted_.end());
   ++changes_;
 }
 
 MOCK_GATEWAY_INLINE std::vector<Operation> Operations::mounted() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Operation> operations;
+  std::set<operations::Name> names;
   for (const Mounted& one : mounted_)
-    if (std::find(operations.begin(), operations.end(), one.operation) == operations.end())
-      operations.push_back(one.operation);
+    if (names.insert(operations::name_of(one.operation)).second) operations.push_back(one.operation);
   return operations;
 }
 
@@ -29551,7 +29759,7 @@ MOCK_GATEWAY_INLINE ScenarioOfFile::~ScenarioOfFile() = default;
 
 MOCK_GATEWAY_INLINE void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    all.push_back(std::make_shared<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
+    all.push_back(share<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
 }
 
 namespace catalogue_parts {
@@ -30878,12 +31086,12 @@ MOCK_GATEWAY_INLINE void require_valid(const OptionValues& options) {
     refuse("timeouts must be positive");
   if (options.stall_guard && *options.stall_guard <= Duration{0})
     refuse("stall_guard must be positive; std::nullopt turns it off");
-  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
-    if (model->id.empty()) refuse("a model's id must not be empty");
-    require_utf8(model->id, "model's id");
-    require_utf8(model->owner, "model's owner");
-    for (auto other = options.models.begin(); other != model; ++other)
-      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
+  std::set<std::string_view> ids;
+  for (const wire::Model& model : options.models) {
+    if (model.id.empty()) refuse("a model's id must not be empty");
+    require_utf8(model.id, "model's id");
+    require_utf8(model.owner, "model's owner");
+    if (!ids.insert(model.id).second) refuse("the model \"" + model.id + "\" is given twice");
   }
 }
 
@@ -31310,7 +31518,7 @@ MOCK_GATEWAY_INLINE Sweep::Iterator Sweep::Iterator::operator++(int) {
 
 MOCK_GATEWAY_INLINE void Sweep::Iterator::make_step() {
   step_.reset();
-  if (next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
+  if (run_ && next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
 }
 
 MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
@@ -31410,7 +31618,7 @@ MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all
   source.file = file;
   Json document;
   if (!script_files::read(file, source.text, problems) || !script_files::parse(source, document, problems)) return;
-  const auto plan = std::make_shared<ScriptPlan>();
+  const auto plan = share<ScriptPlan>();
   plan->files.push_back(file);
   std::vector<ScriptProblem> found;
   ScriptReader reader(source, found, plan->gates);
@@ -31431,8 +31639,8 @@ MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     return;
   }
-  all.emplace_back(std::make_shared<const ScenarioData>(
-      ScenarioData{plan->scenario, nullptr, std::make_shared<const ScriptedScenario>(plan)}));
+  all.emplace_back(
+      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)}));
 }
 
 }  // namespace scenario_files
@@ -31547,15 +31755,12 @@ MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<Scr
 }
 
 MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
-  std::vector<Operation> mounted;
-  for (const ScriptedOperation& one : plan.operations) {
-    const auto answer = [reply = one.reply](const ReceivedRequest&) { return reply; };
-    operations.mount(one.method, one.path, answer, loaded.owner);
-    mounted.push_back(operation(one.method, one.path));
-  }
-  for (const Operation& earlier : loaded.operations)
-    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier, loaded.owner);
-  loaded.operations = std::move(mounted);
+  std::vector<Operations::Handled> all;
+  for (const ScriptedOperation& one : plan.operations)
+    all.push_back({{one.method, one.path}, [reply = one.reply](const ReceivedRequest&) { return reply; }});
+  operations.replace(std::move(all), loaded.owner);
+  loaded.operations.clear();
+  for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));
 }
 
 MOCK_GATEWAY_INLINE void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
@@ -31583,8 +31788,10 @@ MOCK_GATEWAY_INLINE void mount_connection_faults(const ScriptPlan& plan, Connect
 
 /// Says where the faults stand now, which are as they were.
 MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
+  std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
-    faults.set_place(loaded.connection_faults[index], plan.connections[index].where);
+    places.emplace(loaded.connection_faults[index], plan.connections[index].where);
+  faults.set_places(places);
 }
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
@@ -31629,7 +31836,7 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
   if (changed("/chaos")) {
     state.chaos->clear_of(loaded.owner);
-    for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
+    state.chaos->add(plan.chaos, loaded.owner);
   }
   if (changed("/connections"))
     mount_connection_faults(plan, *state.connection_faults, loaded);
@@ -31764,25 +31971,30 @@ MOCK_GATEWAY_INLINE ScriptDocument ScriptDocument::from_json(const Json& documen
 namespace detail {
 namespace script_documents {
 
-/// Whether a document says whose model that is.
-MOCK_GATEWAY_INLINE bool names_owner(const ScriptPlan& plan, const std::string& model) {
+/// The models of which a document says whose they are.
+MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
+  std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
-    for (const Json& entry : gateway.value("models", Json::array()))
-      if (entry.is_object() && entry.value("id", "") == model && entry.contains("owner")) return true;
+    const Json* const models = json_pointer::child(gateway, "models");
+    for (std::size_t index = 0; models && index < models->size(); ++index)
+      if (const Json& entry = (*models)[index]; entry.is_object() && entry.contains("owner"))
+        owned.insert(entry.value("id", ""));
   }
-  return false;
+  return owned;
 }
 
 /// The models of both; of one that both have, the document's owner if it names one.
 MOCK_GATEWAY_INLINE std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
+  const std::set<std::string> owned = owned_models(plan);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < models.size(); ++place) places.emplace(models[place].id, place);
   for (const wire::Model& model : scripted) {
-    const auto known =
-        std::find_if(models.begin(), models.end(), [&model](const wire::Model& other) { return other.id == model.id; });
-    if (known == models.end()) {
+    const auto [known, is_new] = places.try_emplace(model.id, models.size());
+    if (is_new) {
       models.push_back(model);
-    } else if (names_owner(plan, model.id)) {
-      known->owner = model.owner;
+    } else if (owned.count(model.id) > 0) {
+      models[known->second].owner = model.owner;
     }
   }
   return models;
@@ -31887,15 +32099,20 @@ MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, vo
 }
 
 inline constexpr ScriptRow setter_rows[] = {
-    {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>},
-    {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>},
-    {"retry_after_date", &duration, "with failure: Retry-After as a date", &set_time<&Failure::retry_after_date>},
-    {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>},
-    {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply},
-    {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>},
-    {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>},
-    {"error_body", &text, "with failure: a body in place of the error", nullptr},
-    {"error_json", &any, "with failure: JSON in place of the error", &set_json_body},
+    in_group("$failure_setter",
+             {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>}),
+    in_group("$failure_setter",
+             {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
+    in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
+                                 &set_time<&Failure::retry_after_date>}),
+    in_group("$failure_setter",
+             {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
+    in_group("$failure_setter",
+             {"should_retry", &boolean, "with failure: x-should-retry", &SetBy<&Failure::should_retry>::apply}),
+    in_group("$failure_setter", {"type", &text, "with failure: `error.type`", &set_text<&Failure::type>}),
+    in_group("$failure_setter", {"param", &text, "with failure: `error.param`", &set_text<&Failure::param>}),
+    in_group("$failure_setter", {"error_body", &text, "with failure: a body in place of the error", nullptr}),
+    in_group("$failure_setter", {"error_json", &any, "with failure: JSON in place of the error", &set_json_body}),
     {"content_type", &text, "with error_body: its Content-Type", nullptr},
 };
 inline constexpr ScriptTable setter_table{"setters of a failure", setter_rows, std::size(setter_rows)};
@@ -31908,14 +32125,6 @@ inline constexpr ScriptRow failure_rows[] = {
     {"message", &text, "`error.message`", nullptr, true},
 };
 inline constexpr ScriptTable failure_table{"failure", failure_rows, std::size(failure_rows)};
-
-MOCK_GATEWAY_INLINE ScriptType failure() {
-  return {"name, status, or object",
-          R"({"anyOf":[{"enum":["bad_request","unauthorized","forbidden","not_found","request_timeout","conflict",)"
-          R"("rate_limited","server_error","bad_gateway","service_unavailable","gateway_timeout","overloaded"]},)"
-          R"({"type":"integer","minimum":200,"maximum":599},"$rows"]})",
-          &failure_table};
-}
 
 struct NamedFailure {
   const char* name;
@@ -31937,13 +32146,24 @@ MOCK_GATEWAY_INLINE std::vector<NamedFailure> named_failures() {
           {"overloaded", overloaded()}};
 }
 
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& all) {
+  std::vector<std::string> names;
+  for (const Named& one : all) names.emplace_back(one.name);
+  return names;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> failure_names() { return names_of(named_failures()); }
+
+MOCK_GATEWAY_INLINE ScriptType failure() {
+  return {"name, status, or object",
+          R"({"anyOf":[{"enum":"$names"},{"type":"integer","minimum":200,"maximum":599},"$rows"]})", &failure_table,
+          &failure_names};
+}
+
 MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
   const std::vector<NamedFailure> named = named_failures();
-  if (node.value.is_string()) {
-    std::vector<std::string> names;
-    for (const NamedFailure& one : named) names.emplace_back(one.name);
-    return named[script_values::one_of(node, names)].failure;
-  }
+  if (node.value.is_string()) return named[script_values::one_of(node, names_of(named))].failure;
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
     if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
@@ -31972,7 +32192,8 @@ MOCK_GATEWAY_INLINE void add_trigger_rows(std::vector<ScriptRow>& rows, const ch
                                                 : &inside_event_type;
   };
   for (const TriggerRow& trigger : faults::trigger_rows())
-    rows.push_back({trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead, "$trigger"});
+    rows.push_back(
+        in_group("$trigger", {trigger.name, type_of(trigger.argument), trigger.help, nullptr, false, "", lead}));
 }
 
 MOCK_GATEWAY_INLINE ScriptType fault() {
@@ -32011,7 +32232,7 @@ MOCK_GATEWAY_INLINE ScriptType effect() {
     std::vector<ScriptRow> made;
     for (const EffectForm& form : faults::effect_forms()) {
       const char* const limits = form.argument == EffectArgument::bytes ? R"("minLength":1)" : "";
-      made.push_back({form.key, type_of(form.argument), form.help, nullptr, false, limits, "", "$effect"});
+      made.push_back(in_group("$effect", {form.key, type_of(form.argument), form.help, nullptr, false, limits}));
     }
     return made;
   }();
@@ -32030,21 +32251,37 @@ inline constexpr ScriptTable slow_body_table{"slow_body", slow_body_rows, std::s
 MOCK_GATEWAY_INLINE ScriptType slow_body_type() { return {"object", nullptr, &slow_body_table}; }
 
 inline constexpr ScriptRow connection_fault_rows[] = {
-    {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"},
-    {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr},
-    {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr},
-    {"reply_before_body", &failure, "answers before the body has come", nullptr},
+    in_group("$connection_fault",
+             {"garbage_on_accept", &text, "this text at once, then the end", nullptr, false, R"("minLength":1)"}),
+    in_group("$connection_fault",
+             {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
+    in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
+    in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
-    "connection fault", connection_fault_rows, std::size(connection_fault_rows),
-    R"("oneOf":[{"required":["garbage_on_accept"]},{"required":["early_hints"]},{"required":["slow_body"]},)"
-    R"({"required":["reply_before_body"]}])"};
+    "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
+
+struct NamedConnectionFault {
+  const char* name;
+  ConnectionFault fault;
+};
+
+/// Those that need no argument.
+MOCK_GATEWAY_INLINE std::vector<NamedConnectionFault> named_connection_faults() {
+  return {{"reset_on_accept", reset_on_accept()},
+          {"close_on_accept", close_on_accept()},
+          {"garbage_on_accept", garbage_on_accept()},
+          {"close_when_reused", close_when_reused()},
+          {"reset_when_reused", reset_when_reused()},
+          {"unsolicited_continue", unsolicited_continue()},
+          {"early_hints", early_hints()}};
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> connection_fault_names() { return names_of(named_connection_faults()); }
 
 MOCK_GATEWAY_INLINE ScriptType connection_fault() {
-  return {"name, or object with one key",
-          R"({"anyOf":[{"enum":["reset_on_accept","close_on_accept","garbage_on_accept","close_when_reused",)"
-          R"("reset_when_reused","unsolicited_continue","early_hints"]},"$rows"]})",
-          &connection_fault_table};
+  return {"name, or object with one key", R"({"anyOf":[{"enum":"$names"},"$rows"]})", &connection_fault_table,
+          &connection_fault_names};
 }
 
 }  // namespace script_types
@@ -32130,16 +32367,8 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
 
 MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
-    switch (script_values::one_of(node, {"reset_on_accept", "close_on_accept", "garbage_on_accept", "close_when_reused",
-                                         "reset_when_reused", "unsolicited_continue", "early_hints"})) {
-      case 0: return reset_on_accept();
-      case 1: return close_on_accept();
-      case 2: return garbage_on_accept();
-      case 3: return close_when_reused();
-      case 4: return reset_when_reused();
-      case 5: return unsolicited_continue();
-      default: return early_hints();
-    }
+    const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();
+    return named[script_values::one_of(node, script_types::names_of(named))].fault;
   }
   if (!node.value.is_object())
     script_reading::fail_expected(
@@ -32148,7 +32377,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   reader.read_object(node, script_types::connection_fault_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
   const std::string_view key = script_reading::only_key(
-      node, {"garbage_on_accept", "early_hints", "slow_body", "reply_before_body"}, "a connection fault");
+      node, script_types::connection_fault_table.keys_of("$connection_fault"), "a connection fault");
   const ScriptNode value = node.at(key.data());
   if (key == "garbage_on_accept") return garbage_on_accept(script_values::text_of(value));
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
@@ -32333,19 +32562,26 @@ MOCK_GATEWAY_INLINE ScriptType models() {
           &model_table};
 }
 
-MOCK_GATEWAY_INLINE void require_new_model(const Options& options, const ScriptNode& id) {
-  if (script_values::text_of(id).empty()) script_reading::fail(id, "a model's id must not be empty");
-  for (const auto& model : Access::data(options).models) {
-    if (model.id == script_values::text_of(id))
-      script_reading::fail(id, "the model \"" + text::printable(model.id, 60) + "\" is there twice");
-  }
+/// The models that options have; options are copied for the whole list, and not for each model of it.
+struct ModelList {
+  std::vector<wire::Model>& models;
+  std::set<std::string> ids;
+};
+
+MOCK_GATEWAY_INLINE wire::Model& append_model(ModelList& list, const ScriptNode& its_id) {
+  const std::string& id = script_values::text_of(its_id);
+  if (id.empty()) script_reading::fail(its_id, "a model's id must not be empty");
+  if (!list.ids.insert(id).second)
+    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" is there twice");
+  wire::Model& added = list.models.emplace_back();
+  added.id = id;
+  return added;
 }
 
 MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
-  Options& options = options_of(target);
+  auto& list = *static_cast<ModelList*>(target);
   if (node.value.is_string()) {
-    require_new_model(options, node);
-    options = options.model(script_values::text_of(node));
+    append_model(list, node);
     return;
   }
   if (!node.value.is_object())
@@ -32353,13 +32589,14 @@ MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node,
   const std::size_t noted = reader.noted();
   reader.read_object(node, model_table, nullptr);
   if (reader.noted() > noted) return;
-  const std::string id = script_values::text_of(node.at("id"));
-  require_new_model(options, node.at("id"));
-  options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
+  wire::Model& added = append_model(list, node.at("id"));
+  if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
 }
 
 MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_model, target);
+  ModelList list{Access::edit(options_of(target)).models, {}};
+  for (const wire::Model& model : list.models) list.ids.insert(model.id);
+  reader.read_list(node, &add_model, &list);
 }
 
 MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -32419,7 +32656,7 @@ MOCK_GATEWAY_INLINE void set_journal_limits(ScriptReader& reader, const ScriptNo
 MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  options_of(target) = options_of(target).without_finding(code);
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
 }
 
 MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -32745,12 +32982,6 @@ MOCK_GATEWAY_INLINE void match_header_is(ScriptReader& reader, const ScriptNode&
   add(target, header_is(member_text(node, "name"), member_text(node, "value")));
 }
 
-MOCK_GATEWAY_INLINE void match_model_is(ScriptReader& reader, const ScriptNode& node, void* target) {
-  const std::string& model = script_values::text_of(node);
-  reader.refer(ScriptReference::Kind::model, model, node.pointer);
-  add(target, model_is(model));
-}
-
 MOCK_GATEWAY_INLINE void match_key_is(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::string& key = script_values::key_name(node);
   reader.refer(ScriptReference::Kind::key, key, node.pointer);
@@ -32764,38 +32995,66 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
   add(target, has_query(member_text(node, "name"), text_or_any(reader, node, "value")));
 }
 
-inline constexpr ScriptRow when_rows[] = {
+// Request fields: a function for each kind, and a row for each field.
+
+/// The field whose key the node stands at.
+MOCK_GATEWAY_INLINE const RequestField& field_of(const ScriptNode& node) {
+  return request_field(std::string_view(node.pointer).substr(node.pointer.rfind('/') + 1));
+}
+
+MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).in_range(read_value<Range>(reader, node)));
+}
+
+MOCK_GATEWAY_INLINE void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).whole_is(read_value<std::int64_t>(reader, node)));
+}
+
+MOCK_GATEWAY_INLINE void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
+  add(target, field_of(node).flag_is(read_value<bool>(reader, node)));
+}
+
+MOCK_GATEWAY_INLINE void match_word(ScriptReader&, const ScriptNode& node, void* target) {
+  add(target, field_of(node).word_is(script_values::text_of(node)));
+}
+
+MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.refer(ScriptReference::Kind::model, script_values::text_of(node), node.pointer);
+  match_word(reader, node, target);
+}
+
+/// What the schema says of a field that may be a few words only.
+MOCK_GATEWAY_INLINE const char* limits_of(const FieldWords& known) {
+  if (known.count == 0) return "";
+  Json words = Json::array();
+  for (std::size_t index = 0; index < known.count; ++index) words.push_back(std::string(known.words[index]));
+  return script_reading::lasting("\"enum\":" + words.dump());
+}
+
+MOCK_GATEWAY_INLINE ScriptRow row_of(const RequestField& field) {
+  switch (field.kind) {
+    case RequestField::Kind::number: return {field.matcher, &range, field.help, &match_number};
+    case RequestField::Kind::whole: return {field.matcher, &whole, field.help, &match_whole};
+    case RequestField::Kind::flag: return {field.matcher, &boolean, field.help, &match_flag};
+    case RequestField::Kind::model: return {field.matcher, &text, field.help, &match_model};
+    case RequestField::Kind::word:
+    case RequestField::Kind::list: break;
+  }
+  return {field.matcher, &text, field.help, &match_word, false, limits_of(field.words)};
+}
+
+inline constexpr ScriptRow said_rows[] = {
     {"user_says", &text_matcher, "the text of the last user message", &match<TextMatcher, &user_says>},
     {"system_says", &text_matcher, "the text of some system message", &match<TextMatcher, &system_says>},
     {"any_message_says", &text_matcher, "the text of some message", &match<TextMatcher, &any_message_says>},
     {"message_is", &message, "the message at a position", &match_message},
-    {"turns_are", &range, "the number of user messages", &match<Range, &turns_are>},
-    {"messages_are", &range, "the number of messages", &match<Range, &messages_are>},
+};
+inline constexpr ScriptRow ended_rows[] = {
     {"last_is_tool_result", &boolean, "the last message is a tool result", &match_last_is_tool_result},
     {"tool_result", &tool_result_type, "a tool result at the end, by the function that was called", &match_tool_result},
     {"tool_result_of", &tool_result_of_type, "a tool result at the end, by the call's id", &match_tool_result_of},
-    {"model_is", &text, "`model`", &match_model_is},
-    {"stream_is", &boolean, "`stream`; not sent is false", &match<bool, &stream_is>},
-    {"include_usage_is", &boolean, "`stream_options.include_usage`; not sent is false",
-     &match<bool, &include_usage_is>},
-    {"temperature_is", &range, "`temperature`", &match<Range, &temperature_is>},
-    {"top_p_is", &range, "`top_p`", &match<Range, &top_p_is>},
-    {"max_tokens_is", &range, "`max_tokens`", &match<Range, &max_tokens_is>},
-    {"presence_penalty_is", &range, "`presence_penalty`", &match<Range, &presence_penalty_is>},
-    {"repetition_penalty_is", &range, "`repetition_penalty`", &match<Range, &repetition_penalty_is>},
-    {"n_is", &range, "`n`; not sent is 1", &match<Range, &n_is>},
-    {"seed_is", &whole, "`seed`", &match<std::int64_t, &seed_is>},
-    {"has_stop", &text, "`stop` holds this sequence", &match<std::string, &has_stop>},
-    {"has_tool", &text, "the request offers this function", &match<std::string, &has_tool>},
-    {"tools_are", &range, "the number of functions offered", &match<Range, &tools_are>},
-    {"tool_choice_is", &text, "none, auto, required, or the function that must be called",
-     &match<std::string, &tool_choice_is>},
-    {"parallel_tool_calls_is", &boolean, "`parallel_tool_calls`", &match<bool, &parallel_tool_calls_is>},
-    {"response_format_is", &text, "text, json_object or json_schema", &match<std::string, &response_format_is>, false,
-     R"("enum":["text","json_object","json_schema"])"},
-    {"response_schema_is", &text, "the name of the schema", &match<std::string, &response_schema_is>},
-    {"enable_thinking_is", &boolean, "`enable_thinking`", &match<bool, &enable_thinking_is>},
-    {"logprobs_is", &boolean, "`logprobs`; not sent is false", &match<bool, &logprobs_is>},
+};
+inline constexpr ScriptRow other_when_rows[] = {
     {"has_field", &text, "the body has this field", &match<std::string, &has_field>},
     {"json_at", &json_at_type, "the value at a JSON pointer", &match_json_at},
     {"json_text_at", &json_text_at_type, "the string at a JSON pointer", &match_json_text_at},
@@ -32810,9 +33069,29 @@ inline constexpr ScriptRow when_rows[] = {
     {"all", &list_of_whens, "each of these matches", &match_all},
     {"not", &when, "this does not match", &match_not, false, R"("minProperties":1)"},
 };
-inline constexpr ScriptTable when_table{"when", when_rows, std::size(when_rows)};
 
-MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table}; }
+MOCK_GATEWAY_INLINE void append(std::vector<ScriptRow>& rows, const ScriptRow* added, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) rows.push_back(added[index]);
+}
+
+/// The rows of `when`, in the order of the schema and of the documentation.
+MOCK_GATEWAY_INLINE std::vector<ScriptRow> all_when_rows() {
+  std::vector<ScriptRow> rows;
+  append(rows, said_rows, std::size(said_rows));
+  for (const RequestField& field : fields_of_messages()) rows.push_back(row_of(field));
+  append(rows, ended_rows, std::size(ended_rows));
+  for (const RequestField& field : fields_of_requests()) rows.push_back(row_of(field));
+  append(rows, other_when_rows, std::size(other_when_rows));
+  return rows;
+}
+
+MOCK_GATEWAY_INLINE const ScriptTable& when_table() {
+  static const std::vector<ScriptRow> rows = all_when_rows();
+  static const ScriptTable table{"when", rows.data(), rows.size()};
+  return table;
+}
+
+MOCK_GATEWAY_INLINE ScriptType when() { return {"object of matchers", nullptr, &when_table()}; }
 
 // Texts.
 
@@ -32880,7 +33159,7 @@ MOCK_GATEWAY_INLINE ScriptType text_matcher() {
 
 MOCK_GATEWAY_INLINE std::vector<Matcher> read_matchers(ScriptReader& reader, const ScriptNode& node) {
   std::vector<Matcher> matchers;
-  reader.read_object(node, script_types::when_table, &matchers);
+  reader.read_object(node, script_types::when_table(), &matchers);
   return matchers;
 }
 
@@ -33122,9 +33401,22 @@ MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
+  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
   std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + text::printable(one);
+  for (std::size_t told = 0; told < known.size(); ++told) {
+    const std::string one = text::printable(known[told], room);
+    if (all.size() + one.size() > room) {
+      const std::string others = text::counted(known.size() - told, "other");
+      return all + (all.empty() ? "; known: " : " and ") + others;
+    }
+    all += (all.empty() ? "; known: " : ", ") + one;
+  }
   return all;
+}
+
+MOCK_GATEWAY_INLINE std::string bounded(const std::string& message) {
+  constexpr std::size_t longest = 2000;
+  return text::printable(message, longest);
 }
 
 MOCK_GATEWAY_INLINE const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
@@ -33324,9 +33616,7 @@ MOCK_GATEWAY_INLINE ScriptProblem ScriptSource::problem(Severity severity, const
   problem.severity = severity;
   problem.file = file;
   problem.pointer = mistake.pointer;
-  // It may quote a key or a value.
-  constexpr std::size_t longest = 2000;
-  problem.message = text::printable(mistake.message, longest);
+  problem.message = script_reading::bounded(mistake.message);
   script_reading::hide_keys(problem.pointer);
   script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);
@@ -33383,7 +33673,7 @@ MOCK_GATEWAY_INLINE std::vector<const char*> ScriptTable::keys_of(std::string_vi
   std::vector<const char*> keys;
   for (const ScriptRow* row = rows; row != rows + count; ++row)
     if (group == row->group) keys.push_back(row->name);
-  return keys;
+  return keys.empty() && beside ? beside().keys_of(group) : keys;
 }
 
 MOCK_GATEWAY_INLINE Gate ScriptReader::gate(const std::string& name) { return gates_.try_emplace(name).first->second; }
@@ -33469,10 +33759,27 @@ MOCK_GATEWAY_INLINE std::string in_quotes(const std::string& name) { return "\""
 
 /// The part that has the stub, and the stub's pointer in it.
 MOCK_GATEWAY_INLINE std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
-  const ScriptPart* its = &plan.parts.front();
-  for (const ScriptPart& part : plan.parts)
-    if (part.first_stub <= stub) its = &part;
-  return {its, "/stubs/" + std::to_string(stub - its->first_stub)};
+  const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
+  const ScriptPart& its =
+      *std::prev(std::upper_bound(std::next(plan.parts.begin()), plan.parts.end(), stub, begins_behind));
+  return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
+}
+
+/// Names of one kind that are known.
+struct KnownNames {
+  std::vector<std::string> all = {};
+  std::set<std::string_view> set = {};  // of `all`, once that is whole
+
+  bool has(const std::string& name) {
+    if (set.empty()) set.insert(all.begin(), all.end());
+    return set.count(name) > 0;
+  }
+};
+
+/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
+/// name is compared with all that are known.
+MOCK_GATEWAY_INLINE std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
+  return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
 
 // Stubs that earlier ones hide.
@@ -33559,13 +33866,13 @@ MOCK_GATEWAY_INLINE std::string misspelling(const std::vector<MachineState>& sta
          " in the state " + in_quotes(state) + " is " + as_object(machine, state);
 }
 
-MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const ReachableStates& reachable) {
-  const std::vector<std::string> known = reachable.of(wanted.machine);
+MOCK_GATEWAY_INLINE std::string unreached(const MachineState& wanted, const ReachableStates& reachable, std::size_t problem) {
   std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
                         in_quotes(wanted.state) +
                         ": no \"then_state\" of a stub that can answer and no \"states\" has " +
                         as_object(wanted.machine, wanted.state) + ", so that only a call can";
-  return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
+  if (problem >= script_reading::most_problems) return message;
+  return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
 /// `is_all`: a state that only a call can lead to is a warning too.
@@ -33593,10 +33900,11 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
         ++dead[known->second].others;
     }
   }
-  for (const Dead& one : dead) {
+  for (std::size_t index = 0; index < dead.size(); ++index) {
+    const Dead& one = dead[index];
     const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
     const auto [part, pointer] = place_of(plan, one.stub);
-    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable);
+    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable, index);
     const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
@@ -33666,7 +33974,7 @@ MOCK_GATEWAY_INLINE void keep_open_references(ScriptPlan& plan) {
 MOCK_GATEWAY_INLINE ScriptProblem problem_of(const OpenReference& open, Severity severity, const std::string& message) {
   ScriptProblem problem = open.place;
   problem.severity = severity;
-  problem.message = message + others_too(open.others);
+  problem.message = script_reading::bounded(message + others_too(open.others));
   script_reading::hide_keys(problem.message);
   return problem;
 }
@@ -33702,14 +34010,14 @@ MOCK_GATEWAY_INLINE std::string unknown_operation(const OpenReference& open, con
 
 MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
   if (plan.open_references.empty()) return {};
-  std::vector<std::string> models;
-  for (const wire::Model& model : gateway.settings.models) models.push_back(model.id);
-  std::vector<std::string> keys;
+  KnownNames models;
+  for (const wire::Model& model : gateway.settings.models) models.all.push_back(model.id);
+  KnownNames keys;
   for (const ApiKey& key : gateway.keys->list()) {
-    keys.push_back(key.id);
-    if (!key.description.empty()) keys.push_back(key.description);
+    keys.all.push_back(key.id);
+    if (!key.description.empty()) keys.all.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys) keys.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) keys.all.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
@@ -33719,12 +34027,13 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
       continue;
     }
     const bool is_model = open.kind == ScriptReference::Kind::model;
-    const std::vector<std::string>& known = is_model ? models : keys;
-    if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    KnownNames& known = is_model ? models : keys;
+    if (known.has(open.name)) continue;
     const std::string message =
         is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
                  : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
-    problems.push_back(problem_of(open, Severity::warning, message + script_reading::suggestion(open.name, known)));
+    problems.push_back(
+        problem_of(open, Severity::warning, message + suggestion(problems.size(), open.name, known.all)));
   }
   return problems;
 }
@@ -33734,18 +34043,18 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
     return open.kind == ScriptReference::Kind::key_of_failure;
   };
   if (std::none_of(plan.open_references.begin(), plan.open_references.end(), is_of_failure)) return {};
-  std::vector<std::string> known;
+  KnownNames known;
   for (const ApiKey& key : keys.kept(plan.keys, owner)) {
-    known.push_back(key.id);
-    if (!key.description.empty()) known.push_back(key.description);
+    known.all.push_back(key.id);
+    if (!key.description.empty()) known.all.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys) known.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) known.all.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
-    if (!is_of_failure(open) || std::find(known.begin(), known.end(), open.name) != known.end()) continue;
-    problems.push_back(
-        problem_of(open, Severity::error,
-                   "the gateway has no key " + in_quotes(open.name) + script_reading::suggestion(open.name, known)));
+    if (!is_of_failure(open) || known.has(open.name)) continue;
+    problems.push_back(problem_of(
+        open, Severity::error,
+        "the gateway has no key " + in_quotes(open.name) + suggestion(problems.size(), open.name, known.all)));
   }
   return problems;
 }
@@ -34013,10 +34322,8 @@ inline constexpr ScriptTable reply_table{
     R"("oneOf":[{"anyOf":[{"required":["text"]},{"required":["json_text"]},{"required":["refusal"]},)"
     R"({"required":["thinking"]},{"required":["tool_call"]},{"required":["tool_calls"]}]},)"
     R"({"required":["choices"]},{"required":["failure"]},{"required":["raw_reply"]},{"required":["chunks"]},)"
-    R"({"required":["scenario"]},{"required":["default"]},{"required":["ask"]}],"dependentRequired":{"retry_after":["failure"],)"
-    R"("retry_after_text":["failure"],"retry_after_date":["failure"],"retry_after_ms":["failure"],)"
-    R"("should_retry":["failure"],"type":["failure"],"param":["failure"],"error_body":["failure"],)"
-    R"("error_json":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
+    R"({"required":["scenario"]},{"required":["default"]},{"required":["ask"]}],"dependentRequired":{)"
+    R"("$failure_setter":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
     R"("json_text"]},{"required":["text","refusal"]},{"required":["json_text","refusal"]},{"required":["usage",)"
     R"("usage_json"]},{"required":["every","tokens_per_second"]},{"required":["error_body","error_json"]},)"
     R"({"required":["retry_after","retry_after_text"]}]},)"
@@ -34558,9 +34865,8 @@ inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
     R"("oneOf":[{"required":["failure"],"properties":{"status":false,"json":false,"body":false,"base64":false},)"
     R"("dependentRequired":{"content_type":["error_body"]},"not":{"anyOf":[{"required":["error_body","error_json"]},)"
-    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,"retry_after":false,)"
-    R"("retry_after_text":false,"retry_after_date":false,"retry_after_ms":false,"should_retry":false,"type":false,)"
-    R"("param":false,"error_body":false,"error_json":false},"not":{"anyOf":[{"required":["json","body"]},)"
+    R"({"required":["retry_after","retry_after_text"]}]}},{"properties":{"failure":false,)"
+    R"("$failure_setter":false},"not":{"anyOf":[{"required":["json","body"]},)"
     R"({"required":["json","base64"]},{"required":["body","base64"]}]}}])",
     &failure_setters};
 
@@ -34697,9 +35003,7 @@ inline constexpr ScriptRow chaos_setter_rows[] = {
 inline constexpr const char* chaos_rules =
     R"("oneOf":[{"required":["failure"]},{"required":["pace"]},{"required":["interim"]},)"
     R"({"required":["effect"],"oneOf":["$trigger"]}],"dependentRequired":{"headers":["failure"],)"
-    R"("$trigger":["effect"],"retry_after":["failure"],"retry_after_text":["failure"],)"
-    R"("retry_after_date":["failure"],"retry_after_ms":["failure"],"should_retry":["failure"],"type":["failure"],)"
-    R"("param":["failure"],"error_body":["failure"],"error_json":["failure"],"content_type":["error_body"]},)"
+    R"("$trigger":["effect"],"$failure_setter":["failure"],"content_type":["error_body"]},)"
     R"("not":{"anyOf":[{"required":["error_body","error_json"]},{"required":["retry_after","retry_after_text"]}]})";
 
 MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
@@ -34707,7 +35011,7 @@ MOCK_GATEWAY_INLINE const ScriptTable& chaos_table() {
     std::vector<ScriptRow> made(std::begin(chaos_kind_rows), std::end(chaos_kind_rows));
     add_trigger_rows(made, "trigger: ");
     for (const DrawnTriggerRow& drawn : drawn_triggers)
-      made.push_back({drawn.name, &positive, drawn.help, nullptr, false, "", "", "$trigger"});
+      made.push_back(in_group("$trigger", {drawn.name, &positive, drawn.help, nullptr}));
     made.insert(made.end(), std::begin(chaos_setter_rows), std::end(chaos_setter_rows));
     return made;
   }();
@@ -35797,242 +36101,243 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2017    model/writes.hpp
 //   2048    model/http_reply.hpp
 //   2118    model/connection_fault.hpp
-//   2212    evidence/journal.hpp
-//   2472    evidence/sent_answer.hpp
-//   2553    script/near_miss.hpp
-//   2599    evidence/verification.hpp
+//   2213    evidence/journal.hpp
+//   2473    evidence/sent_answer.hpp
+//   2554    script/near_miss.hpp
+//   2600    evidence/verification.hpp
 //   2731    model/finding.hpp
 //   2773    evidence/review.hpp
-//   2894    model/operation.hpp
-//   2923    keys/api_key.hpp
-//   3003    keys/keys.hpp
-//   3059    model/profile.hpp
-//   3091    model/tokenizer.hpp
-//   3103    gateway/options.hpp
-//   3229    model/acceptance.hpp
-//   3455    model/chat_request.hpp
-//   3584    script/scope.hpp
-//   3630    script/failure_scope.hpp
-//   3668    script/chaos.hpp
-//   3768    gateway/sweep.hpp
-//   3910    gateway/catalogue.hpp
-//   4076    document/scenario_files.hpp
-//   4108    core/error.hpp
-//   4123    document/script_document.hpp
-//   4263    evidence/evidence_json.hpp
-//   4285    core/printed.hpp
-//   4319    core/reporter.hpp
-//   4405  Implementation
-//   4462    core/text.hpp
-//   4575    core/random.hpp
-//   4609    core/json_reader.hpp
-//   4668    core/json_pointer.hpp
-//   4687    core/calendar.hpp
-//   4724    core/access.hpp
-//   4785    core/timeline.hpp
-//   4947    core/process.hpp
-//   4974    core/warning.hpp
-//   4986    core/rows.hpp
-//   5014    model/profile_traits.hpp
-//   5123    model/checks.hpp
-//   5142    model/reply_data.hpp
-//   5212    model/request_error.hpp
-//   5228    model/fault_rows.hpp
-//   5359    model/chat_parser.hpp
-//   5380    model/dialect_rows.hpp
-//   5422    model/finding_kinds.hpp
-//   5489    model/reply_checks.hpp
-//   5526    model/chat_fields.hpp
-//   5577    model/chat_reader.hpp
-//   5675    keys/secrets.hpp
-//   5724    keys/key_store.hpp
-//   5878    answer/bodies.hpp
-//   5907    answer/events.hpp
-//   5957    answer/tokens.hpp
-//   6036    answer/completion.hpp
-//   6147    answer/completion_json.hpp
-//   6184    answer/completion_events.hpp
-//   6254    answer/words.hpp
-//   6271    answer/default_reply.hpp
-//   6289    answer/schema_pattern.hpp
-//   6388    answer/schema_instance.hpp
-//   6412    answer/occurrences.hpp
-//   6437    answer/schema_checker.hpp
-//   6534    script/matcher_node.hpp
-//   6643    script/script.hpp
-//   6920    script/chaos_plan.hpp
-//   6968    script/chaos_rules.hpp
-//   7050    script/connection_faults.hpp
-//   7108    script/forced_failures.hpp
-//   7157    script/hiding.hpp
-//   7200    script/excerpts.hpp
-//   7228    script/json_comparison.hpp
-//   7257    script/matcher_leaf.hpp
-//   7290    delivery/gzip.hpp
-//   7318    delivery/framing.hpp
-//   7369    delivery/outlet.hpp
-//   7429    delivery/pace_schedule.hpp
-//   7473    delivery/kept_answer.hpp
-//   7571    delivery/progress.hpp
-//   7671    delivery/delivery.hpp
-//   7852    delivery/waits.hpp
-//   7949    evidence/kept_problems.hpp
-//   8021    evidence/record.hpp
-//   8284    evidence/gateway_parts.hpp
-//   8305    evidence/review_parts.hpp
-//   8359    evidence/diagnosis.hpp
-//   8431    evidence/gateway_problems.hpp
-//   8536    evidence/redaction.hpp
-//   8557    http/sockets.hpp
-//   8675    http/connection.hpp
-//   8910    http/request_reader.hpp
-//   8967    http/server.hpp
-//   9031    http/turned_away.hpp
-//   9087    http/acceptor.hpp
-//   9140    http/compatibility.hpp
-//   9152    http/workers.hpp
-//   9217    http/response.hpp
-//   9235    serve/asked_requests.hpp
-//   9317    serve/operations.hpp
-//   9373    serve/gateway_state.hpp
-//   9434    serve/served_request.hpp
-//   9575    serve/runner.hpp
-//   9623    serve/connection_loop.hpp
-//   9651    serve/request_checks.hpp
-//   9676    serve/tester_code.hpp
-//   9735    serve/explanation.hpp
-//   9760    gateway/catalogue_entries.hpp
-//   9987    gateway/option_values.hpp
-//  10044    gateway/sweep_run.hpp
-//  10071    document/script_reader.hpp
-//  10274    document/script_files.hpp
-//  10295    document/script_references.hpp
-//  10333    document/script_sections.hpp
-//  10465    document/script_values.hpp
-//  10599    document/loaded_document.hpp
-//  10634    core/calendar.cpp
-//  10746    core/clock.cpp
-//  11329    core/json_pointer.cpp
-//  11388    core/json_reader.cpp
-//  11713    core/process.cpp
-//  11739    core/random.cpp
-//  11796    core/reporter.cpp
-//  11881    core/source_location.cpp
-//  11897    core/text.cpp
-//  12249    core/wait.cpp
-//  12261    core/warning.cpp
-//  12277    model/acceptance.cpp
-//  12330    model/chat_fields.cpp
-//  12474    model/chat_messages.cpp
-//  12679    model/chat_reader.cpp
-//  13071    model/chat_request.cpp
-//  13156    model/checks.cpp
-//  13196    model/connection_fault.cpp
-//  13284    model/failure.cpp
-//  13454    model/fault.cpp
-//  13689    model/finding.cpp
-//  13716    model/hold.cpp
-//  13738    model/http_reply.cpp
-//  13785    model/pace.cpp
-//  13981    model/profile.cpp
-//  14156    model/range.cpp
-//  14186    model/received_request.cpp
-//  14253    model/reply.cpp
-//  14715    model/reply_checks.cpp
-//  14909    model/sse_dialect.cpp
-//  15043    keys/api_key.cpp
-//  15076    keys/key_store.cpp
-//  15502    keys/keys.cpp
-//  15550    keys/secrets.cpp
-//  15757    answer/bodies.cpp
-//  15866    answer/completion.cpp
-//  16104    answer/completion_events.cpp
-//  16317    answer/completion_json.cpp
-//  16537    answer/default_reply.cpp
-//  16716    answer/events.cpp
-//  16737    answer/occurrences.cpp
-//  16761    answer/schema_checker.cpp
-//  17235    answer/schema_instance.cpp
-//  17617    answer/schema_pattern.cpp
-//  18037    answer/tokens.cpp
-//  18268    answer/words.cpp
-//  18331    script/chaos.cpp
-//  18469    script/chaos_rules.cpp
-//  18578    script/connection_faults.cpp
-//  18689    script/excerpts.cpp
-//  18754    script/field_matchers.cpp
-//  19097    script/forced_failures.cpp
-//  19197    script/hiding.cpp
-//  19256    script/json_comparison.cpp
-//  19344    script/matcher.cpp
-//  19579    script/matchers.cpp
-//  19929    script/scope.cpp
-//  19991    script/script.cpp
-//  20428    script/text_matchers.cpp
-//  20549    delivery/delivery.cpp
-//  21141    delivery/framing.cpp
-//  21248    delivery/gzip.cpp
-//  21317    delivery/kept_answer.cpp
-//  21410    delivery/pace_schedule.cpp
-//  21481    delivery/progress.cpp
-//  21546    evidence/diagnosis.cpp
-//  21760    evidence/evidence_json.cpp
-//  22081    evidence/exchange.cpp
-//  22381    evidence/gateway_problems.cpp
-//  22834    evidence/journal.cpp
-//  22974    evidence/kept_problems.cpp
-//  23087    evidence/notes.cpp
-//  23190    evidence/record.cpp
-//  23649    evidence/redaction.cpp
-//  23757    evidence/retries.cpp
-//  24149    evidence/review.cpp
-//  24523    evidence/sent_answer.cpp
-//  24641    evidence/verification.cpp
-//  24759    http/acceptor.cpp
-//  24870    http/compatibility.cpp
-//  24982    http/connection.cpp
-//  25485    http/request_reader.cpp
-//  25860    http/response.cpp
-//  25943    http/server.cpp
-//  26278    http/sockets.cpp
-//  26790    http/turned_away.cpp
-//  26882    http/workers.cpp
-//  27020    serve/asked_requests.cpp
-//  27095    serve/chat_judge.cpp
-//  27366    serve/connection_loop.cpp
-//  27461    serve/delivery_report.cpp
-//  27554    serve/explanation.cpp
-//  27622    serve/gateway_state.cpp
-//  27662    serve/judge.cpp
-//  27863    serve/operations.cpp
-//  28020    serve/profile_headers.cpp
-//  28064    serve/reply_answer.cpp
-//  28206    serve/request_checks.cpp
-//  28263    serve/runner.cpp
-//  28473    serve/served_request.cpp
-//  28546    gateway/catalogue.cpp
-//  28939    gateway/catalogue_delivery.cpp
-//  29503    gateway/catalogue_entries.cpp
-//  29671    gateway/catalogue_failures.cpp
-//  29936    gateway/catalogue_replies.cpp
-//  30334    gateway/chat_script.cpp
-//  30483    gateway/gateway.cpp
-//  30764    gateway/options.cpp
-//  30894    gateway/sweep.cpp
-//  31320    document/scenario_files.cpp
-//  31465    document/script_document.cpp
-//  31863    document/script_faults.cpp
-//  32164    document/script_files.cpp
-//  32313    document/script_gateway.cpp
-//  32573    document/script_matchers.cpp
-//  32904    document/script_objects.cpp
-//  33077    document/script_reader.cpp
-//  33451    document/script_references.cpp
-//  33757    document/script_replies.cpp
-//  34240    document/script_schema.cpp
-//  34374    document/script_sections.cpp
-//  34915    document/script_values.cpp
-//  35315  Adapters
-//  35332    adapters/catch2.hpp
-//  35492    adapters/doctest.hpp
-//  35657    adapters/gtest.hpp
+//   2893    model/operation.hpp
+//   2922    keys/api_key.hpp
+//   3002    keys/keys.hpp
+//   3058    model/profile.hpp
+//   3090    model/tokenizer.hpp
+//   3102    gateway/options.hpp
+//   3230    model/acceptance.hpp
+//   3456    model/chat_request.hpp
+//   3585    script/scope.hpp
+//   3631    script/failure_scope.hpp
+//   3669    script/chaos.hpp
+//   3769    gateway/sweep.hpp
+//   3911    gateway/catalogue.hpp
+//   4077    document/scenario_files.hpp
+//   4109    core/error.hpp
+//   4124    document/script_document.hpp
+//   4264    evidence/evidence_json.hpp
+//   4286    core/printed.hpp
+//   4320    core/reporter.hpp
+//   4406  Implementation
+//   4463    core/text.hpp
+//   4576    core/random.hpp
+//   4610    core/json_reader.hpp
+//   4669    core/json_pointer.hpp
+//   4688    core/calendar.hpp
+//   4725    core/access.hpp
+//   4786    core/timeline.hpp
+//   4948    core/process.hpp
+//   4975    core/warning.hpp
+//   4987    core/rows.hpp
+//   5015    model/profile_traits.hpp
+//   5124    model/checks.hpp
+//   5143    model/reply_data.hpp
+//   5213    model/request_error.hpp
+//   5229    model/fault_rows.hpp
+//   5360    model/chat_parser.hpp
+//   5381    model/dialect_rows.hpp
+//   5423    model/finding_kinds.hpp
+//   5490    model/reply_checks.hpp
+//   5527    model/chat_fields.hpp
+//   5578    model/chat_reader.hpp
+//   5676    keys/secrets.hpp
+//   5725    keys/key_store.hpp
+//   5879    answer/bodies.hpp
+//   5908    answer/events.hpp
+//   5958    answer/tokens.hpp
+//   6037    answer/completion.hpp
+//   6148    answer/completion_json.hpp
+//   6185    answer/completion_events.hpp
+//   6255    answer/words.hpp
+//   6272    answer/default_reply.hpp
+//   6290    answer/schema_pattern.hpp
+//   6389    answer/schema_instance.hpp
+//   6413    answer/occurrences.hpp
+//   6438    answer/schema_checker.hpp
+//   6535    script/matcher_node.hpp
+//   6624    script/script.hpp
+//   6901    script/chaos_plan.hpp
+//   6949    script/chaos_rules.hpp
+//   7033    script/connection_faults.hpp
+//   7091    script/forced_failures.hpp
+//   7140    script/field_matchers.hpp
+//   7243    script/hiding.hpp
+//   7286    script/excerpts.hpp
+//   7314    script/json_comparison.hpp
+//   7343    script/matcher_leaf.hpp
+//   7376    delivery/gzip.hpp
+//   7404    delivery/framing.hpp
+//   7455    delivery/outlet.hpp
+//   7515    delivery/pace_schedule.hpp
+//   7559    delivery/kept_answer.hpp
+//   7657    delivery/progress.hpp
+//   7757    delivery/delivery.hpp
+//   7938    delivery/waits.hpp
+//   8035    evidence/kept_problems.hpp
+//   8107    evidence/record.hpp
+//   8370    evidence/gateway_parts.hpp
+//   8391    evidence/review_parts.hpp
+//   8445    evidence/diagnosis.hpp
+//   8517    evidence/gateway_problems.hpp
+//   8622    evidence/redaction.hpp
+//   8643    http/sockets.hpp
+//   8761    http/connection.hpp
+//   8996    http/request_reader.hpp
+//   9053    http/server.hpp
+//   9117    http/turned_away.hpp
+//   9173    http/workers.hpp
+//   9238    http/acceptor.hpp
+//   9288    http/compatibility.hpp
+//   9300    http/response.hpp
+//   9318    serve/asked_requests.hpp
+//   9400    serve/operations.hpp
+//   9469    serve/gateway_state.hpp
+//   9530    serve/served_request.hpp
+//   9671    serve/runner.hpp
+//   9719    serve/connection_loop.hpp
+//   9747    serve/request_checks.hpp
+//   9772    serve/tester_code.hpp
+//   9831    serve/explanation.hpp
+//   9856    gateway/catalogue_entries.hpp
+//  10083    gateway/option_values.hpp
+//  10140    gateway/sweep_run.hpp
+//  10167    document/script_reader.hpp
+//  10378    document/script_files.hpp
+//  10399    document/script_references.hpp
+//  10437    document/script_sections.hpp
+//  10569    document/script_values.hpp
+//  10703    document/loaded_document.hpp
+//  10738    core/calendar.cpp
+//  10850    core/clock.cpp
+//  11433    core/json_pointer.cpp
+//  11492    core/json_reader.cpp
+//  11817    core/process.cpp
+//  11843    core/random.cpp
+//  11900    core/reporter.cpp
+//  11985    core/source_location.cpp
+//  12001    core/text.cpp
+//  12353    core/wait.cpp
+//  12365    core/warning.cpp
+//  12381    model/acceptance.cpp
+//  12434    model/chat_fields.cpp
+//  12578    model/chat_messages.cpp
+//  12783    model/chat_reader.cpp
+//  13175    model/chat_request.cpp
+//  13260    model/checks.cpp
+//  13300    model/connection_fault.cpp
+//  13388    model/failure.cpp
+//  13558    model/fault.cpp
+//  13793    model/finding.cpp
+//  13820    model/hold.cpp
+//  13842    model/http_reply.cpp
+//  13891    model/pace.cpp
+//  14087    model/profile.cpp
+//  14262    model/range.cpp
+//  14292    model/received_request.cpp
+//  14359    model/reply.cpp
+//  14822    model/reply_checks.cpp
+//  15016    model/sse_dialect.cpp
+//  15150    keys/api_key.cpp
+//  15183    keys/key_store.cpp
+//  15609    keys/keys.cpp
+//  15657    keys/secrets.cpp
+//  15864    answer/bodies.cpp
+//  15973    answer/completion.cpp
+//  16211    answer/completion_events.cpp
+//  16424    answer/completion_json.cpp
+//  16644    answer/default_reply.cpp
+//  16823    answer/events.cpp
+//  16844    answer/occurrences.cpp
+//  16868    answer/schema_checker.cpp
+//  17342    answer/schema_instance.cpp
+//  17724    answer/schema_pattern.cpp
+//  18144    answer/tokens.cpp
+//  18375    answer/words.cpp
+//  18438    script/chaos.cpp
+//  18576    script/chaos_rules.cpp
+//  18687    script/connection_faults.cpp
+//  18798    script/excerpts.cpp
+//  18863    script/field_matchers.cpp
+//  19267    script/forced_failures.cpp
+//  19367    script/hiding.cpp
+//  19426    script/json_comparison.cpp
+//  19514    script/matcher.cpp
+//  19749    script/matchers.cpp
+//  20099    script/scope.cpp
+//  20161    script/script.cpp
+//  20598    script/text_matchers.cpp
+//  20719    delivery/delivery.cpp
+//  21311    delivery/framing.cpp
+//  21418    delivery/gzip.cpp
+//  21487    delivery/kept_answer.cpp
+//  21580    delivery/pace_schedule.cpp
+//  21651    delivery/progress.cpp
+//  21716    evidence/diagnosis.cpp
+//  21930    evidence/evidence_json.cpp
+//  22251    evidence/exchange.cpp
+//  22551    evidence/gateway_problems.cpp
+//  23004    evidence/journal.cpp
+//  23144    evidence/kept_problems.cpp
+//  23257    evidence/notes.cpp
+//  23360    evidence/record.cpp
+//  23819    evidence/redaction.cpp
+//  23927    evidence/retries.cpp
+//  24319    evidence/review.cpp
+//  24691    evidence/sent_answer.cpp
+//  24809    evidence/verification.cpp
+//  24925    http/acceptor.cpp
+//  25036    http/compatibility.cpp
+//  25148    http/connection.cpp
+//  25651    http/request_reader.cpp
+//  26026    http/response.cpp
+//  26109    http/server.cpp
+//  26444    http/sockets.cpp
+//  26956    http/turned_away.cpp
+//  27048    http/workers.cpp
+//  27186    serve/asked_requests.cpp
+//  27261    serve/chat_judge.cpp
+//  27532    serve/connection_loop.cpp
+//  27627    serve/delivery_report.cpp
+//  27720    serve/explanation.cpp
+//  27788    serve/gateway_state.cpp
+//  27828    serve/judge.cpp
+//  28029    serve/operations.cpp
+//  28228    serve/profile_headers.cpp
+//  28272    serve/reply_answer.cpp
+//  28414    serve/request_checks.cpp
+//  28471    serve/runner.cpp
+//  28681    serve/served_request.cpp
+//  28754    gateway/catalogue.cpp
+//  29147    gateway/catalogue_delivery.cpp
+//  29711    gateway/catalogue_entries.cpp
+//  29879    gateway/catalogue_failures.cpp
+//  30144    gateway/catalogue_replies.cpp
+//  30542    gateway/chat_script.cpp
+//  30691    gateway/gateway.cpp
+//  30972    gateway/options.cpp
+//  31102    gateway/sweep.cpp
+//  31528    document/scenario_files.cpp
+//  31673    document/script_document.cpp
+//  32075    document/script_faults.cpp
+//  32393    document/script_files.cpp
+//  32542    document/script_gateway.cpp
+//  32810    document/script_matchers.cpp
+//  33183    document/script_objects.cpp
+//  33356    document/script_reader.cpp
+//  33741    document/script_references.cpp
+//  34066    document/script_replies.cpp
+//  34547    document/script_schema.cpp
+//  34681    document/script_sections.cpp
+//  35219    document/script_values.cpp
+//  35619  Adapters
+//  35636    adapters/catch2.hpp
+//  35796    adapters/doctest.hpp
+//  35961    adapters/gtest.hpp

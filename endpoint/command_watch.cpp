@@ -17,9 +17,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <map>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "messages.hpp"
 #include "processes.hpp"
@@ -32,10 +36,36 @@ using namespace std::chrono_literals;
 
 /// What the watching process knows of the command.
 struct Watched {
+  const pid_t run = ::getppid();
+  std::vector<pid_t> earlier;  // children of `run` that were there before its command
   std::string info_file;
   std::string other_file;
   pid_t group = 0;
   bool released = false;
+  std::map<pid_t, unsigned long long> children;  // of `run`, and when each was started
+
+  bool is_to_be_watched() const { return lists_processes && group > 0 && !released; }
+
+  /// Sees which processes have come to `run` from parents that have ended. Once `run` is gone, nothing tells.
+  void look() {
+    std::map<pid_t, unsigned long long> now;
+    for (const pid_t id : children_of(run)) {
+      if (id == ::getpid() || std::find(earlier.begin(), earlier.end(), id) != earlier.end()) continue;
+      const auto known = children.find(id);
+      if (known != children.end()) {
+        now.insert(*known);
+      } else if (const std::optional<Process> one = process(id)) {
+        now.emplace(id, one->started);
+      }
+    }
+    if (::getppid() != run) now.insert(children.begin(), children.end());  // it is gone, and they are another's
+    children = std::move(now);
+  }
+
+  bool has_seen(const Process& one) const {
+    const auto known = children.find(one.id);
+    return known != children.end() && known->second == one.started;
+  }
 
   void hear(const std::string& line) {
     const std::size_t space = line.find(' ');
@@ -47,7 +77,8 @@ struct Watched {
   }
 };
 
-/// What belongs to the command: its group, what was started with its variable, and what any of them has started.
+/// What belongs to the command: its group, what was started with its variable, what has come to `run`, and what any of
+/// them has started.
 std::vector<Process> processes_of(const Watched& watched) {
   std::vector<Process> theirs;
   std::vector<Process> others = processes();
@@ -65,7 +96,8 @@ std::vector<Process> processes_of(const Watched& watched) {
   };
   const std::string variable = "MOCK_GATEWAY_INFO=" + watched.info_file;
   take([&](const Process& one) {
-    return (watched.group > 0 && one.group == watched.group) || was_started_with(one.id, variable);
+    return (watched.group > 0 && one.group == watched.group) || watched.has_seen(one) ||
+           was_started_with(one.id, variable);
   });
   while (take([&ids](const Process& one) { return ids.count(one.parent) > 0; })) {
   }
@@ -105,7 +137,7 @@ void end_all(const Watched& watched) {
         "of reach on this system");
 }
 
-[[noreturn]] void watch(int pipe) {
+[[noreturn]] void watch(int pipe, std::vector<pid_t> earlier) {
   ::setsid();
   sigset_t all;
   sigfillset(&all);
@@ -114,9 +146,19 @@ void end_all(const Watched& watched) {
   ::prctl(PR_SET_NAME, "mgw-watch", 0, 0, 0);
 #endif
   Watched watched;
+  watched.earlier = std::move(earlier);
   std::string text;
   std::array<char, 4096> bytes{};
   for (;;) {
+    constexpr int between_looks = 100;  // ms
+    pollfd told{pipe, POLLIN, 0};
+    if (::poll(&told, 1, watched.is_to_be_watched() ? between_looks : -1) == 0) {
+      try {
+        watched.look();
+      } catch (const std::exception&) {  // no memory: what it has seen before stays
+      }
+      continue;
+    }
     const ssize_t count = ::read(pipe, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
@@ -140,10 +182,11 @@ void end_all(const Watched& watched) {
 CommandWatch::CommandWatch() {
   int ends[2];
   if (::pipe(ends) != 0) throw BadValue("cannot make a pipe: " + std::generic_category().message(errno));
+  std::vector<pid_t> earlier = children_of(::getpid());
   process_ = ::fork();
   if (process_ == 0) {
     ::close(ends[1]);
-    watch(ends[0]);
+    watch(ends[0], std::move(earlier));
   }
   const int problem = errno;
   ::close(ends[0]);

@@ -11,8 +11,9 @@ namespace endpoint {
 /// is in a session of its own, where a signal for the group of `run` does not reach it, and bears another name.
 ///
 /// It ends the command's process group and, where the system has /proc, every process that was started with the
-/// command's MOCK_GATEWAY_INFO and whatever those have started. Out of reach is a process that has left the group,
-/// was started without that variable, and whose parents have ended; and, without /proc, each that has left the group.
+/// command's MOCK_GATEWAY_INFO, that came to `run` because its parents have ended, and whatever those have started. It
+/// looks every 100 ms at what has come to `run`. Out of reach is a process that has left the group, was started without
+/// that variable, and whose parents have ended since it last looked; and, without /proc, each that has left the group.
 /// Its line on stderr says what it ended, and what is out of reach there.
 class CommandWatch {
  public:

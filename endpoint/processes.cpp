@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <system_error>
+#include <utility>
 #ifdef __linux__
 #include <filesystem>
 #endif
@@ -14,6 +16,27 @@
 namespace mock_gateway {
 namespace endpoint {
 
+std::optional<Process> process(pid_t id) {
+  std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+  std::string stat;
+  std::getline(file, stat, '\0');  // stays empty for a process that has ended meanwhile
+  // "4711 (sleep) S parent group …": the name may hold anything.
+  const std::size_t opened = stat.find('(');
+  const std::size_t closed = stat.rfind(')');
+  if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) return std::nullopt;
+  if (stat[closed + 2] == 'Z') return std::nullopt;
+  Process one;
+  one.id = id;
+  std::istringstream numbers(stat.substr(closed + 4));
+  numbers >> one.parent >> one.group;
+  constexpr int between = 16;  // fields of proc(5), from "session" to "itrealvalue"
+  std::string skipped;
+  for (int field = 0; field < between; ++field) numbers >> skipped;
+  numbers >> one.started;
+  one.name = stat.substr(opened + 1, closed - opened - 1);
+  return one;
+}
+
 std::vector<Process> processes() {
   std::vector<Process> all;
 #ifdef __linux__
@@ -21,24 +44,24 @@ std::vector<Process> processes() {
   for (std::filesystem::directory_iterator entry("/proc", none), end; entry != end; entry.increment(none)) {
     const std::string id = entry->path().filename().string();
     if (id.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry->path() / "stat");
-    std::string stat;
-    std::getline(file, stat, '\0');  // stays empty for a process that has ended meanwhile
-    // "4711 (sleep) S parent group …": the name may hold anything.
-    const std::size_t opened = stat.find('(');
-    const std::size_t closed = stat.rfind(')');
-    if (opened == std::string::npos || closed == std::string::npos || closed + 4 > stat.size()) continue;
-    if (stat[closed + 2] == 'Z') continue;
-    Process one;
-    one.id = static_cast<pid_t>(std::strtol(id.c_str(), nullptr, 10));
-    char* after_parent = nullptr;
-    one.parent = static_cast<pid_t>(std::strtol(stat.c_str() + closed + 4, &after_parent, 10));
-    one.group = static_cast<pid_t>(std::strtol(after_parent, nullptr, 10));
-    one.name = stat.substr(opened + 1, closed - opened - 1);
-    all.push_back(std::move(one));
+    if (std::optional<Process> one = process(static_cast<pid_t>(std::strtol(id.c_str(), nullptr, 10))))
+      all.push_back(std::move(*one));
   }
 #endif
   return all;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  const std::string id = std::to_string(parent);
+  std::ifstream file("/proc/" + id + "/task/" + id + "/children");
+  if (file.is_open()) {  // of the first thread, which also takes in the orphans of others
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+    return children;
+  }
+  for (const Process& one : processes())  // a kernel without these files
+    if (one.parent == parent) children.push_back(one.id);
+  return children;
 }
 
 bool was_started_with(pid_t process, const std::string& variable) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct Process {
   pid_t id = 0;
   pid_t parent = 0;
   pid_t group = 0;
+  unsigned long long started = 0;  // on a clock of the system's: two processes of one id differ in it
   std::string name;
 };
 
@@ -25,6 +27,10 @@ inline constexpr bool lists_processes = false;
 
 /// The processes that have not ended; none where the system does not tell.
 std::vector<Process> processes();
+/// A process that has not ended; empty otherwise, and where the system does not tell.
+std::optional<Process> process(pid_t id);
+/// Those whose parent is this process.
+std::vector<pid_t> children_of(pid_t parent);
 /// Whether a process was started with this variable ("NAME=value") in its environment. False where the system does not
 /// tell.
 bool was_started_with(pid_t process, const std::string& variable);

@@ -31,16 +31,14 @@ void ApiLayer::add_operations(detail::GatewayState& state, const LoadedScript& l
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto& document = detail::Access::state(loaded);
   const std::lock_guard<std::mutex> of_document(document->mutex);
+  std::vector<detail::Operations::Owned> replaced;
   for (const Operation& one : document->operations) {
-    const auto earlier = std::find_if(operations_.begin(), operations_.end(),
-                                      [&one](const MountedOperation& other) { return other.operation == one; });
-    if (earlier == operations_.end()) {
-      operations_.push_back({one, document->owner});
-    } else {
-      state.operations.unmount(one, std::min(earlier->owner, document->owner));
-      earlier->owner = std::max(earlier->owner, document->owner);
-    }
+    const auto [earlier, is_new] = operations_.try_emplace({one.method, one.path}, document->owner);
+    if (is_new) continue;
+    replaced.push_back({one, std::min(earlier->second, document->owner)});
+    earlier->second = std::max(earlier->second, document->owner);
   }
+  state.operations.unmount(replaced);
 }
 
 Json ApiLayer::document() const {
@@ -92,12 +90,16 @@ void ApiLayer::forget_stub(std::uint64_t stub) {
 
 void ApiLayer::remove_operations(detail::GatewayState& state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const MountedOperation& one : std::exchange(operations_, {})) state.operations.unmount(one.operation, one.owner);
-  if (!document_) return;
-  const auto& loaded = detail::Access::state(*document_);
-  loaded->forget({"/operations"});
-  const std::lock_guard<std::mutex> of_document(loaded->mutex);
-  for (const Operation& one : std::exchange(loaded->operations, {})) state.operations.unmount(one, loaded->owner);
+  std::vector<detail::Operations::Owned> leaving;
+  for (const auto& [name, owner] : std::exchange(operations_, {}))
+    leaving.push_back({operation(name.first, name.second), owner});
+  if (document_) {
+    const auto& loaded = detail::Access::state(*document_);
+    loaded->forget({"/operations"});
+    const std::lock_guard<std::mutex> of_document(loaded->mutex);
+    for (const Operation& one : std::exchange(loaded->operations, {})) leaving.push_back({one, loaded->owner});
+  }
+  state.operations.unmount(leaving);
 }
 
 void ApiLayer::forget(const std::vector<std::string>& sections) {

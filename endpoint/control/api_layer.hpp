@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../library.hpp"
@@ -53,17 +54,12 @@ class ApiLayer {
     std::string scope;
   };
 
-  struct MountedOperation {
-    Operation operation;
-    std::uint64_t owner;  // its document
-  };
-
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Mounted> stubs_;  // by id
   std::optional<LoadedScript> document_;
   std::set<std::uint64_t> document_stubs_;  // their ids
   Json json_ = nullptr;
-  std::vector<MountedOperation> operations_;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> operations_;  // by method and path: their document
 };
 
 }  // namespace endpoint

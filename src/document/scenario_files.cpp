@@ -9,6 +9,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../evidence/journal.hpp"
 #include "../gateway/catalogue_entries.hpp"
@@ -106,7 +107,7 @@ void add(const std::string& file, std::vector<Scenario>& all, std::vector<Script
   source.file = file;
   Json document;
   if (!script_files::read(file, source.text, problems) || !script_files::parse(source, document, problems)) return;
-  const auto plan = std::make_shared<ScriptPlan>();
+  const auto plan = share<ScriptPlan>();
   plan->files.push_back(file);
   std::vector<ScriptProblem> found;
   ScriptReader reader(source, found, plan->gates);
@@ -127,8 +128,8 @@ void add(const std::string& file, std::vector<Scenario>& all, std::vector<Script
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     return;
   }
-  all.emplace_back(std::make_shared<const ScenarioData>(
-      ScenarioData{plan->scenario, nullptr, std::make_shared<const ScriptedScenario>(plan)}));
+  all.emplace_back(
+      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)}));
 }
 
 }  // namespace scenario_files

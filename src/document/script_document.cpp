@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -106,15 +107,12 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 }
 
 void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
-  std::vector<Operation> mounted;
-  for (const ScriptedOperation& one : plan.operations) {
-    const auto answer = [reply = one.reply](const ReceivedRequest&) { return reply; };
-    operations.mount(one.method, one.path, answer, loaded.owner);
-    mounted.push_back(operation(one.method, one.path));
-  }
-  for (const Operation& earlier : loaded.operations)
-    if (std::find(mounted.begin(), mounted.end(), earlier) == mounted.end()) operations.unmount(earlier, loaded.owner);
-  loaded.operations = std::move(mounted);
+  std::vector<Operations::Handled> all;
+  for (const ScriptedOperation& one : plan.operations)
+    all.push_back({{one.method, one.path}, [reply = one.reply](const ReceivedRequest&) { return reply; }});
+  operations.replace(std::move(all), loaded.owner);
+  loaded.operations.clear();
+  for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));
 }
 
 void mount_failures(const ScriptPlan& plan, GatewayState& state, std::uint64_t owner) {
@@ -142,8 +140,10 @@ void mount_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, L
 
 /// Says where the faults stand now, which are as they were.
 void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, const LoadedDocument& loaded) {
+  std::map<std::uint64_t, SourceLocation> places;
   for (std::size_t index = 0; index < plan.connections.size(); ++index)
-    faults.set_place(loaded.connection_faults[index], plan.connections[index].where);
+    places.emplace(loaded.connection_faults[index], plan.connections[index].where);
+  faults.set_places(places);
 }
 
 /// The stubs of the plan; one with the JSON of a stub that is mounted is that stub.
@@ -188,7 +188,7 @@ void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& stat
   if (changed("/failures")) mount_failures(plan, state, loaded.owner);
   if (changed("/chaos")) {
     state.chaos->clear_of(loaded.owner);
-    for (const Chaos& rule : plan.chaos) state.chaos->add(rule, loaded.owner);
+    state.chaos->add(plan.chaos, loaded.owner);
   }
   if (changed("/connections"))
     mount_connection_faults(plan, *state.connection_faults, loaded);
@@ -323,25 +323,30 @@ ScriptDocument ScriptDocument::from_json(const Json& document) {
 namespace detail {
 namespace script_documents {
 
-/// Whether a document says whose model that is.
-bool names_owner(const ScriptPlan& plan, const std::string& model) {
+/// The models of which a document says whose they are.
+std::set<std::string> owned_models(const ScriptPlan& plan) {
+  std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
-    for (const Json& entry : gateway.value("models", Json::array()))
-      if (entry.is_object() && entry.value("id", "") == model && entry.contains("owner")) return true;
+    const Json* const models = json_pointer::child(gateway, "models");
+    for (std::size_t index = 0; models && index < models->size(); ++index)
+      if (const Json& entry = (*models)[index]; entry.is_object() && entry.contains("owner"))
+        owned.insert(entry.value("id", ""));
   }
-  return false;
+  return owned;
 }
 
 /// The models of both; of one that both have, the document's owner if it names one.
 std::vector<wire::Model> joined_models(std::vector<wire::Model> models, const std::vector<wire::Model>& scripted,
                                        const ScriptPlan& plan) {
+  const std::set<std::string> owned = owned_models(plan);
+  std::map<std::string, std::size_t> places;
+  for (std::size_t place = 0; place < models.size(); ++place) places.emplace(models[place].id, place);
   for (const wire::Model& model : scripted) {
-    const auto known =
-        std::find_if(models.begin(), models.end(), [&model](const wire::Model& other) { return other.id == model.id; });
-    if (known == models.end()) {
+    const auto [known, is_new] = places.try_emplace(model.id, models.size());
+    if (is_new) {
       models.push_back(model);
-    } else if (names_owner(plan, model.id)) {
-      known->owner = model.owner;
+    } else if (owned.count(model.id) > 0) {
+      models[known->second].owner = model.owner;
     }
   }
   return models;

@@ -1,7 +1,10 @@
 // Keys of `gateway` and of `keys`.
 
 #include <iterator>  // size
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "../core/access.hpp"
 #include "../core/text.hpp"
@@ -30,19 +33,26 @@ ScriptType models() {
           &model_table};
 }
 
-void require_new_model(const Options& options, const ScriptNode& id) {
-  if (script_values::text_of(id).empty()) script_reading::fail(id, "a model's id must not be empty");
-  for (const auto& model : Access::data(options).models) {
-    if (model.id == script_values::text_of(id))
-      script_reading::fail(id, "the model \"" + text::printable(model.id, 60) + "\" is there twice");
-  }
+/// The models that options have; options are copied for the whole list, and not for each model of it.
+struct ModelList {
+  std::vector<wire::Model>& models;
+  std::set<std::string> ids;
+};
+
+wire::Model& append_model(ModelList& list, const ScriptNode& its_id) {
+  const std::string& id = script_values::text_of(its_id);
+  if (id.empty()) script_reading::fail(its_id, "a model's id must not be empty");
+  if (!list.ids.insert(id).second)
+    script_reading::fail(its_id, "the model \"" + text::printable(id, 60) + "\" is there twice");
+  wire::Model& added = list.models.emplace_back();
+  added.id = id;
+  return added;
 }
 
 void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
-  Options& options = options_of(target);
+  auto& list = *static_cast<ModelList*>(target);
   if (node.value.is_string()) {
-    require_new_model(options, node);
-    options = options.model(script_values::text_of(node));
+    append_model(list, node);
     return;
   }
   if (!node.value.is_object())
@@ -50,13 +60,14 @@ void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, model_table, nullptr);
   if (reader.noted() > noted) return;
-  const std::string id = script_values::text_of(node.at("id"));
-  require_new_model(options, node.at("id"));
-  options = node.find("owner") ? options.model(id, script_values::text_of(node.at("owner"))) : options.model(id);
+  wire::Model& added = append_model(list, node.at("id"));
+  if (node.find("owner")) added.owner = script_values::text_of(node.at("owner"));
 }
 
 void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reader.read_list(node, &add_model, target);
+  ModelList list{Access::edit(options_of(target)).models, {}};
+  for (const wire::Model& model : list.models) list.ids.insert(model.id);
+  reader.read_list(node, &add_model, &list);
 }
 
 void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -116,7 +127,7 @@ void set_journal_limits(ScriptReader& reader, const ScriptNode& node, void* targ
 void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   const std::string& code = script_values::text_of(node);
   require_finding_code(code);
-  options_of(target) = options_of(target).without_finding(code);
+  Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
 }
 
 void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {

@@ -59,9 +59,22 @@ std::string suggestion(const std::string& given, const std::vector<std::string>&
     nearest = &one;
   }
   if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
+  constexpr std::size_t room = 1500;  // for the bytes of the words, in a message that has more
   std::string all;
-  for (const std::string& one : known) all += (all.empty() ? "; known: " : ", ") + text::printable(one);
+  for (std::size_t told = 0; told < known.size(); ++told) {
+    const std::string one = text::printable(known[told], room);
+    if (all.size() + one.size() > room) {
+      const std::string others = text::counted(known.size() - told, "other");
+      return all + (all.empty() ? "; known: " : " and ") + others;
+    }
+    all += (all.empty() ? "; known: " : ", ") + one;
+  }
   return all;
+}
+
+std::string bounded(const std::string& message) {
+  constexpr std::size_t longest = 2000;
+  return text::printable(message, longest);
 }
 
 const char* only_key(const ScriptNode& node, const std::vector<const char*>& keys, const char* what) {
@@ -261,9 +274,7 @@ ScriptProblem ScriptSource::problem(Severity severity, const ScriptMistake& mist
   problem.severity = severity;
   problem.file = file;
   problem.pointer = mistake.pointer;
-  // It may quote a key or a value.
-  constexpr std::size_t longest = 2000;
-  problem.message = text::printable(mistake.message, longest);
+  problem.message = script_reading::bounded(mistake.message);
   script_reading::hide_keys(problem.pointer);
   script_reading::hide_keys(problem.message);
   const auto place = places.find(mistake.pointer);

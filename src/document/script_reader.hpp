@@ -200,8 +200,10 @@ inline constexpr std::size_t most_problems = 20;
 [[noreturn]] void fail(const ScriptNode& node, const std::string& message);
 /// "an object", "a string".
 std::string kind_of(const Json& value);
-/// `; did you mean "text"?` when one of the words is near, else the words.
+/// `; did you mean "text"?` when one of the words is near, else the words, as many as a message has room for.
 std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// A message in which keys and values are quoted, as long as it may be, and printable.
+std::string bounded(const std::string& message);
 /// Whether the key says nothing to the gateway: "comment", "$schema", "x-…".
 bool is_remark(const std::string& key);
 /// Throws ScriptMistake when both keys are there.

@@ -2,10 +2,11 @@
 
 #include "script_references.hpp"
 
-#include <algorithm>  // find, none_of
-#include <iterator>   // next
+#include <algorithm>  // none_of, upper_bound
+#include <iterator>   // next, prev
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "../core/json_pointer.hpp"
@@ -32,10 +33,27 @@ std::string in_quotes(const std::string& name) { return "\"" + text::printable(n
 
 /// The part that has the stub, and the stub's pointer in it.
 std::pair<const ScriptPart*, std::string> place_of(const ScriptPlan& plan, std::size_t stub) {
-  const ScriptPart* its = &plan.parts.front();
-  for (const ScriptPart& part : plan.parts)
-    if (part.first_stub <= stub) its = &part;
-  return {its, "/stubs/" + std::to_string(stub - its->first_stub)};
+  const auto begins_behind = [](std::size_t wanted, const ScriptPart& part) { return wanted < part.first_stub; };
+  const ScriptPart& its =
+      *std::prev(std::upper_bound(std::next(plan.parts.begin()), plan.parts.end(), stub, begins_behind));
+  return {&its, "/stubs/" + std::to_string(stub - its.first_stub)};
+}
+
+/// Names of one kind that are known.
+struct KnownNames {
+  std::vector<std::string> all = {};
+  std::set<std::string_view> set = {};  // of `all`, once that is whole
+
+  bool has(const std::string& name) {
+    if (set.empty()) set.insert(all.begin(), all.end());
+    return set.count(name) > 0;
+  }
+};
+
+/// What is near to a name, or what there is. Only for the first problems, as many as a report has of mistakes: each
+/// name is compared with all that are known.
+std::string suggestion(std::size_t problem, const std::string& name, const std::vector<std::string>& known) {
+  return problem < script_reading::most_problems ? script_reading::suggestion(name, known) : "";
 }
 
 // Stubs that earlier ones hide.
@@ -122,13 +140,13 @@ std::string misspelling(const std::vector<MachineState>& states) {
          " in the state " + in_quotes(state) + " is " + as_object(machine, state);
 }
 
-std::string unreached(const MachineState& wanted, const ReachableStates& reachable) {
-  const std::vector<std::string> known = reachable.of(wanted.machine);
+std::string unreached(const MachineState& wanted, const ReachableStates& reachable, std::size_t problem) {
   std::string message = "nothing leads the state machine " + in_quotes(wanted.machine) + " to " +
                         in_quotes(wanted.state) +
                         ": no \"then_state\" of a stub that can answer and no \"states\" has " +
                         as_object(wanted.machine, wanted.state) + ", so that only a call can";
-  return known.empty() ? message : message + script_reading::suggestion(wanted.state, known);
+  if (problem >= script_reading::most_problems) return message;
+  return message + script_reading::suggestion(wanted.state, reachable.of(wanted.machine));
 }
 
 /// `is_all`: a state that only a call can lead to is a warning too.
@@ -156,10 +174,11 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
         ++dead[known->second].others;
     }
   }
-  for (const Dead& one : dead) {
+  for (std::size_t index = 0; index < dead.size(); ++index) {
+    const Dead& one = dead[index];
     const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
     const auto [part, pointer] = place_of(plan, one.stub);
-    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable);
+    const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable, index);
     const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
     problems.push_back(part->source->problem(Severity::warning,
                                              {pointer + "/in_state" + of_machine, message + others_too(one.others)}));
@@ -229,7 +248,7 @@ void keep_open_references(ScriptPlan& plan) {
 ScriptProblem problem_of(const OpenReference& open, Severity severity, const std::string& message) {
   ScriptProblem problem = open.place;
   problem.severity = severity;
-  problem.message = message + others_too(open.others);
+  problem.message = script_reading::bounded(message + others_too(open.others));
   script_reading::hide_keys(problem.message);
   return problem;
 }
@@ -265,14 +284,14 @@ std::string unknown_operation(const OpenReference& open, const ScriptPlan& plan,
 
 std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewayState& gateway) {
   if (plan.open_references.empty()) return {};
-  std::vector<std::string> models;
-  for (const wire::Model& model : gateway.settings.models) models.push_back(model.id);
-  std::vector<std::string> keys;
+  KnownNames models;
+  for (const wire::Model& model : gateway.settings.models) models.all.push_back(model.id);
+  KnownNames keys;
   for (const ApiKey& key : gateway.keys->list()) {
-    keys.push_back(key.id);
-    if (!key.description.empty()) keys.push_back(key.description);
+    keys.all.push_back(key.id);
+    if (!key.description.empty()) keys.all.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys) keys.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) keys.all.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
     if (open.kind == ScriptReference::Kind::key_of_failure) continue;
@@ -282,12 +301,13 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
       continue;
     }
     const bool is_model = open.kind == ScriptReference::Kind::model;
-    const std::vector<std::string>& known = is_model ? models : keys;
-    if (std::find(known.begin(), known.end(), open.name) != known.end()) continue;
+    KnownNames& known = is_model ? models : keys;
+    if (known.has(open.name)) continue;
     const std::string message =
         is_model ? "the gateway serves no model " + in_quotes(open.name) + ", and refuses requests for it"
                  : "the gateway has no key " + in_quotes(open.name) + ", so that this matches nothing until it has one";
-    problems.push_back(problem_of(open, Severity::warning, message + script_reading::suggestion(open.name, known)));
+    problems.push_back(
+        problem_of(open, Severity::warning, message + suggestion(problems.size(), open.name, known.all)));
   }
   return problems;
 }
@@ -297,18 +317,18 @@ std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& 
     return open.kind == ScriptReference::Kind::key_of_failure;
   };
   if (std::none_of(plan.open_references.begin(), plan.open_references.end(), is_of_failure)) return {};
-  std::vector<std::string> known;
+  KnownNames known;
   for (const ApiKey& key : keys.kept(plan.keys, owner)) {
-    known.push_back(key.id);
-    if (!key.description.empty()) known.push_back(key.description);
+    known.all.push_back(key.id);
+    if (!key.description.empty()) known.all.push_back(key.description);
   }
-  for (const ScriptedKey& key : plan.keys) known.push_back(key.name);
+  for (const ScriptedKey& key : plan.keys) known.all.push_back(key.name);
   std::vector<ScriptProblem> problems;
   for (const OpenReference& open : plan.open_references) {
-    if (!is_of_failure(open) || std::find(known.begin(), known.end(), open.name) != known.end()) continue;
-    problems.push_back(
-        problem_of(open, Severity::error,
-                   "the gateway has no key " + in_quotes(open.name) + script_reading::suggestion(open.name, known)));
+    if (!is_of_failure(open) || known.has(open.name)) continue;
+    problems.push_back(problem_of(
+        open, Severity::error,
+        "the gateway has no key " + in_quotes(open.name) + suggestion(problems.size(), open.name, known.all)));
   }
   return problems;
 }

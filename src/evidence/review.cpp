@@ -315,9 +315,7 @@ std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) cons
 }  // namespace detail
 
 Review::Review(const Review&) = default;
-Review::Review(Review&&) noexcept = default;
 Review& Review::operator=(const Review&) = default;
-Review& Review::operator=(Review&&) noexcept = default;
 Review::~Review() = default;
 
 Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
@@ -334,7 +332,7 @@ Review::operator bool() const {
   return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
 }
 
-std::vector<Finding> Review::findings() && { return std::move(findings_); }
+std::vector<Finding> Review::findings() && { return findings_; }
 std::string Review::chaos() const { return chaos_; }
 
 std::string Review::message() const {

@@ -79,11 +79,10 @@ class ReportedProblems;
 /// chaos struck it is not: the client may not have read that answer.
 class [[nodiscard]] Review {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose findings were
+  // taken away would be true.
   Review(const Review& other);
-  Review(Review&& other) noexcept;
   Review& operator=(const Review& other);
-  Review& operator=(Review&& other) noexcept;
   ~Review();
 
   /// Whether there is no finding that fails a review: see Finding::fails_review.

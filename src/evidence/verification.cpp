@@ -61,9 +61,7 @@ std::string message_of(const std::vector<Problem>& problems, const std::vector<s
 }  // namespace detail
 
 Verification::Verification(const Verification&) = default;
-Verification::Verification(Verification&&) noexcept = default;
 Verification& Verification::operator=(const Verification&) = default;
-Verification& Verification::operator=(Verification&&) noexcept = default;
 Verification::~Verification() = default;
 
 Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,

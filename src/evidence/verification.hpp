@@ -81,11 +81,10 @@ class ReportedProblems;
 /// looked at in any way are not reported by the gateway's destructor; notes() alone does not look at them.
 class [[nodiscard]] Verification {
  public:
-  // Defined in the .cpp: a file that copies one need not compile it.
+  // Defined in the .cpp: a file that copies one need not compile it. A move copies too: a result whose problems were
+  // taken away would be true.
   Verification(const Verification& other);
-  Verification(Verification&& other) noexcept;
   Verification& operator=(const Verification& other);
-  Verification& operator=(Verification&& other) noexcept;
   ~Verification();
 
   /// Whether there is no problem.

@@ -3,6 +3,7 @@
 #include "catalogue_entries.hpp"
 
 #include "../core/json_reader.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 
 namespace mock_gateway {
@@ -52,7 +53,7 @@ ScenarioOfFile::~ScenarioOfFile() = default;
 
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
-    all.push_back(std::make_shared<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
+    all.push_back(share<const ScenarioData>(ScenarioData{rows[i].described(group), &rows[i]}));
 }
 
 namespace catalogue_parts {

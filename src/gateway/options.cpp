@@ -3,6 +3,8 @@
 
 #include "options.hpp"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "../core/access.hpp"
@@ -123,12 +125,12 @@ void require_valid(const OptionValues& options) {
     refuse("timeouts must be positive");
   if (options.stall_guard && *options.stall_guard <= Duration{0})
     refuse("stall_guard must be positive; std::nullopt turns it off");
-  for (auto model = options.models.begin(); model != options.models.end(); ++model) {
-    if (model->id.empty()) refuse("a model's id must not be empty");
-    require_utf8(model->id, "model's id");
-    require_utf8(model->owner, "model's owner");
-    for (auto other = options.models.begin(); other != model; ++other)
-      if (other->id == model->id) refuse("the model \"" + model->id + "\" is given twice");
+  std::set<std::string_view> ids;
+  for (const wire::Model& model : options.models) {
+    if (model.id.empty()) refuse("a model's id must not be empty");
+    require_utf8(model.id, "model's id");
+    require_utf8(model.owner, "model's owner");
+    if (!ids.insert(model.id).second) refuse("the model \"" + model.id + "\" is given twice");
   }
 }
 

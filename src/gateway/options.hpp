@@ -121,7 +121,9 @@ class Options {
   /// constructor, when there is no such code.
   [[nodiscard]] Options without_finding(std::string code) const;
 
-  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr.
+  /// Called when an exchange has ended, on its connection's thread: for logs. What it throws is reported on stderr. Of
+  /// a connection that could not be served, which is answered 503 connection_limit, it is called on the thread that
+  /// accepts connections: as long as it takes then, no other is accepted.
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its

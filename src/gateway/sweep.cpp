@@ -437,7 +437,7 @@ Sweep::Iterator Sweep::Iterator::operator++(int) {
 
 void Sweep::Iterator::make_step() {
   step_.reset();
-  if (next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
+  if (run_ && next_ < run_->size()) step_ = detail::share<const SweepStep>(run_->step(next_++));
 }
 
 std::size_t Sweep::size() const { return run_->size(); }

@@ -131,7 +131,7 @@ class [[nodiscard]] Sweep {
 
     const SweepStep& operator*() const { return *step_; }
     const SweepStep* operator->() const { return step_.get(); }
-    /// Makes the next step.
+    /// Makes the next step. At the end, and where it was moved from, there is none.
     Iterator& operator++();
     Iterator operator++(int);
     friend bool operator==(const Iterator& left, const Iterator& right) { return left.step_ == right.step_; }

@@ -23,7 +23,7 @@ Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
   reserve_ = sockets::duplicate(wake_.reading);
   sockets::never_block(listener_);
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
   } catch (const std::system_error&) {
     if (reserve_ >= 0) sockets::close(reserve_);
     give_up("the system gives no thread (ulimit -u, or the limit of the container)");

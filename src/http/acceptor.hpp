@@ -8,6 +8,7 @@
 
 #include "sockets.hpp"
 #include "turned_away.hpp"
+#include "workers.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -33,9 +34,6 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// Whether the caller is its thread.
-  bool is_current() const { return std::this_thread::get_id() == thread_.get_id(); }
-
  private:
   void run();
   /// Waits for a connection, or until there is something to do for one that is turned away.
@@ -54,7 +52,7 @@ class Acceptor {
   std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  StackedThread thread_;  // it answers requests that are turned away
 };
 
 }  // namespace detail

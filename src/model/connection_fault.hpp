@@ -36,6 +36,7 @@ class ConnectionFault {
     /// The first byte of any request has arrived.
     request,
   };
+  using Place [[deprecated("it is called Moment now")]] = Moment;
 
   Kind kind() const { return kind_; }
   Moment moment() const;

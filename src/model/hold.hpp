@@ -18,8 +18,6 @@ class HoldPoint {
  public:
   enum class Kind { event, token };
 
-  using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
-
   Kind kind() const { return kind_; }
   /// The number of the event or the token, counted from 1.
   std::size_t number() const { return number_; }
@@ -33,6 +31,8 @@ class HoldPoint {
   Kind kind_;
   std::size_t number_;
 };
+
+using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
 
 /// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "checks.hpp"
 
 namespace mock_gateway {
 
-HttpReply::HttpReply(const Json& body) : body_(body.dump()) {}
+HttpReply::HttpReply(const Json& body) : body_(detail::share<const std::string>(body.dump())) {}
 
 HttpReply::HttpReply(int status, const Json& body, std::string content_type)
     : HttpReply(Whole{status, body.dump(), std::move(content_type)}) {}
@@ -17,7 +18,9 @@ HttpReply::HttpReply(int status, const Json& body, std::string content_type)
 HttpReply::HttpReply(Failure failure) : failure_(std::move(failure)) {}
 
 HttpReply::HttpReply(Whole whole)
-    : status_(whole.status), body_(std::move(whole.body)), content_type_(std::move(whole.content_type)) {
+    : status_(whole.status),
+      body_(detail::share<const std::string>(std::move(whole.body))),
+      content_type_(std::move(whole.content_type)) {
   if (status_ < 200 || status_ > 599)
     throw GatewayError("HttpReply: status " + std::to_string(status_) +
                        " is no final status; give one from 200 to 599");

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "../core/json.hpp"
+#include "../core/shared.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
 
@@ -52,7 +54,7 @@ class HttpReply {
   /// The failure's, if it is one.
   int status() const;
   /// The body and its type; those of a failure are asked of failure().
-  const std::string& body() const { return body_; }
+  const std::string& body() const { return *body_; }
   const std::string& content_type() const { return content_type_; }
   /// The headers that were set or added here; a failure keeps its own.
   const wire::Headers& headers() const { return headers_; }
@@ -69,7 +71,7 @@ class HttpReply {
   explicit HttpReply(Whole whole);
 
   int status_ = 200;
-  std::string body_;
+  detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;

@@ -373,6 +373,7 @@ Reply Reply::fault(Trigger trigger, Effect effect) && {
 }
 
 Reply Reply::fail(Trigger trigger, Effect effect) const { return fault(std::move(trigger), std::move(effect)); }
+
 Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
 
 Reply Reply::hold(Gate gate, HoldPoint place) && {

@@ -260,7 +260,7 @@ class Reply {
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
   [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard, deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.

@@ -13,11 +13,13 @@
 namespace mock_gateway {
 namespace detail {
 
-void ChaosRules::add(const Chaos& chaos, std::uint64_t owner) {
-  static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
+  for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
+  if (several.empty()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>(*rules_);
-  rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
+  for (const Chaos& chaos : several)
+    rules->push_back(share<const Rule>(chaos, rules->empty() ? 1 : rules->back()->number + 1, owner));
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;

@@ -26,7 +26,9 @@ class ChaosRules {
   explicit ChaosRules(std::uint64_t seed) : seed_(seed) {}
 
   /// `owner` is the script document that it came from; 0: none.
-  void add(const Chaos& chaos, std::uint64_t owner = 0);
+  void add(const Chaos& chaos, std::uint64_t owner = 0) { add(std::vector<Chaos>{chaos}, owner); }
+  /// The same for several, in their order.
+  void add(const std::vector<Chaos>& several, std::uint64_t owner);
   /// The next rule is number 1 again, and counts anew.
   void clear();
   void clear_of(std::uint64_t owner);

@@ -19,10 +19,10 @@ std::uint64_t ConnectionFaults::add(const ConnectionFault& fault, std::size_t ti
   return serial_;
 }
 
-void ConnectionFaults::set_place(std::uint64_t serial, SourceLocation where) {
+void ConnectionFaults::set_places(const std::map<std::uint64_t, SourceLocation>& places) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (Queued& queued : queue_)
-    if (queued.serial == serial) queued.where = where;
+    if (const auto its = places.find(queued.serial); its != places.end()) queued.where = its->second;
 }
 
 void ConnectionFaults::add_to_every(const ConnectionFault& fault, std::uint64_t owner) {

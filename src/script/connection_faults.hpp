@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -30,8 +31,8 @@ class ConnectionFaults {
 
   /// Returns the serial of what is queued. Throws GatewayError when `times` is 0.
   std::uint64_t add(const ConnectionFault& fault, std::size_t times, SourceLocation where, std::uint64_t owner = 0);
-  /// Says where the fault of that serial stands now. Nothing happens when it is queued no more.
-  void set_place(std::uint64_t serial, SourceLocation where);
+  /// Says where faults stand now, by their serials. Nothing happens with those that are queued no more.
+  void set_places(const std::map<std::uint64_t, SourceLocation>& places);
   /// Strikes every connection that comes to the fault's moment, in place of an earlier one of that moment.
   void add_to_every(const ConnectionFault& fault, std::uint64_t owner = 0);
   void clear();

@@ -8,6 +8,7 @@
 #include "../core/error.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
+#include "../model/chat_request.hpp"
 #include "excerpts.hpp"
 #include "matcher_node.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "../answer/schema_pattern.hpp"
 #include "../core/error.hpp"
+#include "../core/shared.hpp"
 #include "excerpts.hpp"
 #include "matcher_leaf.hpp"
 #include "matcher_node.hpp"
@@ -111,7 +112,7 @@ TextMatcher matches_regex(std::string pattern) {
   std::shared_ptr<const Pattern> parsed;
   try {
     detail::schema::Budget budget(detail::schema::none);
-    parsed = std::make_shared<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
+    parsed = detail::share<const Pattern>(detail::schema::parse_pattern(pattern, "", budget, false));
   } catch (const detail::schema::Unsupported& unsupported) {
     throw GatewayError("matches_regex(" + detail::excerpts::quoted(pattern) + "): " + unsupported.reason +
                        " TextMatcher(description, function) takes any other test of a text.");

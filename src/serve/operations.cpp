@@ -3,6 +3,10 @@
 #include "operations.hpp"
 
 #include <algorithm>
+#include <iterator>  // make_move_iterator
+#include <map>
+#include <set>
+#include <utility>
 
 #include "../core/error.hpp"
 #include "../core/shared.hpp"
@@ -14,6 +18,11 @@ namespace operations {
 
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
+
+/// By which operations are looked up.
+using Name = std::pair<std::string, std::string>;
+
+Name name_of(const Operation& operation) { return {operation.method, operation.path}; }
 
 /// The id in "/v1/models/{id}"; empty for any other path.
 std::string_view model_in(std::string_view path) {
@@ -43,10 +52,10 @@ bool matches(std::string_view pattern, std::string_view path) {
 
 }  // namespace operations
 
-void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler,
-                       std::uint64_t owner) {
-  const auto refuse = [&](const std::string& why) {
-    throw GatewayError("Gateway::on(\"" + method + "\", \"" + path + "\", …): " + why);
+void Operations::require_mountable(const Operation& operation, const OperationHandler& handler) const {
+  const auto& [method, path] = operation;
+  const auto refuse = [&operation](const std::string& why) {
+    throw GatewayError("Gateway::on(\"" + operation.method + "\", \"" + operation.path + "\", …): " + why);
   };
   if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
     refuse("a method is written in capitals, such as \"POST\"");
@@ -56,10 +65,12 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
   if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
+}
+
+void Operations::mount(const std::string& method, const std::string& path, OperationHandler handler) {
+  require_mountable({method, path}, handler);
   const std::lock_guard<std::mutex> lock(mutex_);
-  Mounted one{{method, path}, owner, owner, share<const OperationHandler>(std::move(handler))};
-  newest_ = std::max(newest_, owner);
-  if (owner == 0) one.newest = newest_;
+  Mounted one{{method, path}, 0, newest_, share<const OperationHandler>(std::move(handler))};
   ++changes_;
   const auto equal = std::find_if(mounted_.begin(), mounted_.end(), [&one](const Mounted& other) {
     return other.operation == one.operation && other.owner == one.owner;
@@ -70,26 +81,61 @@ void Operations::mount(const std::string& method, const std::string& path, Opera
   }
   if (equal != mounted_.end()) mounted_.erase(equal);
   const auto is_older = [&one](const Mounted& other) {
-    return other.newest != one.newest ? other.newest < one.newest : one.owner == 0 && other.owner != 0;
+    return other.newest != one.newest ? other.newest < one.newest : other.owner != 0;
   };
   mounted_.insert(std::find_if(mounted_.begin(), mounted_.end(), is_older), std::move(one));
 }
 
-void Operations::unmount(const Operation& operation, std::uint64_t owner) {
+void Operations::replace(std::vector<Handled> all, std::uint64_t owner) {
+  std::map<operations::Name, std::shared_ptr<const OperationHandler>> handlers;  // of those that have no place yet
+  for (Handled& one : all) {
+    require_mountable(one.operation, one.handler);
+    handlers[operations::name_of(one.operation)] = share<const OperationHandler>(std::move(one.handler));
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_it = [&operation, owner](const Mounted& mounted) {
-    return mounted.operation == operation && mounted.owner == owner;
+  if (!all.empty()) newest_ = std::max(newest_, owner);
+  ++changes_;
+  std::vector<Mounted> mounted;
+  for (Mounted& one : mounted_) {
+    if (one.owner == owner) {
+      const auto its = handlers.find(operations::name_of(one.operation));
+      if (its == handlers.end()) continue;
+      one.handler = std::move(its->second);
+      handlers.erase(its);
+    }
+    mounted.push_back(std::move(one));
+  }
+  std::vector<Mounted> added;
+  for (Handled& one : all) {
+    const auto its = handlers.find(operations::name_of(one.operation));
+    if (its == handlers.end()) continue;
+    added.push_back({std::move(one.operation), owner, owner, std::move(its->second)});
+    handlers.erase(its);
+  }
+  const auto older =
+      std::find_if(mounted.begin(), mounted.end(), [owner](const Mounted& one) { return one.newest < owner; });
+  mounted.insert(older, std::make_move_iterator(added.begin()), std::make_move_iterator(added.end()));
+  mounted_ = std::move(mounted);
+}
+
+void Operations::unmount(const std::vector<Owned>& those) {
+  if (those.empty()) return;
+  std::set<std::pair<std::uint64_t, operations::Name>> leaving;
+  for (const Owned& one : those) leaving.insert({one.owner, operations::name_of(one.operation)});
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_leaving = [&leaving](const Mounted& one) {
+    return leaving.count({one.owner, operations::name_of(one.operation)}) > 0;
   };
-  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_it), mounted_.end());
+  mounted_.erase(std::remove_if(mounted_.begin(), mounted_.end(), is_leaving), mounted_.end());
   ++changes_;
 }
 
 std::vector<Operation> Operations::mounted() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::vector<Operation> operations;
+  std::set<operations::Name> names;
   for (const Mounted& one : mounted_)
-    if (std::find(operations.begin(), operations.end(), one.operation) == operations.end())
-      operations.push_back(one.operation);
+    if (names.insert(operations::name_of(one.operation)).second) operations.push_back(one.operation);
   return operations;
 }
 

@@ -31,12 +31,24 @@ class Operations {
  public:
   explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
 
-  /// Mounts an operation, in place of an equal one of the same owner. The owner is the number of a document, greater
-  /// for newer documents; 0: the test. Throws GatewayError for what cannot be mounted.
-  void mount(const std::string& method, const std::string& path, OperationHandler handler, std::uint64_t owner = 0);
-  /// Takes an owner's operation away. Nothing happens when the owner has none like it.
-  void unmount(const Operation& operation, std::uint64_t owner);
-  /// The mounted operations, each once.
+  struct Handled {
+    Operation operation;
+    OperationHandler handler;
+  };
+  struct Owned {
+    Operation operation;
+    std::uint64_t owner;
+  };
+
+  /// Mounts one of the test's. Takes the place of an equal one that the test has mounted. Throws GatewayError for what
+  /// cannot be mounted.
+  void mount(const std::string& method, const std::string& path, OperationHandler handler);
+  /// Gives a document these and no others, each once; one that it had stays where it was. `owner` is the document's
+  /// number, which is greater for a newer one. Throws as mount does, with nothing changed.
+  void replace(std::vector<Handled> all, std::uint64_t owner);
+  /// Takes operations away from the documents that own them. Nothing happens with what a document does not have.
+  void unmount(const std::vector<Owned>& those);
+  /// Those that were mounted, each once.
   std::vector<Operation> mounted() const;
   /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
@@ -49,11 +61,12 @@ class Operations {
  private:
   struct Mounted {
     Operation operation;
-    std::uint64_t owner;
-    std::uint64_t newest;  // the newest document when the operation was mounted; for a document's own: that document
+    std::uint64_t owner;   // the document that the operation came from; 0: the test
+    std::uint64_t newest;  // the newest document when the operation was mounted; of a document's own: that document
     std::shared_ptr<const OperationHandler> handler;
   };
 
+  void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
   bool model_by_id_;

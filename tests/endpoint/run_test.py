@@ -508,6 +508,46 @@ print(json.dumps([pids, [os.environ["MOCK_GATEWAY_INFO"], os.environ["MOCK_GATEW
         for pid in pids.values():
             self.assertIn(f" {pid} (", said)
 
+    # It has no variable of run's, no group of the command's, and no parent but run, which takes orphans in.
+    DAEMON = CODE.replace('"orphan": ', '''
+        "daemon": int(subprocess.check_output(["sh", "-c", "env -i setsid sleep 1000 > /dev/null & echo $!"])),
+        "orphan": ''')
+
+    def after_two_looks(self, pid):
+        """Ends `run` when the process beside it has had time to look at what there is."""
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            watch = next(child for child in file.read().split() if self.status(child, "Name") == "mgw-watch")
+        deadline = time.monotonic() + 3
+        waits = int(self.status(watch, "voluntary_ctxt_switches"))
+        while int(self.status(watch, "voluntary_ctxt_switches")) < waits + 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill(pid, signal.SIGKILL)
+
+    @staticmethod
+    def status(pid, name):
+        with open(f"/proc/{pid}/status") as file:
+            return next(line.split()[1] for line in file if line.startswith(name + ":"))
+
+    @unittest.skipUnless(os.path.exists(f"/proc/self/task/{os.getpid()}/children"), "a kernel without lists of children")
+    def test_nor_does_it_leave_a_daemon_of_which_nothing_tells_whose_it_is(self):
+        pids, said = self.play(self.DAEMON + "signal.pause()", self.after_two_looks)
+        self.assertIn(f" {pids['daemon']} (sleep)", said)
+
+    @unittest.skipUnless(os.path.exists(f"/proc/self/task/{os.getpid()}/children"), "a kernel without lists of children")
+    def test_a_process_that_was_there_before_run_lives_on(self):
+        words = [program.PROGRAM, "run", "--quiet", "--", *python("print('ready', flush=True); signal.pause()")]
+        shell = ["sh", "-c", 'sleep 1000 > /dev/null 2>&1 & echo $!; exec "$@"', "sh", *words]
+        with subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            other = int(process.stdout.readline())
+            try:
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                self.after_two_looks(process.pid)
+                _, said = process.communicate(timeout=TIMEOUT)
+                self.assertIn("with it ended", said)
+                self.assertTrue(runs(other), said)
+            finally:
+                self.end({"other": other})
+
     def test_so_does_a_crash_of_it(self):
         self.play(self.CODE + "signal.pause()", lambda pid: os.kill(pid, signal.SIGSEGV))
 

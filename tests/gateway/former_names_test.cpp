@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
@@ -28,13 +29,19 @@ TEST_CASE("names of former versions do what they did") {
   gateway.keys().describe(id, "mine");
   CHECK(gateway.keys().find(id).description == "mine");
 
-  CHECK(gateway.verify().issues().size() == gateway.verify().problems().size());
+  gateway.chat().when(user_says("never said")).expect(1).reply("Never.");
+  const std::vector<VerificationIssue> issues = gateway.verify().issues();
+  REQUIRE(issues.size() == gateway.verify().problems().size());
+  CHECK(issues.back().text == gateway.verify().problems().back().text);
   CHECK(gateway
             .sweep(
                 text("Hi"), [&] { http.stream(); }, splits().at_most(2))
             .size() == 2);
   CHECK(Chaos(server_error()).every(3).to_string() == Chaos(server_error()).nth(3).to_string());
-  CHECK(reset_on_accept().place() == reset_on_accept().moment());
+  const ConnectionFault::Place moment = reset_on_accept().place();
+  CHECK(moment == reset_on_accept().moment());
+  const Place place = before_token(2);
+  CHECK(place.to_string() == before_token(2).to_string());
   CHECK(at_least(2).describe() == at_least(2).to_string());
   CHECK(user_says("a").describe() == user_says("a").to_string());
   CHECK(TextMatcher("a").describe() == TextMatcher("a").to_string());

@@ -284,6 +284,35 @@ TEST_CASE("a matcher stays what it is when it was moved from") {
   }
 }
 
+TEST_CASE("a result that was moved from is as true or false as it was") {
+  Gateway gateway(Options().verify_on_destruction(false));
+  gateway.chat().when(user_says("never said")).expect(1).reply("Hello.");
+  CHECK(Http(gateway).get("/v1/nothing").status == 404);
+  REQUIRE(gateway.journal().wait_until_idle(10s));
+  const auto shown = [](const auto& result) { return result.message() + (result ? "true" : "false"); };
+  stays("Verification", gateway.verify(), shown);
+  stays("Review", gateway.review(), shown);
+  Review review = gateway.review();
+  CHECK(std::move(review).findings().size() == 1);
+  CHECK_FALSE(review);  // NOLINT: what was moved from is what this is about
+}
+
+TEST_CASE("an iterator of a sweep that was moved from is at the end") {
+  Gateway gateway(Options().verify_on_destruction(false));
+  const Sweep sweep = gateway.sweep(text("Hi"), [&gateway] { ask_anything(gateway); });
+  Sweep::Iterator source = sweep.begin();
+  const std::string first = source->name();
+  Sweep::Iterator target = std::move(source);
+  CHECK(target->name() == first);
+  CHECK(source == sweep.end());  // NOLINT: as above
+  ++source;
+  source++;
+  CHECK(source == sweep.end());
+  CHECK((++target)->name() != first);
+  Sweep::Iterator fresh;
+  CHECK(++fresh == sweep.end());
+}
+
 TEST_CASE("a handle that was moved from is a handle to the same") {
   Gateway gateway(Options().verify_on_destruction(false));
   const Stub stub = gateway.chat().named("hello").reply("Hello.");

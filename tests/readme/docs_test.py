@@ -106,6 +106,17 @@ class Docs(unittest.TestCase):
         begin = shown.index(wanted[0])
         self.assertEqual(shown[begin:begin + len(wanted)], wanted)
 
+    def test_each_former_name_that_still_compiles_is_used_by_a_test(self):
+        changelog = (CHECKOUT / "docs/changelog.md").read_text(encoding="utf-8")
+        test = (CHECKOUT / "tests/gateway/former_names_test.cpp").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| (.+?) \| .+ \| yes, deprecated \|$", changelog, re.MULTILINE)
+        self.assertGreater(len(rows), 8, "the table does not look as it did")
+        # The last name of each code is the former one: a member, or a type.
+        codes = [code for row in rows for code in re.findall(r"`([^`]+)`", row)]
+        names = [re.findall(r"\w+", re.sub(r"\([^()]*\)", "", code))[-1] for code in codes]
+        owners = {"TextMatcher", "Range", "RequestScope"}  # of one of the names
+        self.assertEqual([name for name in names if name not in owners and not re.search(rf"\b{name}\b", test)], [])
+
     def test_every_public_name_is_told(self):
         interface = (CHECKOUT / "mock_gateway.hpp").read_text(encoding="utf-8").split("#endif  // MOCK_GATEWAY_HPP")[0]
         names = set(public_names(interface))

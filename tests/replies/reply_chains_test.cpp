@@ -137,6 +137,18 @@ TEST_CASE("a chain of setters keeps a long text where it is") {
   CHECK(detail::Access::data(chained).choices.front().text->data() == bytes);
 }
 
+TEST_CASE("a chain of setters keeps the long body of an operation's answer where it is") {
+  HttpReply reply(201, std::string(100000, 'x'));
+  const char* const bytes = reply.body().data();
+  const HttpReply named = reply.header("X-One", "1");
+  CHECK(named.body().data() == bytes);
+  CHECK(reply.headers().empty());
+  const HttpReply chained = std::move(reply).header("X-One", "1").add_header("X-One", "2").header("X-Two", "3");
+  CHECK(chained.body().data() == bytes);
+  CHECK(chained.headers().size() == 3);
+  CHECK(chained.headers().find("X-One") == "1");
+}
+
 TEST_CASE("a setter that refuses its argument leaves a reply that is given away as it was") {
   Reply reply = text("Hello.").header("A", "b");
   const std::string before = answered(reply);
