@@ -41,7 +41,9 @@ Colour colour_of(int status) {
 
 }  // namespace
 
-Worker::Worker() : thread_([this] { work(); }) {}
+Worker::Worker() {
+  thread_.start([this] { work(); });
+}
 
 bool Worker::offer(Job job) {
   {
@@ -68,7 +70,7 @@ void Worker::finish() {
     ended_ = true;
   }
   changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  if (!std::exchange(joined_, true)) thread_.join();
 }
 
 void Worker::work() {

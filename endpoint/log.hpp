@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "http/workers.hpp"
 #include "journal_file.hpp"
 #include "library.hpp"
 
@@ -43,7 +43,8 @@ class Worker {
   std::condition_variable has_room_;
   std::deque<Job> jobs_;
   bool ended_ = false;
-  std::thread thread_;
+  bool joined_ = false;
+  detail::StackedThread thread_;  // the exchanges that it writes may be nested deep
 };
 
 /// Writes what happened to stderr and to the file of --journal, and knows whether the scenario did. Threads of their

@@ -63,8 +63,9 @@ ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument 
       document_(std::move(document)),
       paths_(std::move(paths)),
       say_(std::move(say)),
-      served_(std::move(signature)),
-      thread_([this] { watch(); }) {}
+      served_(std::move(signature)) {
+  thread_.start([this] { watch(); });
+}
 
 ScriptWatch::~ScriptWatch() {
   {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "http/workers.hpp"
 #include "library.hpp"
 
 namespace mock_gateway {
@@ -60,7 +60,7 @@ class ScriptWatch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  std::thread thread_;
+  detail::StackedThread thread_;  // what it reads may be nested deep
 };
 
 }  // namespace endpoint

@@ -3,12 +3,14 @@
 Usage: stacks_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
 """
 
-import http.client
 import json
+import os
 import resource
-import subprocess
+import socket
+import tempfile
 import unittest
 
+import control
 import program
 
 DEPTH = 500  # of 512 that are read
@@ -74,43 +76,62 @@ BODIES = {
 }
 
 
-class Stacks(unittest.TestCase):
-    def ask_all(self, kibibytes):
-        """Asks everything of one process with stacks of this size, which lives on."""
-        limit = kibibytes * 1024
-        command = [program.PROGRAM, "--port", "0", "--key", "sk-of-the-test"]
-        with subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (limit, limit)),
-        ) as process:
-            try:
-                for line in process.stdout:
-                    if "/v1" in line:
-                        break
-                port = int(line.split("127.0.0.1:")[1].split("/")[0])
-                for name, (text, expected) in BODIES.items():
-                    with self.subTest(name, kibibytes=kibibytes):
-                        self.assertEqual(self.ask(port, text), expected)
-                        self.assertIsNone(process.poll())
-            finally:
-                process.terminate()
-                process.stdout.read()
+def limits(kibibytes, descriptors=None):
+    """What a process begins with that has threads of so little stack."""
+    def set_limits():
+        resource.setrlimit(resource.RLIMIT_STACK, (kibibytes * 1024, kibibytes * 1024))
+        if descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
-    def ask(self, port, text):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=program.TIMEOUT)
-        headers = {"Authorization": "Bearer sk-of-the-test", "Content-Type": "application/json"}
-        connection.request("POST", "/v1/chat/completions", text, headers)
-        response = connection.getresponse()
-        answer = json.loads(response.read())
-        connection.close()
-        return 200 if response.status == 200 else answer["error"]["code"]
+    return set_limits
+
+
+class Stacks(unittest.TestCase):
+    def start(self, *flags, **options):
+        """Each exchange is written to a file, as JSON of what its body holds."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        gateway = control.Program(None, "--journal", os.path.join(folder.name, "journal"), *flags, **options)
+        self.addCleanup(gateway.__exit__)
+        return gateway.__enter__()
+
+    def code_of(self, gateway, text):
+        """200, or the code of an error."""
+        status, answer = gateway.request("POST", "/v1/chat/completions", text)
+        return status if status == 200 else json.loads(answer)["error"]["code"]
 
     def test_no_body_ends_a_gateway_whose_system_gives_threads_little_stack(self):
         for kibibytes in (128, 160):
-            self.ask_all(kibibytes)
+            gateway = self.start(preexec_fn=limits(kibibytes))
+            for name, (text, expected) in BODIES.items():
+                with self.subTest(name, kibibytes=kibibytes):
+                    self.assertEqual(self.code_of(gateway, text), expected)
+                    self.assertIsNone(gateway.process.poll())
+            gateway.process.terminate()
+            self.assertEqual(gateway.end(), 0, gateway.log)
+
+    def test_no_body_that_is_turned_away_does(self):
+        gateway = self.start(preexec_fn=limits(128, descriptors=64))
+        address = (gateway.data.hostname, gateway.data.port)
+        users = []
+        self.addCleanup(lambda: [user.close() for user in users])
+        codes = []
+        while codes[-5:] != ["connection_limit"] * 5:
+            self.assertLess(len(users), 200, codes)
+            users.append(socket.create_connection(address, program.TIMEOUT))
+            codes.append(self.code_of(gateway, body()))
+        for name, (text, _) in BODIES.items():
+            with self.subTest(name):
+                self.assertEqual(self.code_of(gateway, text), "connection_limit")
+                self.assertIsNone(gateway.process.poll())
+        gateway.process.terminate()
+        self.assertEqual(gateway.end(), 0, gateway.log)
+
+    def test_no_script_that_is_read_again_does(self):
+        with control.Program({"stubs": [{"reply": "flat"}]}, preexec_fn=limits(128)) as gateway:
+            gateway.write_script({"stubs": [{"reply": {"json_text": json.loads(LIST)}}]})
+            control.eventually(self, lambda: gateway.ask() != "flat", "it is not read again")
+            self.assertEqual(gateway.ask(), LIST)
 
 
 if __name__ == "__main__":
