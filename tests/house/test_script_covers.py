@@ -90,7 +90,7 @@ FUNCTIONS = [
 def without_comments(text):
     """Also without the names of former versions."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
-    return re.sub(r"\[\[deprecated[^;{]*", "", text)
+    return re.sub(r"\[\[(?:nodiscard, )?deprecated[^;{]*", "", text)
 
 
 def public_part(text, name):
