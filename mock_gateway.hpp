@@ -150,8 +150,7 @@ using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 // What copies of a value share, and what is left where one was moved from.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What std::make_shared does, for half of what a user compiles for each type: 25 functions in place of 56. The price
 /// is a second allocation.
@@ -190,8 +189,7 @@ class Lasting : public std::shared_ptr<T> {
   Lasting& operator=(const Lasting&) = default;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/forward.hpp -----------------------------------------------------------------------------------------------
 
@@ -4287,8 +4285,7 @@ Json as_json(const NearMiss& near_miss);
 
 // Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
 /// least.
@@ -4313,14 +4310,11 @@ std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any
   return printed(std::chrono::time_point_cast<Duration>(moment));
 }
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/reporter.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a gateway found wrong when it was destroyed, and nobody had asked it before.
 struct Report {
@@ -4396,8 +4390,7 @@ std::vector<TestNotes> take_notes();
 /// At the beginning of a test, and at the end of one that has passed.
 void pass_over_notes();
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
@@ -4462,8 +4455,7 @@ void pass_over_notes();
 
 // ---- core/text.hpp --------------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
 
 /// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
@@ -4570,13 +4562,11 @@ std::string base64(std::string_view bytes);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/random.hpp ------------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
@@ -4604,15 +4594,13 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
 
 // Reads JSON text (RFC 8259) into nlohmann's values. Writing is nlohmann's dump().
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
 /// reason quotes at most one character of the text, so that no secret in it gets into a log.
@@ -4663,15 +4651,13 @@ Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadO
 /// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
 // JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
@@ -4682,13 +4668,11 @@ std::optional<std::string> name_of(std::string_view token);
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/calendar.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
 /// A second of the proleptic Gregorian calendar, in UTC.
@@ -4719,15 +4703,13 @@ std::string http_date(TimePoint moment);
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/access.hpp ------------------------------------------------------------------------------------------------
 
 // How the library reaches what public values hide.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Gives what a public handle or value holds, which users do not see.
 struct Access {
@@ -4779,9 +4761,7 @@ T with(const T& value, Member Data::*member, To&& to) {
   return changed;
 }
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/timeline.hpp ----------------------------------------------------------------------------------------------
 
@@ -4947,8 +4927,7 @@ Duration bounded(Duration limit);
 
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// What concerns the whole process.
 namespace process {
 
@@ -4969,27 +4948,23 @@ class KeptSigpipe {
 };
 
 }  // namespace process
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/warning.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
 /// can say that there is none.
 void warn(std::initializer_list<std::string_view> parts);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
 
 // What tables of constexpr rows have in common: their view, and the check that they are complete.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The rows of a constexpr array, for files that do not see the array.
 template <class Row>
@@ -5009,15 +4984,13 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
   return size == count;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
 
 // All that profiles can differ in; the values of the documented one.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The keys of an error body.
 enum class ErrorShape {
@@ -5118,15 +5091,13 @@ struct ProfileTraits {
 /// The row of a profile. Throws GatewayError when it has none.
 const ProfileTraits& traits_of(Profile profile);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/checks.hpp -----------------------------------------------------------------------------------------------
 
 // What the author of a test gives must be of use. What is not is a GatewayError.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
 void require_header_field(const std::string& name, const std::string& value);
@@ -5137,15 +5108,13 @@ std::size_t counted_from_one(std::size_t number, const char* function, const cha
 /// Throws GatewayError: a value of that type was moved from, and is used.
 [[noreturn]] void refuse_moved_from(const char* type);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/reply_data.hpp -------------------------------------------------------------------------------------------
 
 // The fields of a reply, and what they are when nothing is set.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptedToolCall {
   std::string name;
@@ -5206,33 +5175,27 @@ struct ReplyData {
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/request_error.hpp ----------------------------------------------------------------------------------------
 
 // The exception that refuses a request.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
 struct RequestError {
   Failure failure;
 };
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/fault_rows.hpp -------------------------------------------------------------------------------------------
 
 // What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
 // does stands in `src/delivery/delivery.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a trigger takes.
 enum class TriggerArgument {
@@ -5354,15 +5317,13 @@ std::string place_of(const Trigger& trigger);
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_parser.hpp ------------------------------------------------------------------------------------------
 
 // What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ChatLimits {
   /// Largest `n` accepted.
@@ -5374,17 +5335,14 @@ struct ChatLimits {
 /// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
 
 // What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
 // what one does stands in `src/delivery/framing.cpp` and `src/delivery/delivery.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The member of a dialect that a setting is, one of these.
 struct DialectMember {
@@ -5417,16 +5375,14 @@ struct DialectRow {
   static Rows<DialectRow> all();
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
 // The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
 // `chat_reader.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace finding_kinds {
 
 /// What findings of one code have in common. review.hpp says what each means.
@@ -5484,15 +5440,13 @@ inline constexpr std::array all = {request_refused,
                                    duplicate_key};
 
 }  // namespace finding_kinds
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/reply_checks.hpp -----------------------------------------------------------------------------------------
 
 // What a reply can carry, and what can happen to it. What cannot is a GatewayError.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
 /// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
@@ -5521,16 +5475,14 @@ bool says_something(const Json& event);
 /// Why the fault can never happen in such a reply; empty when it may.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_fields.hpp ------------------------------------------------------------------------------------------
 
 // What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
 // came.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
 /// The place of a value in the body; spelled out only when an error names it.
@@ -5572,13 +5524,11 @@ const Json* member(const Json::object_t& object, std::string_view name);
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_reader.hpp ------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
 /// The documented fields and the extensions, in the order in which they are checked.
@@ -5670,13 +5620,11 @@ class Reader {
 };
 
 }  // namespace chat_fields
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- keys/secrets.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
 /// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
@@ -5719,14 +5667,11 @@ class Known {
 };
 
 }  // namespace secrets
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- keys/key_store.hpp ---------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace key_store {
 
@@ -5873,8 +5818,7 @@ class KeyStore {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/bodies.hpp ----------------------------------------------------------------------------------------------
 
@@ -5907,8 +5851,7 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 // ---- answer/events.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
@@ -5952,14 +5895,11 @@ class ChunkEvents final : public EventSource {
   std::size_t sent_ = 0;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/tokens.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A text and its tokens, which together are all of it; so are the deltas in which it is streamed.
 struct TokenizedText {
@@ -6030,14 +5970,11 @@ class Tokens {
   Tokenizer tokenizer_;  // empty: words
 };
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion.hpp ------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What an answer takes from the gateway rather than from the request or the reply.
 struct AnswerContext {
@@ -6142,15 +6079,13 @@ class Completion {
   bool finish_in_last_chunk_ = false;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
 
 // How a completion is written down, whole or in chunks.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
 /// `,"name":`, or without the comma at the start of an object.
@@ -6179,13 +6114,11 @@ bool has_logprobs_key(const Completion& completion);
 Json read_own(const std::string& json);
 
 }  // namespace completions
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion_events.hpp -----------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
 /// choice has any left; then the finish chunks in order; then the usage chunk, where there is one. Tool calls of a
@@ -6249,13 +6182,11 @@ class CompletionEvents final : public EventSource {
   std::string_view text_close_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/words.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
 
 /// One common English word in lower case ASCII letters.
@@ -6266,13 +6197,11 @@ std::string word(Random& random);
 std::string sentence_text(Random& random);
 
 }  // namespace words
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/default_reply.hpp ---------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
 /// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
@@ -6284,16 +6213,14 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::a
 /// of arrival. `stream` and `stream_options` do not count.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_pattern.hpp --------------------------------------------------------------------------------------
 
 // Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
 // a client or a test writes costs a fraction of a second at most, and never the stack.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
@@ -6383,8 +6310,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
                                    Random& random, Budget& budget);
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
@@ -6393,8 +6319,7 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 // docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
 // keywords constrain nothing. What would constrain and is not understood is refused, with its place.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 // Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
@@ -6407,13 +6332,11 @@ inline constexpr std::size_t large_work_limit = 1000000;
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Counts how often each request came, so that what is generated for it follows from what it is, never from what
 /// came before it. Exact for the first 65,536 different requests; later ones share counters, so that memory is
@@ -6432,15 +6355,13 @@ class Occurrences {
   std::array<std::uint64_t, 1024> shared_{};
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
 // JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
@@ -6529,15 +6450,13 @@ class Checker {
 };
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/matcher_node.hpp ----------------------------------------------------------------------------------------
 
 // What a condition is made of.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace schema {
 
@@ -6617,15 +6536,11 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/script.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
@@ -6894,16 +6809,13 @@ class Script {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/chaos_plan.hpp ------------------------------------------------------------------------------------------
 
 // The fields of a rule of chaos.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
 /// and `drawn`.
@@ -6942,14 +6854,11 @@ std::string chaos_effect(const ChaosPlan& plan);
 /// How often: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/chaos_rules.hpp -----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
@@ -7027,13 +6936,11 @@ class ChaosRules {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/connection_faults.hpp -----------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
 /// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
@@ -7085,14 +6992,11 @@ class ConnectionFaults {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/forced_failures.hpp -------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Failures forced on requests, first queued, first served. Thread-safe.
 class ForcedFailures {
@@ -7133,17 +7037,14 @@ class ForcedFailures {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/field_matchers.hpp --------------------------------------------------------------------------------------
 
 // A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
 // row's kind. Its key in scripts comes from the row.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct MatcherNode;
 
@@ -7237,13 +7138,11 @@ RequestFields fields_of_requests();
 /// The row of a matcher.
 const RequestField& request_field(std::string_view matcher);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/hiding.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
 /// of its matchers is one of the later stub's, by its text. The sets of matchers are the paths of a tree, so that a
@@ -7280,13 +7179,11 @@ class HidingStubs {
   std::size_t added_ = 0;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/excerpts.hpp --------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
 /// What reports show of a text or a JSON value, in bytes, before it is cut.
@@ -7308,13 +7205,11 @@ std::string json(const Json& value);
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/json_comparison.hpp -------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
 /// Whether objects may have members that were not named.
@@ -7337,8 +7232,7 @@ std::string explain(const Difference& difference);
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/matcher_leaf.hpp ----------------------------------------------------------------------------------------
 
@@ -7347,8 +7241,7 @@ std::string place(const std::string& pointer);
 // A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
 // and std::function a second one.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace matchers {
 
 using Test = bool (*)(const MatcherNode&, const ChatCall&);
@@ -7370,13 +7263,11 @@ std::string and_text(const TextMatcher& text);
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/gzip.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
 /// can be decompressed when it has arrived.
@@ -7398,13 +7289,11 @@ class GzipStream {
   std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/framing.hpp -------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
 /// (RFC 9112, 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
@@ -7449,15 +7338,13 @@ class EventFraming {
   std::string buffer_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/outlet.hpp --------------------------------------------------------------------------------------------
 
 // What delivery wants of a connection.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What an answer is delivered to: the connection, as delivery sees it.
 class Outlet {
@@ -7509,13 +7396,11 @@ class Outlet {
   virtual void guard_expired() = 0;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/pace_schedule.hpp -------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// When the tokens of one answer leave, drawn in their order.
 class PaceSchedule {
@@ -7553,13 +7438,11 @@ class PaceSchedule {
   bool foreseen_ = false;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/kept_answer.hpp ---------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// An answer as it leaves, kept for later: the bytes that the connection took, without HTTP's chunks and gzip, and when
 /// it took them. Written by the connection's thread, read by any.
@@ -7651,13 +7534,11 @@ class KeptAnswer {
   bool is_cut_ = false;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/progress.hpp ------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
 struct DeliveryTrace {
@@ -7751,13 +7632,11 @@ struct DeliveryProgress {
   std::optional<ScriptedWait> wait_;  // guarded by the mutex
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
@@ -7932,8 +7811,7 @@ class Delivery {
   std::function<void()> before_last_bytes_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
@@ -7941,8 +7819,7 @@ class Delivery {
 
 // What a delivery waits for besides the clock and gates.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
 /// Tells the progress of a wait as long as it lasts.
@@ -8029,13 +7906,11 @@ class BetweenWrites final : public Pending {
 };
 
 }  // namespace delivery
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/kept_problems.hpp -------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
 struct RecordedProblem {
@@ -8101,13 +7976,11 @@ class KeptProblems {
   std::size_t fields_ = 0;  // of all groups
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/record.hpp --------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class KeyStore;
 
@@ -8363,16 +8236,13 @@ std::string text_of(const Outcome& outcome);
 
 }  // namespace journal
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
 
 // The parts of a gateway that outlive it where a handle keeps them.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
 /// by itself.
@@ -8385,15 +8255,13 @@ struct GatewayParts {
   std::shared_ptr<ChaosRules> chaos;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
 
 // What others call of the review, and what `review.cpp` and `retries.cpp` share.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 class ReportedProblems;
@@ -8439,13 +8307,11 @@ struct Seen {
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ChaosRules;
 
@@ -8511,13 +8377,11 @@ class RecordedCall {
   std::shared_ptr<const ChatRequest> chat_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/gateway_problems.hpp ----------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
 class ReportedProblems {
@@ -8615,14 +8479,11 @@ std::string lines_of(const std::vector<std::string>& notes);
 /// What verify() prints, of many problems and notes the first; empty when there are none.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
 /// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
@@ -8637,13 +8498,11 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 /// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/sockets.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
 namespace sockets {
 
@@ -8755,13 +8614,11 @@ void clear_wake(const WakePair& wake);
 void close_wake(const WakePair& wake);
 
 }  // namespace sockets
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/connection.hpp --------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Transport limits: always real time.
 struct ConnectionLimits {
@@ -8990,13 +8847,11 @@ class Connection final : public Outlet {
   std::string busy_with_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/request_reader.hpp ----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A request as read from a connection: whole, or with the reason why not.
 struct IncomingRequest {
@@ -9047,13 +8902,11 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
 /// told before anything is judged.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/server.hpp ------------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What becomes of the connections of a Server: decided by the layer above, in `src/serve/connection_loop.cpp`, on the
 /// server's threads.
@@ -9111,13 +8964,11 @@ class Server {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/turned_away.hpp -------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
 /// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
@@ -9167,13 +9018,11 @@ class TurnedAway {
   Duration patience_ = longest_patience;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/workers.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
 /// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
@@ -9232,13 +9081,11 @@ class Workers {
 /// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
 void release_unused_stack();
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/acceptor.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
 /// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
@@ -9282,25 +9129,21 @@ class Acceptor {
   StackedThread thread_;  // it answers requests that are turned away
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/compatibility.hpp -----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
 /// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
 void require_one_httplib();
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/response.hpp ----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
 std::string_view reason_phrase(int status);
@@ -9312,13 +9155,11 @@ enum class BodyFraming { content_length, chunked, until_close, none };
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A request that waits until the test says what to reply.
 struct AskedRequest {
@@ -9394,13 +9235,11 @@ class AskedWait final : public Pending {
   bool guard_expired_ = false;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/operations.hpp -------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a method and a path lead to.
 struct Route {
@@ -9463,13 +9302,11 @@ class Operations {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/gateway_state.hpp ----------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What does not change while a gateway runs.
 struct ServeSettings {
@@ -9524,13 +9361,11 @@ struct GatewayState : GatewayParts {
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/served_request.hpp ---------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// How an answer leaves. By default at once and whole.
 struct DeliveryPlan {
@@ -9665,13 +9500,11 @@ void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& 
 /// key's rate limit.
 void add_profile_headers(ServedRequest& served);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/runner.hpp -----------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// How the delivery of an answer ended.
 struct DeliveryEnd {
@@ -9713,13 +9546,11 @@ class Runner {
   GatewayState& gateway_;
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/connection_loop.hpp --------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
 class ConnectionLoop final : public ConnectionHandler {
@@ -9741,13 +9572,11 @@ class ConnectionLoop final : public ConnectionHandler {
   bool has_turned_away_ = false;  // of the accepting thread
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/request_checks.hpp ---------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
@@ -9766,15 +9595,13 @@ Failure model_not_found(const std::string& model);
 /// whether it has refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/tester_code.hpp ------------------------------------------------------------------------------------------
 
 // What becomes of exceptions of the test's functions.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
 class Busy {
@@ -9825,13 +9652,11 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   };
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/explanation.hpp ------------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What would become of a chat request.
 struct Explanation {
@@ -9850,13 +9675,11 @@ struct Explanation {
 /// the key's state are left out.
 Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_entries.hpp ----------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScenarioDescription;
 
@@ -10077,15 +9900,13 @@ void add_breaks(Scenarios& all);
 void add_pace(Scenarios& all);
 void add_connections(Scenarios& all);
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
 
 // The defaults of the options: host, limits, timeouts, journal.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct InitialKey {
   std::string description;
@@ -10133,16 +9954,13 @@ struct OptionValues {
 /// Throws GatewayError for a value that no gateway can have.
 void require_valid(const OptionValues& options);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/sweep_run.hpp ------------------------------------------------------------------------------------------
 
 // The fields of a sweep; its code is in `sweep.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct SweepPlan {
   bool splits = false;
@@ -10160,17 +9978,14 @@ struct SweepPlan {
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_reader.hpp -------------------------------------------------------------------------------------
 
 // Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
 // same rows make the JSON Schema and the tables of the documentation.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 class ScriptReader;
 
@@ -10372,13 +10187,11 @@ std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_files.hpp --------------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
 
 /// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
@@ -10393,16 +10206,14 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_references.hpp ---------------------------------------------------------------------------------
 
 // What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
 // models, keys and operations that the gateway must have.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct GatewayState;
 struct ScriptPlan;
@@ -10431,13 +10242,11 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_sections.hpp -----------------------------------------------------------------------------------
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
 struct ScriptedStub {
@@ -10563,15 +10372,13 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 
 }  // namespace script_documents
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_values.hpp -------------------------------------------------------------------------------------
 
 // How values of documents become those of C++.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace script_types {
 
@@ -10697,15 +10504,13 @@ struct SetBy<Setter> {
   }
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/loaded_document.hpp -----------------------------------------------------------------------------------
 
 // What a script has mounted; its code is in `script_document.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ScriptPlan;
 
@@ -10732,15 +10537,13 @@ struct LoadedDocument {
   void forget(const std::vector<std::string>& cleared);
 };
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
 
 // Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
 
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -10844,8 +10647,7 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 }
 
 }  // namespace calendar
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
@@ -11434,8 +11236,7 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 // JSON pointers: escapes, and what one leads to.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 MOCK_GATEWAY_INLINE std::string token(std::string_view name) {
@@ -11486,16 +11287,14 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 }
 
 }  // namespace json_pointer
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
 // Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
 // twice.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_reading {
 
 MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -11811,15 +11610,13 @@ MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
   }
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
 // The process id; SIGPIPE stays as it was.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
 
 inline std::mutex sigpipe_mutex;
@@ -11837,15 +11634,13 @@ MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
 }
 
 }  // namespace process
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
 // The generator and its distributions; fingerprints; made-up letters and digits.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis) {
   std::uint64_t hash = basis;
@@ -11894,15 +11689,13 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
   return text;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
 // How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reporters {
 
 MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
@@ -11979,8 +11772,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/source_location.cpp ---------------------------------------------------------------------------------------
 
@@ -12003,8 +11795,7 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 // UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
 // words; %XX.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
 
 MOCK_GATEWAY_INLINE char lower_letter(char letter) {
@@ -12347,8 +12138,7 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 }
 
 }  // namespace text
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- core/wait.cpp --------------------------------------------------------------------------------------------------
 
@@ -12366,8 +12156,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait
 
 // Lines of the library on stderr: what they begin with.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
   std::cerr << "mock_gateway: ";
@@ -12375,8 +12164,7 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
   std::cerr << '\n';
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/acceptance.cpp -------------------------------------------------------------------------------------------
 
@@ -12435,8 +12223,7 @@ MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& accepta
 
 // The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
 MOCK_GATEWAY_INLINE std::string Path::to_string() const {
@@ -12572,15 +12359,13 @@ MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, con
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_messages.cpp ----------------------------------------------------------------------------------------
 
 // `messages` of a body: roles, content parts, tool calls and their results; their 400s and findings.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
 MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& path) {
@@ -12777,16 +12562,14 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_reader.cpp ------------------------------------------------------------------------------------------
 
 // Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
 // fields.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
 inline constexpr std::array<std::string_view, field_count> field_names = {"model",
@@ -13169,8 +12952,7 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/chat_request.cpp -----------------------------------------------------------------------------------------
 
@@ -13261,8 +13043,7 @@ MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::Resp
 
 // `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void require_header_field(const std::string& name, const std::string& value) {
   if (!text::is_token(name)) {
@@ -13294,8 +13075,7 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
                      " was moved from, so that nothing is left in it; copy it where it is used a second time");
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/connection_fault.cpp -------------------------------------------------------------------------------------
 
@@ -14823,8 +14603,7 @@ MOCK_GATEWAY_INLINE Reply raw_reply(int status, const Json& body, std::string co
 
 // What a reply cannot carry, which faults can never happen in it, and the texts that say so.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_check {
 
 MOCK_GATEWAY_INLINE void require_completion(const ReplyData& data, const char* what) {
@@ -15010,8 +14789,7 @@ MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& 
   return why.empty() ? reply_check::why_effect_never_comes(data, trigger, effect) : why;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
 
@@ -15185,8 +14963,7 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration 
 // Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
 // of rate limits.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace key_store {
 
@@ -15602,9 +15379,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::living_entry(const std::string& i
   throw GatewayError(name + " is deleted; a deleted key cannot be " + std::string(participle) + ", create a new one");
 }
 
-}  // namespace detail
-
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- keys/keys.cpp --------------------------------------------------------------------------------------------------
 
@@ -15659,8 +15434,7 @@ MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_
 // Which header fields are secret (`is_sensitive_header`); what looks like a key; finding keys in texts, and how long
 // they are; `sk-***` (in the header).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace secrets {
 
 // The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
@@ -15858,15 +15632,13 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 }
 
 }  // namespace secrets
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
 // Bodies of errors; the codes and words that the profile openai has in them, the models list.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
 
 /// `"name":"value"`.
@@ -15967,15 +15739,13 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
   return out += "]}";
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion.cpp ------------------------------------------------------------------------------------------
 
 // A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
 /// What a request allows one of its choices.
@@ -16205,15 +15975,13 @@ MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* 
   json = value.dump();
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion_events.cpp -----------------------------------------------------------------------------------
 
 // The chunks of a stream and their order: role, deltas, tool calls, finish, usage.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
 /// The first delta of a choice.
@@ -16418,16 +16186,14 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t in
   }
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/completion_json.cpp -------------------------------------------------------------------------------------
 
 // The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
 // `src/serve/reply_answer.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
 MOCK_GATEWAY_INLINE void append_name(std::string& out, std::string_view name) {
@@ -16638,16 +16404,14 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 }
 
 }  // namespace completions
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
 // The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
 // (`content_fingerprint`).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace default_replies {
 
 /// The instances of a request's schemas, which share a bounded amount of work.
@@ -16817,15 +16581,13 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
   return hash;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/events.cpp ----------------------------------------------------------------------------------------------
 
 // What an event is to delivery; the events of `chunks()`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
   if (sent_ == chunks_.size()) return false;
@@ -16838,15 +16600,13 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
   return true;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
 
 // How often an equal request came; how many are told apart.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -16862,16 +16622,14 @@ MOCK_GATEWAY_INLINE void Occurrences::reset() {
   shared_.fill(0);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_checker.cpp --------------------------------------------------------------------------------------
 
 // Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
 // unsupported schemas.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
@@ -17336,16 +17094,14 @@ MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::str
 }
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_instance.cpp -------------------------------------------------------------------------------------
 
 // Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
 // `schema_checker.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
@@ -17718,15 +17474,13 @@ MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, 
 }
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_pattern.cpp --------------------------------------------------------------------------------------
 
 // Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 namespace patterns {
@@ -18138,15 +17892,13 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 }
 
 }  // namespace schema
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/tokens.cpp ----------------------------------------------------------------------------------------------
 
 // What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace tokens {
 
 MOCK_GATEWAY_INLINE bool is_space(char character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
@@ -18369,15 +18121,13 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request)
   return total;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- answer/words.cpp -----------------------------------------------------------------------------------------------
 
 // The words and sentences of made-up text.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
 
 inline constexpr std::string_view vocabulary[] = {
@@ -18432,8 +18182,7 @@ MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
 }
 
 }  // namespace words
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/chaos.cpp -----------------------------------------------------------------------------------------------
 
@@ -18577,8 +18326,7 @@ MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
 
 // Which rules strike a request: draws, counts, the text of a strike.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
   for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
@@ -18681,15 +18429,13 @@ MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std:
   return hit;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/connection_faults.cpp -----------------------------------------------------------------------------------
 
 // Which connection a queued fault strikes.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::uint64_t ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where,
                                     std::uint64_t owner) {
@@ -18792,15 +18538,13 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionFaults::Queued> ConnectionFaults::ever
   return every_;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/excerpts.cpp --------------------------------------------------------------------------------------------
 
 // Where texts are shortened in reports (120 bytes), what is shown around a difference.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace excerpts {
 
 /// Around a difference: what both texts share before it, and all that is shown of one of them.
@@ -18857,8 +18601,7 @@ MOCK_GATEWAY_INLINE std::string grouped(std::size_t number) {
 }
 
 }  // namespace excerpts
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/field_matchers.cpp --------------------------------------------------------------------------------------
 
@@ -19368,8 +19111,7 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 
 // Which stubs never answer, since others hide them.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
 MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
@@ -19420,15 +19162,13 @@ MOCK_GATEWAY_INLINE void HidingStubs::put(const std::vector<Term>& terms, int pr
   if (hiders.empty() || hiders.back().priority < priority) hiders.push_back({added_, priority});
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/json_comparison.cpp -------------------------------------------------------------------------------------
 
 // When two JSON values are equal or one includes the other; the text of the difference.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_comparison {
 
 /// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
@@ -19508,8 +19248,7 @@ MOCK_GATEWAY_INLINE std::string explain(const Difference& difference) {
 MOCK_GATEWAY_INLINE std::string place(const std::string& pointer) { return pointer.empty() ? "the root" : excerpts::plain(pointer); }
 
 }  // namespace json_comparison
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/matcher.cpp ---------------------------------------------------------------------------------------------
 
@@ -20163,8 +19902,7 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 // Which of several stubs answers; sequences, `times`, state machines; titles of stubs; settings that contradict each
 // other.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
@@ -20592,8 +20330,7 @@ MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
   std::for_each(others.begin(), others.end(), let_go);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- script/text_matchers.cpp ---------------------------------------------------------------------------------------
 
@@ -20721,8 +20458,7 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 // When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64
 // KiB).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
@@ -21305,15 +21041,13 @@ MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
 
 MOCK_GATEWAY_INLINE bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/framing.cpp -------------------------------------------------------------------------------------------
 
 // The bytes of an event in a dialect: `data: `, ids, comments, blank lines; HTTP chunks.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     : dialect_(dialect),
@@ -21412,15 +21146,13 @@ MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
   buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/gzip.cpp ----------------------------------------------------------------------------------------------
 
 // The gzip of a stream.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gzip {
 
 inline constexpr std::size_t largest_block = 65535;
@@ -21481,15 +21213,13 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
   gzip::append_number(out, size_, 4);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/kept_answer.cpp ---------------------------------------------------------------------------------------
 
 // What is remembered of the bytes that leave, when answers are kept: how many of one.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE bool KeptAnswer::may_hold(std::size_t size) {
   const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
@@ -21574,15 +21304,13 @@ MOCK_GATEWAY_INLINE std::size_t KeptAnswer::weight() const {
   return sizeof(KeptAnswer) + interim_.capacity() + bytes_.capacity() + pieces_.capacity() * sizeof(Piece);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
 // The moment of each token, and what it is drawn from.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace pace_schedule {
 
 /// A hundred years: to a test for ever, and a deadline that a clock can still count to.
@@ -21645,15 +21373,13 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
   foreseen_ = drawn_ > 0;  // else last() gives the time of the first
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
 // What is noted of a delivery; of how many events the times are kept (in the header); "stalls as scripted after …".
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
 
 /// What an exchange does, has done, and what its client had not.
@@ -21710,16 +21436,14 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
   return wait_;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
 
 // The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
 // chaos; what is a refusal.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace diagnoses {
 
 /// Why the stub may not answer, as far as that does not depend on the request.
@@ -21924,8 +21648,7 @@ MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
   }
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/evidence_json.cpp -------------------------------------------------------------------------------------
 
@@ -22553,8 +22276,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& 
 // What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
 // are told only once.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gateway_problems {
 
 MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
@@ -22998,8 +22720,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const Reques
   return notes;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
 
@@ -23145,8 +22866,7 @@ MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
 
 // How many problems are kept, for whom the others are counted; what is kept of one.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace kept_problems {
 
 /// Tells header fields apart as scopes do: the name in any case, the value exactly.
@@ -23251,15 +22971,13 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
   return std::exchange(problems_, {});
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace notes {
 
 /// How many exchanges, and how many connections, the notes tell of.
@@ -23354,15 +23072,13 @@ MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& j
   return lines;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/record.cpp --------------------------------------------------------------------------------------------
 
 // What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace journal {
 
 /// The memory of these besides their own size: of a short text there is none.
@@ -23813,15 +23529,13 @@ MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(c
   return found == records_.rend() ? nullptr : *found;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
 
 // Where a recorded request is masked. Which fields, and what is a key: `src/keys/secrets.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redaction {
 
 /// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
@@ -23921,16 +23635,14 @@ MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& pr
   keys.mask(text, foreign);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
 // What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
 // findings.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace retries {
 
 using RealTime = Seen::RealTime;
@@ -24313,8 +24025,7 @@ MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vecto
   for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/review.cpp --------------------------------------------------------------------------------------------
 
@@ -24926,8 +24637,7 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
 
 // The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
     : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
@@ -25030,8 +24740,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
   return true;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/compatibility.cpp -----------------------------------------------------------------------------------------
 
@@ -25041,8 +24750,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
 #endif
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace compatibility {
 
 /// "0.11.4" as 11004. Ends at what is no number, such as "-dev".
@@ -25142,16 +24850,14 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 #endif
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
 // When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
 // or RST. How long: options.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace connection {
 
@@ -25645,16 +25351,14 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
   return busy_with_;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/request_reader.cpp ----------------------------------------------------------------------------------------
 
 // Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
 // 431, 501, 505.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace request_reader {
 
 // cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
@@ -26020,15 +25724,13 @@ MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLim
   return body.size() >= body_end.size() && body.substr(body.size() - body_end.size()) == body_end;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/response.cpp ----------------------------------------------------------------------------------------------
 
 // The status line, reason phrases, header fields of framing and their order.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::string_view reason_phrase(int status) {
   switch (status) {
@@ -26103,16 +25805,14 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
   return head;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
 // Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
 // thread.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
 /// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
@@ -26438,8 +26138,7 @@ MOCK_GATEWAY_INLINE void Server::stop() { impl_->stop_all(); }
 
 MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_thread(); }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
 
@@ -26455,8 +26154,7 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 #endif
 #endif
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace sockets {
 
 #ifdef MSG_NOSIGNAL
@@ -26950,16 +26648,14 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 }
 
 }  // namespace sockets
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
 // Connections that cannot be served: how many are looked after, how long they have for their request and for reading
 // their answer.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace turned_away {
 
@@ -27042,8 +26738,7 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
   return due;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
@@ -27054,8 +26749,7 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
 #include <unistd.h>
 #endif
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace workers {
 
 MOCK_GATEWAY_INLINE void* run_job(void* job) noexcept {
@@ -27180,15 +26874,13 @@ MOCK_GATEWAY_INLINE void release_unused_stack() {
 #endif
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
 // Requests that wait for the test's reply, and how long (10 s, in the header).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
   std::vector<AskedRequest> asked;
@@ -27255,16 +26947,14 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
   return std::max(Duration{0}, Duration{guard} - spent);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/chat_judge.cpp -------------------------------------------------------------------------------------------
 
 // The order of checks of chat; 422 `no_stub_matched` and `never_expected`, and their headers; asking the test for a
 // reply.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
@@ -27526,15 +27216,13 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   strike_delivery(served, hits);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/connection_loop.cpp --------------------------------------------------------------------------------------
 
 // One request after the other; faults of connections when they happen; 503 `connection_limit`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
@@ -27621,15 +27309,13 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
   if (thrown) warn({"the function given to Options::on_connection_hit threw: ", text::printable(*thrown)});
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/delivery_report.cpp --------------------------------------------------------------------------------------
 
 // Which faults, holds and places were not reached, and guards that ended a wait.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery_report {
 
 /// How many of the reply's faults were scripted. Those of chaos follow them.
@@ -27714,15 +27400,13 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
     report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/explanation.cpp ------------------------------------------------------------------------------------------
 
 // What a request would be answered that is not sent.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace explanations {
 
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
@@ -27782,16 +27466,14 @@ MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const Recei
   return explanation;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/gateway_state.cpp ----------------------------------------------------------------------------------------
 
 // All that a gateway answers from; what `reset()` forgets; what counts as a change by the test; when models were
 // created.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
     : GatewayParts(std::move(its_parts)),
@@ -27822,16 +27504,14 @@ MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::strin
   return nullptr;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
 // The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
 // words: `src/model/failure.cpp`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
 
 // Each check returns whether it has answered.
@@ -28023,15 +27703,13 @@ MOCK_GATEWAY_INLINE void judge(ServedRequest& served) {
   add_profile_headers(served);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/operations.cpp -------------------------------------------------------------------------------------------
 
 // Which paths and methods are served; which is near to an unknown one; `{name}` in paths; what cannot be mounted.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace operations {
 
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
@@ -28222,15 +27900,13 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
   return {};
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/profile_headers.cpp --------------------------------------------------------------------------------------
 
 // `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace profile_headers {
 
 /// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
@@ -28266,16 +27942,14 @@ MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
   }
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/reply_answer.cpp -----------------------------------------------------------------------------------------
 
 // `id` and `created` of a completion (`context_of`); whose pace and early hints count; chaos added to it; odd finish
 // reasons.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reply_answer {
 
 /// Adds to the reply of a delivery what of chaos can happen to it.
@@ -28408,15 +28082,13 @@ MOCK_GATEWAY_INLINE void strike_delivery(ServedRequest& served, const std::vecto
   delivery.pace = reply_answer::schedule(served, Access::data(*delivery.reply).pace);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/request_checks.cpp ---------------------------------------------------------------------------------------
 
 // Which content types are accepted; the texts of 415, and of 404 of a model.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace content_type {
 
 enum class Form { json, form, other };
@@ -28465,16 +28137,14 @@ MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& 
   return served.reject(model_not_found(model));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/runner.cpp -----------------------------------------------------------------------------------------------
 
 // One exchange from record to report; `Date`, `Connection`, chunks or Content-Length; HEAD and statuses without a
 // body.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace runner {
 
 MOCK_GATEWAY_INLINE bool has_body(int status) { return status != 204 && status != 304; }
@@ -28675,15 +28345,13 @@ MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::share
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- serve/served_request.cpp ---------------------------------------------------------------------------------------
 
 // What is known of a request while it is served; how an answer becomes a failure; the texts of 500 `internal_error`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace served_requests {
 
 MOCK_GATEWAY_INLINE Failure error(const char* message) { return failure(500, "internal_error", message); }
@@ -28748,8 +28416,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::internal_error(Decision::Kind decision, 
   return true;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue.cpp ------------------------------------------------------------------------------------------
 
@@ -29148,8 +28815,7 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 
 // Scenarios of framing, breaks, pace and connections.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 using namespace std::chrono_literals;
@@ -29705,15 +29371,13 @@ MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
   add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
 
 // What a scenario's row can say; the usual answer, chunks and calls that scenarios are made of.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
   Reply reply = stream ? stream() : catalogue_parts::usual_stream();
@@ -29873,15 +29537,13 @@ MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<wire::ToolCall>& calls) 
 }
 
 }  // namespace catalogue_parts
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_failures.cpp ---------------------------------------------------------------------------------
 
 // Scenarios of errors and retries.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 using namespace std::chrono_literals;
@@ -30138,15 +29800,13 @@ MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
   add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_replies.cpp ----------------------------------------------------------------------------------
 
 // Scenarios of chunks and tool calls.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 /// What every chunk of "unknown-fields" has besides, and its body.
@@ -30536,8 +30196,7 @@ MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
   add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
 
@@ -32076,8 +31735,7 @@ MOCK_GATEWAY_INLINE LoadedScript Gateway::load_json(const Json& document) {
 
 // Keys and names of failures, faults, effects and faults of connections.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 // Failures.
@@ -32387,16 +32045,14 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
 // Which files of a folder are scripts (also `endpoint/script_watch.cpp`); largest file; no JSON, YAML, formats of
 // other tools.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_files {
 
 namespace fs = std::filesystem;
@@ -32536,15 +32192,13 @@ MOCK_GATEWAY_INLINE std::string foreign_format(const Json& document) {
 }
 
 }  // namespace script_files
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_gateway.cpp ------------------------------------------------------------------------------------
 
 // Keys of `gateway` and of `keys`.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE Options& options_of(void* target) { return *static_cast<Options*>(target); }
@@ -32804,15 +32458,13 @@ MOCK_GATEWAY_INLINE void read_gateway(ScriptReader& reader, const ScriptNode& no
   if (reader.noted() == noted) require_valid(Access::data(options));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_matchers.cpp -----------------------------------------------------------------------------------
 
 // Keys of `when`, `should` and of texts.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 using Matchers = std::vector<Matcher>;
@@ -33177,15 +32829,13 @@ MOCK_GATEWAY_INLINE TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, c
   return all;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_objects.cpp ------------------------------------------------------------------------------------
 
 // Keys of pace, `sse`, usage, logprobs, acceptance.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 inline constexpr ScriptRow pace_rows[] = {
@@ -33350,16 +33000,14 @@ MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, con
   return acceptance;
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_reader.cpp -------------------------------------------------------------------------------------
 
 // Tables of keys: unknown and missing ones, "did you mean", ranges, remarks (`x-…`), 20 problems; what a problem
 // shows of its line.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_reading {
 
 MOCK_GATEWAY_INLINE std::string kind_of(const Json& value) {
@@ -33735,15 +33383,13 @@ MOCK_GATEWAY_INLINE void ScriptReader::read_list(const ScriptNode& node, void (*
   for (std::size_t index = 0; index < node.value.size(); ++index) guarded(node.element(index), element, target);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_references.cpp ---------------------------------------------------------------------------------
 
 // Warnings of hidden stubs, of states that nothing leads to, of models, keys and operations that nobody has.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_references {
 
 using State = std::pair<std::string, std::string>;  // a state machine, and its state
@@ -34060,15 +33706,13 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> missing_keys(const ScriptPlan& pl
 }
 
 }  // namespace script_references
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_replies.cpp ------------------------------------------------------------------------------------
 
 // Keys of replies, tool calls, raw replies, chunks, holds; which exclude each other.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
@@ -34541,8 +34185,7 @@ MOCK_GATEWAY_INLINE ReplyStep read_reply(ScriptReader& reader, const ScriptNode&
   return share<const Reply>(std::move(reply));
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_schema.cpp -------------------------------------------------------------------------------------
 
@@ -34682,8 +34325,7 @@ MOCK_GATEWAY_INLINE Json script_schema() {
 
 // Keys of a document, of stubs, operations, failures, chaos and connections; all that scripts say (in the header).
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE ScriptPlan& plan_of(void* target) { return *static_cast<ScriptPlan*>(target); }
@@ -35213,15 +34855,13 @@ MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& n
                         {plan.states.begin() + static_cast<std::ptrdiff_t>(states), plan.states.end()}});
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // ---- document/script_values.cpp -------------------------------------------------------------------------------------
 
 // Forms of values: durations, distributions, ranges, chunking, headers, rate limits, operations, base64.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace script_types {
 
 MOCK_GATEWAY_INLINE ScriptType any() { return {"any JSON", "true"}; }
@@ -35608,8 +35248,7 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
   return script_values::list_of<Operation>(reader, node);
 }
 
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 #undef MOCK_GATEWAY_ABI
 #undef MOCK_GATEWAY_INLINE
@@ -35679,8 +35318,7 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 #endif
 #endif
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace {
 
 /// `kind` is WARN or FAIL_CHECK.
@@ -35743,8 +35381,7 @@ const bool catch2_notes = (want_notes(), true);
 #endif
 
 }  // namespace
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // Version 2 alone is a header with that guard. Version 3 has printers of its own.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
@@ -35971,8 +35608,7 @@ struct StringMaker<std::nullopt_t> {
 //
 // MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
 
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace {
 
 /// GoogleTest has no message that is no failure.
@@ -36018,8 +35654,7 @@ const bool gtest_notes = [] {
 }();
 
 }  // namespace
-}  // namespace detail
-}}  // namespace mock_gateway
+}}}  // namespace mock_gateway::detail
 
 // EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
 // true, since notes that were in a message count as printed.
@@ -36083,261 +35718,261 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    118    core/source_location.hpp
 //    137    core/duration.hpp
 //    149    core/shared.hpp
-//    196    core/forward.hpp
-//    262    gateway/gateway.hpp
-//    447    gateway/chat_script.hpp
-//    601    model/range.hpp
-//    636    script/matcher.hpp
-//    717    script/matchers.hpp
-//    845    model/reply.hpp
-//   1211    model/received_request.hpp
-//   1280    model/failure.hpp
-//   1389    core/wait.hpp
-//   1417    core/clock.hpp
-//   1527    model/fault.hpp
-//   1697    model/hold.hpp
-//   1741    model/pace.hpp
-//   1900    model/sse_dialect.hpp
-//   2017    model/writes.hpp
-//   2048    model/http_reply.hpp
-//   2118    model/connection_fault.hpp
-//   2213    evidence/journal.hpp
-//   2473    evidence/sent_answer.hpp
-//   2554    script/near_miss.hpp
-//   2600    evidence/verification.hpp
-//   2731    model/finding.hpp
-//   2773    evidence/review.hpp
-//   2893    model/operation.hpp
-//   2922    keys/api_key.hpp
-//   3002    keys/keys.hpp
-//   3058    model/profile.hpp
-//   3090    model/tokenizer.hpp
-//   3102    gateway/options.hpp
-//   3230    model/acceptance.hpp
-//   3456    model/chat_request.hpp
-//   3585    script/scope.hpp
-//   3631    script/failure_scope.hpp
-//   3669    script/chaos.hpp
-//   3769    gateway/sweep.hpp
-//   3911    gateway/catalogue.hpp
-//   4077    document/scenario_files.hpp
-//   4109    core/error.hpp
-//   4124    document/script_document.hpp
-//   4264    evidence/evidence_json.hpp
-//   4286    core/printed.hpp
-//   4320    core/reporter.hpp
-//   4406  Implementation
-//   4463    core/text.hpp
-//   4576    core/random.hpp
-//   4610    core/json_reader.hpp
-//   4669    core/json_pointer.hpp
-//   4688    core/calendar.hpp
-//   4725    core/access.hpp
-//   4786    core/timeline.hpp
-//   4948    core/process.hpp
-//   4975    core/warning.hpp
-//   4987    core/rows.hpp
-//   5015    model/profile_traits.hpp
-//   5124    model/checks.hpp
-//   5143    model/reply_data.hpp
-//   5213    model/request_error.hpp
-//   5229    model/fault_rows.hpp
-//   5360    model/chat_parser.hpp
-//   5381    model/dialect_rows.hpp
-//   5423    model/finding_kinds.hpp
-//   5490    model/reply_checks.hpp
-//   5527    model/chat_fields.hpp
-//   5578    model/chat_reader.hpp
-//   5676    keys/secrets.hpp
-//   5725    keys/key_store.hpp
-//   5879    answer/bodies.hpp
-//   5908    answer/events.hpp
-//   5958    answer/tokens.hpp
-//   6037    answer/completion.hpp
-//   6148    answer/completion_json.hpp
-//   6185    answer/completion_events.hpp
-//   6255    answer/words.hpp
-//   6272    answer/default_reply.hpp
-//   6290    answer/schema_pattern.hpp
-//   6389    answer/schema_instance.hpp
-//   6413    answer/occurrences.hpp
-//   6438    answer/schema_checker.hpp
-//   6535    script/matcher_node.hpp
-//   6624    script/script.hpp
-//   6901    script/chaos_plan.hpp
-//   6949    script/chaos_rules.hpp
-//   7033    script/connection_faults.hpp
-//   7091    script/forced_failures.hpp
-//   7140    script/field_matchers.hpp
-//   7243    script/hiding.hpp
-//   7286    script/excerpts.hpp
-//   7314    script/json_comparison.hpp
-//   7343    script/matcher_leaf.hpp
-//   7376    delivery/gzip.hpp
-//   7404    delivery/framing.hpp
-//   7455    delivery/outlet.hpp
-//   7515    delivery/pace_schedule.hpp
-//   7559    delivery/kept_answer.hpp
-//   7657    delivery/progress.hpp
-//   7757    delivery/delivery.hpp
-//   7938    delivery/waits.hpp
-//   8035    evidence/kept_problems.hpp
-//   8107    evidence/record.hpp
-//   8370    evidence/gateway_parts.hpp
-//   8391    evidence/review_parts.hpp
-//   8445    evidence/diagnosis.hpp
-//   8517    evidence/gateway_problems.hpp
-//   8622    evidence/redaction.hpp
-//   8643    http/sockets.hpp
-//   8761    http/connection.hpp
-//   8996    http/request_reader.hpp
-//   9053    http/server.hpp
-//   9117    http/turned_away.hpp
-//   9173    http/workers.hpp
-//   9238    http/acceptor.hpp
-//   9288    http/compatibility.hpp
-//   9300    http/response.hpp
-//   9318    serve/asked_requests.hpp
-//   9400    serve/operations.hpp
-//   9469    serve/gateway_state.hpp
-//   9530    serve/served_request.hpp
-//   9671    serve/runner.hpp
-//   9719    serve/connection_loop.hpp
-//   9747    serve/request_checks.hpp
-//   9772    serve/tester_code.hpp
-//   9831    serve/explanation.hpp
-//   9856    gateway/catalogue_entries.hpp
-//  10083    gateway/option_values.hpp
-//  10140    gateway/sweep_run.hpp
-//  10167    document/script_reader.hpp
-//  10378    document/script_files.hpp
-//  10399    document/script_references.hpp
-//  10437    document/script_sections.hpp
-//  10569    document/script_values.hpp
-//  10703    document/loaded_document.hpp
-//  10738    core/calendar.cpp
-//  10850    core/clock.cpp
-//  11433    core/json_pointer.cpp
-//  11492    core/json_reader.cpp
-//  11817    core/process.cpp
-//  11843    core/random.cpp
-//  11900    core/reporter.cpp
-//  11985    core/source_location.cpp
-//  12001    core/text.cpp
-//  12353    core/wait.cpp
-//  12365    core/warning.cpp
-//  12381    model/acceptance.cpp
-//  12434    model/chat_fields.cpp
-//  12578    model/chat_messages.cpp
-//  12783    model/chat_reader.cpp
-//  13175    model/chat_request.cpp
-//  13260    model/checks.cpp
-//  13300    model/connection_fault.cpp
-//  13388    model/failure.cpp
-//  13558    model/fault.cpp
-//  13793    model/finding.cpp
-//  13820    model/hold.cpp
-//  13842    model/http_reply.cpp
-//  13891    model/pace.cpp
-//  14087    model/profile.cpp
-//  14262    model/range.cpp
-//  14292    model/received_request.cpp
-//  14359    model/reply.cpp
-//  14822    model/reply_checks.cpp
-//  15016    model/sse_dialect.cpp
-//  15150    keys/api_key.cpp
-//  15183    keys/key_store.cpp
-//  15609    keys/keys.cpp
-//  15657    keys/secrets.cpp
-//  15864    answer/bodies.cpp
-//  15973    answer/completion.cpp
-//  16211    answer/completion_events.cpp
-//  16424    answer/completion_json.cpp
-//  16644    answer/default_reply.cpp
-//  16823    answer/events.cpp
-//  16844    answer/occurrences.cpp
-//  16868    answer/schema_checker.cpp
-//  17342    answer/schema_instance.cpp
-//  17724    answer/schema_pattern.cpp
-//  18144    answer/tokens.cpp
-//  18375    answer/words.cpp
-//  18438    script/chaos.cpp
-//  18576    script/chaos_rules.cpp
-//  18687    script/connection_faults.cpp
-//  18798    script/excerpts.cpp
-//  18863    script/field_matchers.cpp
-//  19267    script/forced_failures.cpp
-//  19367    script/hiding.cpp
-//  19426    script/json_comparison.cpp
-//  19514    script/matcher.cpp
-//  19749    script/matchers.cpp
-//  20099    script/scope.cpp
-//  20161    script/script.cpp
-//  20598    script/text_matchers.cpp
-//  20719    delivery/delivery.cpp
-//  21311    delivery/framing.cpp
-//  21418    delivery/gzip.cpp
-//  21487    delivery/kept_answer.cpp
-//  21580    delivery/pace_schedule.cpp
-//  21651    delivery/progress.cpp
-//  21716    evidence/diagnosis.cpp
-//  21930    evidence/evidence_json.cpp
-//  22251    evidence/exchange.cpp
-//  22551    evidence/gateway_problems.cpp
-//  23004    evidence/journal.cpp
-//  23144    evidence/kept_problems.cpp
-//  23257    evidence/notes.cpp
-//  23360    evidence/record.cpp
-//  23819    evidence/redaction.cpp
-//  23927    evidence/retries.cpp
-//  24319    evidence/review.cpp
-//  24691    evidence/sent_answer.cpp
-//  24809    evidence/verification.cpp
-//  24925    http/acceptor.cpp
-//  25036    http/compatibility.cpp
-//  25148    http/connection.cpp
-//  25651    http/request_reader.cpp
-//  26026    http/response.cpp
-//  26109    http/server.cpp
-//  26444    http/sockets.cpp
-//  26956    http/turned_away.cpp
-//  27048    http/workers.cpp
-//  27186    serve/asked_requests.cpp
-//  27261    serve/chat_judge.cpp
-//  27532    serve/connection_loop.cpp
-//  27627    serve/delivery_report.cpp
-//  27720    serve/explanation.cpp
-//  27788    serve/gateway_state.cpp
-//  27828    serve/judge.cpp
-//  28029    serve/operations.cpp
-//  28228    serve/profile_headers.cpp
-//  28272    serve/reply_answer.cpp
-//  28414    serve/request_checks.cpp
-//  28471    serve/runner.cpp
-//  28681    serve/served_request.cpp
-//  28754    gateway/catalogue.cpp
-//  29147    gateway/catalogue_delivery.cpp
-//  29711    gateway/catalogue_entries.cpp
-//  29879    gateway/catalogue_failures.cpp
-//  30144    gateway/catalogue_replies.cpp
-//  30542    gateway/chat_script.cpp
-//  30691    gateway/gateway.cpp
-//  30972    gateway/options.cpp
-//  31102    gateway/sweep.cpp
-//  31528    document/scenario_files.cpp
-//  31673    document/script_document.cpp
-//  32075    document/script_faults.cpp
-//  32393    document/script_files.cpp
-//  32542    document/script_gateway.cpp
-//  32810    document/script_matchers.cpp
-//  33183    document/script_objects.cpp
-//  33356    document/script_reader.cpp
-//  33741    document/script_references.cpp
-//  34066    document/script_replies.cpp
-//  34547    document/script_schema.cpp
-//  34681    document/script_sections.cpp
-//  35219    document/script_values.cpp
-//  35619  Adapters
-//  35636    adapters/catch2.hpp
-//  35796    adapters/doctest.hpp
-//  35961    adapters/gtest.hpp
+//    194    core/forward.hpp
+//    260    gateway/gateway.hpp
+//    445    gateway/chat_script.hpp
+//    599    model/range.hpp
+//    634    script/matcher.hpp
+//    715    script/matchers.hpp
+//    843    model/reply.hpp
+//   1209    model/received_request.hpp
+//   1278    model/failure.hpp
+//   1387    core/wait.hpp
+//   1415    core/clock.hpp
+//   1525    model/fault.hpp
+//   1695    model/hold.hpp
+//   1739    model/pace.hpp
+//   1898    model/sse_dialect.hpp
+//   2015    model/writes.hpp
+//   2046    model/http_reply.hpp
+//   2116    model/connection_fault.hpp
+//   2211    evidence/journal.hpp
+//   2471    evidence/sent_answer.hpp
+//   2552    script/near_miss.hpp
+//   2598    evidence/verification.hpp
+//   2729    model/finding.hpp
+//   2771    evidence/review.hpp
+//   2891    model/operation.hpp
+//   2920    keys/api_key.hpp
+//   3000    keys/keys.hpp
+//   3056    model/profile.hpp
+//   3088    model/tokenizer.hpp
+//   3100    gateway/options.hpp
+//   3228    model/acceptance.hpp
+//   3454    model/chat_request.hpp
+//   3583    script/scope.hpp
+//   3629    script/failure_scope.hpp
+//   3667    script/chaos.hpp
+//   3767    gateway/sweep.hpp
+//   3909    gateway/catalogue.hpp
+//   4075    document/scenario_files.hpp
+//   4107    core/error.hpp
+//   4122    document/script_document.hpp
+//   4262    evidence/evidence_json.hpp
+//   4284    core/printed.hpp
+//   4315    core/reporter.hpp
+//   4399  Implementation
+//   4456    core/text.hpp
+//   4567    core/random.hpp
+//   4599    core/json_reader.hpp
+//   4656    core/json_pointer.hpp
+//   4673    core/calendar.hpp
+//   4708    core/access.hpp
+//   4766    core/timeline.hpp
+//   4928    core/process.hpp
+//   4953    core/warning.hpp
+//   4963    core/rows.hpp
+//   4989    model/profile_traits.hpp
+//   5096    model/checks.hpp
+//   5113    model/reply_data.hpp
+//   5180    model/request_error.hpp
+//   5193    model/fault_rows.hpp
+//   5322    model/chat_parser.hpp
+//   5340    model/dialect_rows.hpp
+//   5380    model/finding_kinds.hpp
+//   5445    model/reply_checks.hpp
+//   5480    model/chat_fields.hpp
+//   5529    model/chat_reader.hpp
+//   5625    keys/secrets.hpp
+//   5672    keys/key_store.hpp
+//   5823    answer/bodies.hpp
+//   5852    answer/events.hpp
+//   5900    answer/tokens.hpp
+//   5975    answer/completion.hpp
+//   6084    answer/completion_json.hpp
+//   6119    answer/completion_events.hpp
+//   6187    answer/words.hpp
+//   6202    answer/default_reply.hpp
+//   6218    answer/schema_pattern.hpp
+//   6315    answer/schema_instance.hpp
+//   6337    answer/occurrences.hpp
+//   6360    answer/schema_checker.hpp
+//   6455    script/matcher_node.hpp
+//   6541    script/script.hpp
+//   6814    script/chaos_plan.hpp
+//   6859    script/chaos_rules.hpp
+//   6941    script/connection_faults.hpp
+//   6997    script/forced_failures.hpp
+//   7042    script/field_matchers.hpp
+//   7143    script/hiding.hpp
+//   7184    script/excerpts.hpp
+//   7210    script/json_comparison.hpp
+//   7237    script/matcher_leaf.hpp
+//   7268    delivery/gzip.hpp
+//   7294    delivery/framing.hpp
+//   7343    delivery/outlet.hpp
+//   7401    delivery/pace_schedule.hpp
+//   7443    delivery/kept_answer.hpp
+//   7539    delivery/progress.hpp
+//   7637    delivery/delivery.hpp
+//   7816    delivery/waits.hpp
+//   7911    evidence/kept_problems.hpp
+//   7981    evidence/record.hpp
+//   8241    evidence/gateway_parts.hpp
+//   8260    evidence/review_parts.hpp
+//   8312    evidence/diagnosis.hpp
+//   8382    evidence/gateway_problems.hpp
+//   8484    evidence/redaction.hpp
+//   8503    http/sockets.hpp
+//   8619    http/connection.hpp
+//   8852    http/request_reader.hpp
+//   8907    http/server.hpp
+//   8969    http/turned_away.hpp
+//   9023    http/workers.hpp
+//   9086    http/acceptor.hpp
+//   9134    http/compatibility.hpp
+//   9144    http/response.hpp
+//   9160    serve/asked_requests.hpp
+//   9240    serve/operations.hpp
+//   9307    serve/gateway_state.hpp
+//   9366    serve/served_request.hpp
+//   9505    serve/runner.hpp
+//   9551    serve/connection_loop.hpp
+//   9577    serve/request_checks.hpp
+//   9600    serve/tester_code.hpp
+//   9657    serve/explanation.hpp
+//   9680    gateway/catalogue_entries.hpp
+//   9905    gateway/option_values.hpp
+//   9959    gateway/sweep_run.hpp
+//   9983    document/script_reader.hpp
+//  10192    document/script_files.hpp
+//  10211    document/script_references.hpp
+//  10247    document/script_sections.hpp
+//  10377    document/script_values.hpp
+//  10509    document/loaded_document.hpp
+//  10542    core/calendar.cpp
+//  10652    core/clock.cpp
+//  11235    core/json_pointer.cpp
+//  11292    core/json_reader.cpp
+//  11615    core/process.cpp
+//  11639    core/random.cpp
+//  11694    core/reporter.cpp
+//  11777    core/source_location.cpp
+//  11793    core/text.cpp
+//  12143    core/wait.cpp
+//  12155    core/warning.cpp
+//  12169    model/acceptance.cpp
+//  12222    model/chat_fields.cpp
+//  12364    model/chat_messages.cpp
+//  12567    model/chat_reader.cpp
+//  12957    model/chat_request.cpp
+//  13042    model/checks.cpp
+//  13080    model/connection_fault.cpp
+//  13168    model/failure.cpp
+//  13338    model/fault.cpp
+//  13573    model/finding.cpp
+//  13600    model/hold.cpp
+//  13622    model/http_reply.cpp
+//  13671    model/pace.cpp
+//  13867    model/profile.cpp
+//  14042    model/range.cpp
+//  14072    model/received_request.cpp
+//  14139    model/reply.cpp
+//  14602    model/reply_checks.cpp
+//  14794    model/sse_dialect.cpp
+//  14928    keys/api_key.cpp
+//  14961    keys/key_store.cpp
+//  15384    keys/keys.cpp
+//  15432    keys/secrets.cpp
+//  15637    answer/bodies.cpp
+//  15744    answer/completion.cpp
+//  15980    answer/completion_events.cpp
+//  16191    answer/completion_json.cpp
+//  16409    answer/default_reply.cpp
+//  16586    answer/events.cpp
+//  16605    answer/occurrences.cpp
+//  16627    answer/schema_checker.cpp
+//  17099    answer/schema_instance.cpp
+//  17479    answer/schema_pattern.cpp
+//  17897    answer/tokens.cpp
+//  18126    answer/words.cpp
+//  18187    script/chaos.cpp
+//  18325    script/chaos_rules.cpp
+//  18434    script/connection_faults.cpp
+//  18543    script/excerpts.cpp
+//  18606    script/field_matchers.cpp
+//  19010    script/forced_failures.cpp
+//  19110    script/hiding.cpp
+//  19167    script/json_comparison.cpp
+//  19253    script/matcher.cpp
+//  19488    script/matchers.cpp
+//  19838    script/scope.cpp
+//  19900    script/script.cpp
+//  20335    script/text_matchers.cpp
+//  20456    delivery/delivery.cpp
+//  21046    delivery/framing.cpp
+//  21151    delivery/gzip.cpp
+//  21218    delivery/kept_answer.cpp
+//  21309    delivery/pace_schedule.cpp
+//  21378    delivery/progress.cpp
+//  21441    evidence/diagnosis.cpp
+//  21653    evidence/evidence_json.cpp
+//  21974    evidence/exchange.cpp
+//  22274    evidence/gateway_problems.cpp
+//  22725    evidence/journal.cpp
+//  22865    evidence/kept_problems.cpp
+//  22976    evidence/notes.cpp
+//  23077    evidence/record.cpp
+//  23534    evidence/redaction.cpp
+//  23640    evidence/retries.cpp
+//  24030    evidence/review.cpp
+//  24402    evidence/sent_answer.cpp
+//  24520    evidence/verification.cpp
+//  24636    http/acceptor.cpp
+//  24745    http/compatibility.cpp
+//  24855    http/connection.cpp
+//  25356    http/request_reader.cpp
+//  25729    http/response.cpp
+//  25810    http/server.cpp
+//  26143    http/sockets.cpp
+//  26653    http/turned_away.cpp
+//  26743    http/workers.cpp
+//  26879    serve/asked_requests.cpp
+//  26952    serve/chat_judge.cpp
+//  27221    serve/connection_loop.cpp
+//  27314    serve/delivery_report.cpp
+//  27405    serve/explanation.cpp
+//  27471    serve/gateway_state.cpp
+//  27509    serve/judge.cpp
+//  27708    serve/operations.cpp
+//  27905    serve/profile_headers.cpp
+//  27947    serve/reply_answer.cpp
+//  28087    serve/request_checks.cpp
+//  28142    serve/runner.cpp
+//  28350    serve/served_request.cpp
+//  28421    gateway/catalogue.cpp
+//  28814    gateway/catalogue_delivery.cpp
+//  29376    gateway/catalogue_entries.cpp
+//  29542    gateway/catalogue_failures.cpp
+//  29805    gateway/catalogue_replies.cpp
+//  30201    gateway/chat_script.cpp
+//  30350    gateway/gateway.cpp
+//  30631    gateway/options.cpp
+//  30761    gateway/sweep.cpp
+//  31187    document/scenario_files.cpp
+//  31332    document/script_document.cpp
+//  31734    document/script_faults.cpp
+//  32050    document/script_files.cpp
+//  32197    document/script_gateway.cpp
+//  32463    document/script_matchers.cpp
+//  32834    document/script_objects.cpp
+//  33005    document/script_reader.cpp
+//  33388    document/script_references.cpp
+//  33711    document/script_replies.cpp
+//  34190    document/script_schema.cpp
+//  34324    document/script_sections.cpp
+//  34860    document/script_values.cpp
+//  35258  Adapters
+//  35275    adapters/catch2.hpp
+//  35433    adapters/doctest.hpp
+//  35598    adapters/gtest.hpp

@@ -6,10 +6,8 @@
 
 #include "mock_gateway.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct GatewayState;
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

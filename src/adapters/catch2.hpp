@@ -54,8 +54,7 @@
 #endif
 #endif
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace {
 
 /// `kind` is WARN or FAIL_CHECK.
@@ -118,8 +117,7 @@ const bool catch2_notes = (want_notes(), true);
 #endif
 
 }  // namespace
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail
 
 // Version 2 alone is a header with that guard. Version 3 has printers of its own.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \

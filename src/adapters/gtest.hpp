@@ -22,8 +22,7 @@
 #include "../core/reporter.hpp"
 #include "../gateway/gateway.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace {
 
 /// GoogleTest has no message that is no failure.
@@ -69,8 +68,7 @@ const bool gtest_notes = [] {
 }();
 
 }  // namespace
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail
 
 // EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
 // true, since notes that were in a message count as printed.

@@ -7,8 +7,7 @@
 #include "../core/text.hpp"
 #include "../model/profile_traits.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace bodies {
 
 /// `"name":"value"`.
@@ -109,5 +108,4 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
   return out += "]}";
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

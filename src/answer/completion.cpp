@@ -9,8 +9,7 @@
 #include "../model/reply_data.hpp"
 #include "completion_json.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace completions {
 
 /// What a request allows one of its choices.
@@ -240,5 +239,4 @@ void Completion::merge_extra(std::string& json, const char* message) const {
   json = value.dump();
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../model/reply_data.hpp"
 #include "tokens.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What an answer takes from the gateway rather than from the request or the reply.
 struct AnswerContext {
@@ -119,5 +118,4 @@ class Completion {
   bool finish_in_last_chunk_ = false;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

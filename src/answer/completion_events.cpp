@@ -7,8 +7,7 @@
 #include "../core/text.hpp"
 #include "completion_json.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace completions {
 
 /// The first delta of a choice.
@@ -213,5 +212,4 @@ void CompletionEvents::end_with_finish_reason(std::size_t index, bool last, Stre
   }
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

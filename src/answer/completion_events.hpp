@@ -9,8 +9,7 @@
 #include "completion.hpp"
 #include "events.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
 /// choice has any left; then the finish chunks in order; then the usage chunk, where there is one. Tool calls of a
@@ -74,5 +73,4 @@ class CompletionEvents final : public EventSource {
   std::string_view text_close_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../core/text.hpp"
 #include "words.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace completions {
 
 void append_name(std::string& out, std::string_view name) {
@@ -225,5 +224,4 @@ Json read_own(const std::string& json) {
 }
 
 }  // namespace completions
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 
 // How a completion is written down, whole or in chunks.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace completions {
 
 /// `,"name":`, or without the comma at the start of an object.
@@ -39,5 +38,4 @@ bool has_logprobs_key(const Completion& completion);
 Json read_own(const std::string& json);
 
 }  // namespace completions
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

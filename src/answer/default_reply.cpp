@@ -20,8 +20,7 @@
 #include "schema_instance.hpp"
 #include "words.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace default_replies {
 
 /// The instances of a request's schemas, which share a bounded amount of work.
@@ -191,5 +190,4 @@ std::uint64_t content_fingerprint(const ChatRequest& request) {
   return hash;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

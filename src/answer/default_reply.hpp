@@ -6,8 +6,7 @@
 #include "../model/chat_request.hpp"
 #include "../model/reply.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
 /// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
@@ -19,5 +18,4 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::a
 /// of arrival. `stream` and `stream_options` do not count.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -2,8 +2,7 @@
 
 #include "events.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 bool ChunkEvents::next(StreamEvent& event) {
   if (sent_ == chunks_.size()) return false;
@@ -16,5 +15,4 @@ bool ChunkEvents::next(StreamEvent& event) {
   return true;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 #include "../core/duration.hpp"
 #include "../model/reply.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
@@ -54,5 +53,4 @@ class ChunkEvents final : public EventSource {
   std::size_t sent_ = 0;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

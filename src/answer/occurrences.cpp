@@ -2,8 +2,7 @@
 
 #include "occurrences.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::uint64_t Occurrences::next(std::uint64_t fingerprint) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -19,5 +18,4 @@ void Occurrences::reset() {
   shared_.fill(0);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 
 #include "../core/version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Counts how often each request came, so that what is generated for it follows from what it is, never from what
 /// came before it. Exact for the first 65,536 different requests; later ones share counters, so that memory is
@@ -28,5 +27,4 @@ class Occurrences {
   std::array<std::uint64_t, 1024> shared_{};
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

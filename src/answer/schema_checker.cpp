@@ -19,8 +19,7 @@
 #include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
@@ -485,5 +484,4 @@ Parts Checker::property(const Parts& schemas, const std::string& name) {
 }
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

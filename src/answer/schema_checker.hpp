@@ -14,8 +14,7 @@
 
 // JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
@@ -104,5 +103,4 @@ class Checker {
 };
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

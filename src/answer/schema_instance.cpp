@@ -18,8 +18,7 @@
 #include "schema_checker.hpp"
 #include "words.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
@@ -392,5 +391,4 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget) {
 }
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

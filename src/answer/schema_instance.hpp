@@ -12,8 +12,7 @@
 // docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
 // keywords constrain nothing. What would constrain and is not understood is refused, with its place.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 // Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
@@ -26,5 +25,4 @@ inline constexpr std::size_t large_work_limit = 1000000;
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

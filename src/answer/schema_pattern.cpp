@@ -12,8 +12,7 @@
 
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 namespace patterns {
@@ -425,5 +424,4 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 }
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -12,8 +12,7 @@
 // Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
 // a client or a test writes costs a fraction of a second at most, and never the stack.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
@@ -103,5 +102,4 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
                                    Random& random, Budget& budget);
 
 }  // namespace schema
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace tokens {
 
 bool is_space(char character) { return character == ' ' || (character >= '\t' && character <= '\r'); }
@@ -231,5 +230,4 @@ std::size_t Tokens::count_prompt(const ChatRequest& request) const {
   return total;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

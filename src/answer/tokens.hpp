@@ -13,9 +13,7 @@
 #include "../model/tokenizer.hpp"
 #include "events.hpp"
 
-namespace mock_gateway {
-
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A text and its tokens, which together are all of it; so are the deltas in which it is streamed.
 struct TokenizedText {
@@ -86,6 +84,4 @@ class Tokens {
   Tokenizer tokenizer_;  // empty: words
 };
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

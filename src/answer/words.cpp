@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace words {
 
 inline constexpr std::string_view vocabulary[] = {
@@ -62,5 +61,4 @@ std::string sentence_text(Random& random) {
 }
 
 }  // namespace words
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include "../core/random.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace words {
 
 /// One common English word in lower case ASCII letters.
@@ -16,5 +15,4 @@ std::string word(Random& random);
 std::string sentence_text(Random& random);
 
 }  // namespace words
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 
 #include "version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Gives what a public handle or value holds, which users do not see.
 struct Access {
@@ -60,6 +59,4 @@ T with(const T& value, Member Data::*member, To&& to) {
   return changed;
 }
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

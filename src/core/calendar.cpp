@@ -9,8 +9,7 @@
 
 #include "text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace calendar {
 
 inline constexpr std::array<std::string_view, 7> weekdays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -114,5 +113,4 @@ std::optional<TimePoint> parse_http_date(std::string_view text) {
 }
 
 }  // namespace calendar
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

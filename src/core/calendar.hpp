@@ -7,8 +7,7 @@
 
 #include "duration.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace calendar {
 
 /// A second of the proleptic Gregorian calendar, in UTC.
@@ -39,5 +38,4 @@ std::string http_date(TimePoint moment);
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace json_pointer {
 
 std::string token(std::string_view name) {
@@ -56,5 +55,4 @@ const Json* child(const Json& value, std::string_view name) {
 }
 
 }  // namespace json_pointer
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 
 // JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
@@ -20,5 +19,4 @@ std::optional<std::string> name_of(std::string_view token);
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -15,8 +15,7 @@
 
 #include "json_pointer.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace json_reading {
 
 bool is_digit(char character) { return character >= '0' && character <= '9'; }
@@ -332,5 +331,4 @@ Json read_json_if_valid(std::string_view text) {
   }
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 
 // Reads JSON text (RFC 8259) into nlohmann's values. Writing is nlohmann's dump().
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
 /// reason quotes at most one character of the text, so that no secret in it gets into a log.
@@ -63,5 +62,4 @@ Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadO
 /// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 
 #include "duration.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
 /// least.
@@ -34,6 +33,4 @@ std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any
   return printed(std::chrono::time_point_cast<Duration>(moment));
 }
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

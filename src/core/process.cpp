@@ -6,8 +6,7 @@
 
 #include <mutex>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace process {
 
 inline std::mutex sigpipe_mutex;
@@ -25,5 +24,4 @@ KeptSigpipe::~KeptSigpipe() {
 }
 
 }  // namespace process
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include "version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 /// What concerns the whole process.
 namespace process {
 
@@ -26,5 +25,4 @@ class KeptSigpipe {
 };
 
 }  // namespace process
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis) {
   std::uint64_t hash = basis;
@@ -54,5 +53,4 @@ std::string Random::alphanumeric(std::size_t length) {
   return text;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

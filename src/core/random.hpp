@@ -7,8 +7,7 @@
 
 #include "version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
@@ -36,5 +35,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace reporters {
 
 std::atomic<Reporter>& current() {
@@ -85,5 +84,4 @@ void pass_over_notes() {
   for (NoteSource* const source : book.sources) source->pass_over_notes();
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

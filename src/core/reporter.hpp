@@ -5,8 +5,7 @@
 
 #include "source_location.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What a gateway found wrong when it was destroyed, and nobody had asked it before.
 struct Report {
@@ -82,5 +81,4 @@ std::vector<TestNotes> take_notes();
 /// At the beginning of a test, and at the end of one that has passed.
 void pass_over_notes();
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

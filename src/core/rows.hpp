@@ -4,8 +4,7 @@
 
 #include <cstddef>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The rows of a constexpr array, for files that do not see the array.
 template <class Row>
@@ -25,5 +24,4 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
   return size == count;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 
 #include "json.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace text {
 
 char lower_letter(char letter) {
@@ -355,5 +354,4 @@ std::string seconds(std::chrono::nanoseconds duration) {
 }
 
 }  // namespace text
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 
 #include "version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace text {
 
 /// Decodes the character that starts at byte `offset`. Returns its length in bytes and sets `code_point`; returns 0
@@ -117,5 +116,4 @@ std::string base64(std::string_view bytes);
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

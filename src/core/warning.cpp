@@ -4,8 +4,7 @@
 
 #include <iostream>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 void warn(std::initializer_list<std::string_view> parts) {
   std::cerr << "mock_gateway: ";
@@ -13,5 +12,4 @@ void warn(std::initializer_list<std::string_view> parts) {
   std::cerr << '\n';
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,12 +5,10 @@
 
 #include "version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
 /// can say that there is none.
 void warn(std::initializer_list<std::string_view> parts);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

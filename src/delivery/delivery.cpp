@@ -15,8 +15,7 @@
 #include "../model/reply_data.hpp"
 #include "waits.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace delivery {
 
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
@@ -599,5 +598,4 @@ void Delivery::plan_pings() {
 
 bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -21,8 +21,7 @@
 #include "pace_schedule.hpp"
 #include "progress.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
@@ -197,5 +196,4 @@ class Delivery {
   std::function<void()> before_last_bytes_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

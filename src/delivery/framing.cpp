@@ -5,8 +5,7 @@
 #include <charconv>
 #include <chrono>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     : dialect_(dialect),
@@ -105,5 +104,4 @@ void EventFraming::begin_chunk(std::size_t size) {
   buffer_.append(digits, std::to_chars(digits, digits + sizeof digits, size, 16).ptr).append("\r\n");
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

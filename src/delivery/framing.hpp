@@ -8,8 +8,7 @@
 #include "../model/sse_dialect.hpp"
 #include "gzip.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
 /// (RFC 9112, 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
@@ -54,5 +53,4 @@ class EventFraming {
   std::string buffer_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace gzip {
 
 inline constexpr std::size_t largest_block = 65535;
@@ -67,5 +66,4 @@ void GzipStream::end(std::string& out) {
   gzip::append_number(out, size_, 4);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 
 #include "../core/version.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
 /// can be decompressed when it has arrived.
@@ -30,5 +29,4 @@ class GzipStream {
   std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

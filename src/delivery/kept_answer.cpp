@@ -4,8 +4,7 @@
 
 #include <algorithm>  // min
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 bool KeptAnswer::may_hold(std::size_t size) {
   const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
@@ -90,5 +89,4 @@ std::size_t KeptAnswer::weight() const {
   return sizeof(KeptAnswer) + interim_.capacity() + bytes_.capacity() + pieces_.capacity() * sizeof(Piece);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 
 #include "../core/duration.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// An answer as it leaves, kept for later: the bytes that the connection took, without HTTP's chunks and gzip, and when
 /// it took them. Written by the connection's thread, read by any.
@@ -102,5 +101,4 @@ class KeptAnswer {
   bool is_cut_ = false;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

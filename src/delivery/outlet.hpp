@@ -10,8 +10,7 @@
 #include "../core/clock.hpp"
 #include "../core/timeline.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What an answer is delivered to: the connection, as delivery sees it.
 class Outlet {
@@ -63,5 +62,4 @@ class Outlet {
   virtual void guard_expired() = 0;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace pace_schedule {
 
 /// A hundred years: to a test for ever, and a deadline that a clock can still count to.
@@ -69,5 +68,4 @@ void PaceSchedule::foresee(EventSource& source) {
   foreseen_ = drawn_ > 0;  // else last() gives the time of the first
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 #include "../core/random.hpp"
 #include "../model/pace.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// When the tokens of one answer leave, drawn in their order.
 class PaceSchedule {
@@ -48,5 +47,4 @@ class PaceSchedule {
   bool foreseen_ = false;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace progress {
 
 /// What an exchange does, has done, and what its client had not.
@@ -62,5 +61,4 @@ std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
   return wait_;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

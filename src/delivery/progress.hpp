@@ -12,8 +12,7 @@
 #include "../core/duration.hpp"
 #include "kept_answer.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
 struct DeliveryTrace {
@@ -107,5 +106,4 @@ struct DeliveryProgress {
   std::optional<ScriptedWait> wait_;  // guarded by the mutex
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 
 // What a delivery waits for besides the clock and gates.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace delivery {
 
 /// Tells the progress of a wait as long as it lasts.
@@ -101,5 +100,4 @@ class BetweenWrites final : public Pending {
 };
 
 }  // namespace delivery
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -14,8 +14,7 @@
 #include "../model/operation.hpp"
 #include "../script/script.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct ScriptPlan;
 
@@ -42,5 +41,4 @@ struct LoadedDocument {
   void forget(const std::vector<std::string>& cleared);
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 // Failures.
@@ -320,5 +319,4 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

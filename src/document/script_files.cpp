@@ -13,8 +13,7 @@
 #include "../core/json_pointer.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_files {
 
 namespace fs = std::filesystem;
@@ -154,5 +153,4 @@ std::string foreign_format(const Json& document) {
 }
 
 }  // namespace script_files
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

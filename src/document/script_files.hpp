@@ -6,8 +6,7 @@
 
 #include "script_reader.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_files {
 
 /// The files that paths stand for: of a folder, its `*.json` and `*.jsonc` and those of the folders in it, in the order
@@ -22,5 +21,4 @@ bool parse(ScriptSource& source, Json& document, std::vector<ScriptProblem>& pro
 std::string foreign_format(const Json& document);
 
 }  // namespace script_files
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

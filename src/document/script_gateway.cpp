@@ -14,8 +14,7 @@
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 Options& options_of(void* target) { return *static_cast<Options*>(target); }
@@ -275,5 +274,4 @@ void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options
   if (reader.noted() == noted) require_valid(Access::data(options));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

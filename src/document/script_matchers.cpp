@@ -7,8 +7,7 @@
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 using Matchers = std::vector<Matcher>;
@@ -373,5 +372,4 @@ TextMatcher read_as(As<TextMatcher>, ScriptReader& reader, const ScriptNode& nod
   return all;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,8 +5,7 @@
 #include "../model/dialect_rows.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 inline constexpr ScriptRow pace_rows[] = {
@@ -171,5 +170,4 @@ Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node)
   return acceptance;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

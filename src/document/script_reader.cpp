@@ -16,8 +16,7 @@
 #include "../core/text.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_reading {
 
 std::string kind_of(const Json& value) {
@@ -393,5 +392,4 @@ void ScriptReader::read_list(const ScriptNode& node, void (*element)(ScriptReade
   for (std::size_t index = 0; index < node.value.size(); ++index) guarded(node.element(index), element, target);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -19,8 +19,7 @@
 // Reads script documents by tables: a row per key, which names its type, says it in a line and applies its value. The
 // same rows make the JSON Schema and the tables of the documentation.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 class ScriptReader;
 
@@ -222,5 +221,4 @@ std::string plain_message(const std::exception& exception);
 
 }  // namespace script_reading
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

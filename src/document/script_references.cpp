@@ -16,8 +16,7 @@
 #include "../serve/operations.hpp"
 #include "script_sections.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_references {
 
 using State = std::pair<std::string, std::string>;  // a state machine, and its state
@@ -334,5 +333,4 @@ std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& 
 }
 
 }  // namespace script_references
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

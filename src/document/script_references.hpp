@@ -11,8 +11,7 @@
 // What script documents say of things that are elsewhere: stubs that hide others, states that something must lead to,
 // models, keys and operations that the gateway must have.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct GatewayState;
 struct ScriptPlan;
@@ -41,5 +40,4 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
 std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& keys, std::uint64_t owner);
 
 }  // namespace script_references
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -14,8 +14,7 @@
 #include "script_sections.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 Reply& reply_of(void* target) { return *static_cast<Reply*>(target); }
@@ -488,5 +487,4 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node) {
   return share<const Reply>(std::move(reply));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

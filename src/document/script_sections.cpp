@@ -17,8 +17,7 @@
 #include "../serve/operations.hpp"
 #include "script_values.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 ScriptPlan& plan_of(void* target) { return *static_cast<ScriptPlan*>(target); }
@@ -548,5 +547,4 @@ void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& pla
                         {plan.states.begin() + static_cast<std::ptrdiff_t>(states), plan.states.end()}});
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -24,8 +24,7 @@
 #include "script_reader.hpp"
 #include "script_references.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
 struct ScriptedStub {
@@ -151,5 +150,4 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 
 }  // namespace script_documents
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../keys/secrets.hpp"
 #include "../model/checks.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace script_types {
 
 ScriptType any() { return {"any JSON", "true"}; }
@@ -401,5 +400,4 @@ std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader,
   return script_values::list_of<Operation>(reader, node);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -24,8 +24,7 @@
 
 // How values of documents become those of C++.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace script_types {
 
@@ -151,5 +150,4 @@ struct SetBy<Setter> {
   }
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -16,8 +16,7 @@
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace diagnoses {
 
 /// Why the stub may not answer, as far as that does not depend on the request.
@@ -222,5 +221,4 @@ std::string brief(const ExchangeRecord& record) {
   }
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 #include "../script/script.hpp"
 #include "record.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 class ChaosRules;
 
@@ -78,5 +77,4 @@ class RecordedCall {
   std::shared_ptr<const ChatRequest> chat_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 #include "../script/script.hpp"
 #include "record.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
 /// by itself.
@@ -25,5 +24,4 @@ struct GatewayParts {
   std::shared_ptr<ChaosRules> chaos;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

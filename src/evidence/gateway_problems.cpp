@@ -16,8 +16,7 @@
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace gateway_problems {
 
 std::string expected_calls(const Range& range) {
@@ -461,5 +460,4 @@ std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const
   return notes;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -18,8 +18,7 @@
 #include "review.hpp"
 #include "verification.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
 class ReportedProblems {
@@ -117,6 +116,4 @@ std::string lines_of(const std::vector<std::string>& notes);
 /// What verify() prints, of many problems and notes the first; empty when there are none.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

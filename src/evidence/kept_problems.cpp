@@ -5,8 +5,7 @@
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace kept_problems {
 
 /// Tells header fields apart as scopes do: the name in any case, the value exactly.
@@ -111,5 +110,4 @@ std::vector<RecordedProblem> KeptProblems::clear() {
   return std::exchange(problems_, {});
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

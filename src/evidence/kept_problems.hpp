@@ -15,8 +15,7 @@
 #include "../script/script.hpp"
 #include "verification.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
 struct RecordedProblem {
@@ -82,5 +81,4 @@ class KeptProblems {
   std::size_t fields_ = 0;  // of all groups
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "diagnosis.hpp"
 #include "record.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace notes {
 
 /// How many exchanges, and how many connections, the notes tell of.
@@ -109,5 +108,4 @@ std::vector<std::string> notes_of_open(const JournalState& journal, const Reques
   return lines;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

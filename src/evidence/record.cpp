@@ -13,8 +13,7 @@
 #include "../model/failure.hpp"
 #include "diagnosis.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace journal {
 
 /// The memory of these besides their own size: of a short text there is none.
@@ -465,5 +464,4 @@ std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub
   return found == records_.rend() ? nullptr : *found;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -28,8 +28,7 @@
 #include "kept_problems.hpp"
 #include "verification.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 class KeyStore;
 
@@ -285,6 +284,4 @@ std::string text_of(const Outcome& outcome);
 
 }  // namespace journal
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../keys/secrets.hpp"
 #include "record.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace redaction {
 
 /// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
@@ -114,5 +113,4 @@ void redact(std::string& text, const KeyStore::Presented& presented, const KeySt
   keys.mask(text, foreign);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

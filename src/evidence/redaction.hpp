@@ -7,8 +7,7 @@
 #include "journal.hpp"
 #include "record.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
 /// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
@@ -23,5 +22,4 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 /// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -16,8 +16,7 @@
 #include "../model/finding_kinds.hpp"
 #include "../script/excerpts.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace retries {
 
 using RealTime = Seen::RealTime;
@@ -400,5 +399,4 @@ void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings
   for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

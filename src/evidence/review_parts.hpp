@@ -12,8 +12,7 @@
 #include "record.hpp"
 #include "review.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 class ChaosRules;
 class ReportedProblems;
@@ -59,5 +58,4 @@ struct Seen {
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

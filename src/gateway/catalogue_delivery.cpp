@@ -10,8 +10,7 @@
 #include "../model/connection_fault.hpp"
 #include "catalogue_entries.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace catalogue_parts {
 
 using namespace std::chrono_literals;
@@ -567,5 +566,4 @@ void add_connections(Scenarios& all) {
   add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -6,8 +6,7 @@
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 Reply ScenarioRow::stream_reply() const {
   Reply reply = stream ? stream() : catalogue_parts::usual_stream();
@@ -167,5 +166,4 @@ Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
 }
 
 }  // namespace catalogue_parts
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -16,8 +16,7 @@
 #include "catalogue.hpp"
 #include "gateway.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct ScenarioDescription;
 
@@ -238,5 +237,4 @@ void add_breaks(Scenarios& all);
 void add_pace(Scenarios& all);
 void add_connections(Scenarios& all);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

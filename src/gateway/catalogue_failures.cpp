@@ -6,8 +6,7 @@
 
 #include "catalogue_entries.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace catalogue_parts {
 
 using namespace std::chrono_literals;
@@ -264,5 +263,4 @@ void add_retries(Scenarios& all) {
   add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

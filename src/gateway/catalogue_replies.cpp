@@ -6,8 +6,7 @@
 
 #include "catalogue_entries.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace catalogue_parts {
 
 /// What every chunk of "unknown-fields" has besides, and its body.
@@ -397,5 +396,4 @@ void add_tool_calls(Scenarios& all) {
   add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

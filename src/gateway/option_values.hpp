@@ -18,8 +18,7 @@
 #include "../model/pace.hpp"
 #include "options.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct InitialKey {
   std::string description;
@@ -67,6 +66,4 @@ struct OptionValues {
 /// Throws GatewayError for a value that no gateway can have.
 void require_valid(const OptionValues& options);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../script/script.hpp"
 #include "sweep.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct SweepPlan {
   bool splits = false;
@@ -32,6 +31,4 @@ struct SweepPlan {
 Sweep make_sweep(std::shared_ptr<Script> script, std::shared_ptr<JournalState> journal, const Clock& clock,
                  const Reply& reply, std::function<void()> run, const SweepOptions& options, SourceLocation where);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 
 #include "../core/error.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 Acceptor::Acceptor(int listener, Calls calls, TurnedAway& turned_away)
     : listener_(listener), calls_(std::move(calls)), turned_away_(turned_away), wake_(sockets::open_wake()) {
@@ -113,5 +112,4 @@ bool Acceptor::accept_on_the_reserve() {
   return true;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "turned_away.hpp"
 #include "workers.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
 /// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
@@ -55,5 +54,4 @@ class Acceptor {
   StackedThread thread_;  // it answers requests that are turned away
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -15,8 +15,7 @@
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
 #endif
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace compatibility {
 
 /// "0.11.4" as 11004. Ends at what is no number, such as "-dev".
@@ -116,5 +115,4 @@ void require_one_httplib() {
 #endif
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

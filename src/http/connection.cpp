@@ -13,8 +13,7 @@
 #include "../evidence/record.hpp"
 #include "workers.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace connection {
 
@@ -508,5 +507,4 @@ std::string Connection::busy_with() const {
   return busy_with_;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -19,8 +19,7 @@
 #include "../evidence/record.hpp"
 #include "sockets.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Transport limits: always real time.
 struct ConnectionLimits {
@@ -249,5 +248,4 @@ class Connection final : public Outlet {
   std::string busy_with_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

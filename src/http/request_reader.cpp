@@ -13,8 +13,7 @@
 #include "../core/text.hpp"
 #include "../core/timeline.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace request_reader {
 
 // cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
@@ -380,5 +379,4 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits) {
   return body.size() >= body_end.size() && body.substr(body.size() - body_end.size()) == body_end;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -14,8 +14,7 @@
 #include "../model/received_request.hpp"
 #include "connection.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A request as read from a connection: whole, or with the reason why not.
 struct IncomingRequest {
@@ -66,5 +65,4 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
 /// told before anything is judged.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

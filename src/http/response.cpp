@@ -2,8 +2,7 @@
 
 #include "response.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::string_view reason_phrase(int status) {
   switch (status) {
@@ -78,5 +77,4 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
   return head;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

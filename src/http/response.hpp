@@ -7,8 +7,7 @@
 
 #include "../model/received_request.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
 std::string_view reason_phrase(int status);
@@ -20,5 +19,4 @@ enum class BodyFraming { content_length, chunked, until_close, none };
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -26,8 +26,7 @@
 #include "turned_away.hpp"
 #include "workers.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
 /// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
@@ -353,5 +352,4 @@ void Server::stop() { impl_->stop_all(); }
 
 bool Server::is_own_thread() const { return impl_->is_own_thread(); }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

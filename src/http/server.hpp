@@ -9,8 +9,7 @@
 #include "connection.hpp"
 #include "request_reader.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What becomes of the connections of a Server: decided by the layer above, in `src/serve/connection_loop.cpp`, on the
 /// server's threads.
@@ -68,5 +67,4 @@ class Server {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

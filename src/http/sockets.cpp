@@ -31,8 +31,7 @@
 #endif
 #endif
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace sockets {
 
 #ifdef MSG_NOSIGNAL
@@ -526,5 +525,4 @@ void close_wake(const WakePair& wake) {
 }
 
 }  // namespace sockets
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 
 #include "../core/clock.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 /// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
 namespace sockets {
 
@@ -120,5 +119,4 @@ void clear_wake(const WakePair& wake);
 void close_wake(const WakePair& wake);
 
 }  // namespace sockets
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

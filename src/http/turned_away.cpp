@@ -8,8 +8,7 @@
 
 #include "request_reader.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace turned_away {
 
@@ -92,5 +91,4 @@ Duration TurnedAway::due() const {
   return due;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

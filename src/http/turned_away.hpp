@@ -11,8 +11,7 @@
 
 #include "connection.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
 /// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
@@ -62,5 +61,4 @@ class TurnedAway {
   Duration patience_ = longest_patience;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

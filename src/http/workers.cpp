@@ -14,8 +14,7 @@
 #include <unistd.h>
 #endif
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace workers {
 
 void* run_job(void* job) noexcept {
@@ -140,5 +139,4 @@ void release_unused_stack() {
 #endif
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

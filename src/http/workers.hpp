@@ -11,8 +11,7 @@
 
 #include "../core/clock.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
 /// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
@@ -71,5 +70,4 @@ class Workers {
 /// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
 void release_unused_stack();
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

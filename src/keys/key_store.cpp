@@ -13,8 +13,7 @@
 #include "../core/text.hpp"
 #include "secrets.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace key_store {
 
@@ -430,6 +429,4 @@ KeyStore::Entry& KeyStore::living_entry(const std::string& id, std::string_view 
   throw GatewayError(name + " is deleted; a deleted key cannot be " + std::string(participle) + ", create a new one");
 }
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -18,9 +18,7 @@
 #include "api_key.hpp"
 #include "secrets.hpp"
 
-namespace mock_gateway {
-
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace key_store {
 
@@ -167,5 +165,4 @@ class KeyStore {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace secrets {
 
 // The shortest keys that providers and proxies issue have 25 characters. Words such as "sk-learn" and the class names
@@ -210,5 +209,4 @@ Masked Known::mask(std::string& text, const Known& others) const {
 }
 
 }  // namespace secrets
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace secrets {
 
 /// What stands in place of a secret that begins with `sk-` wherever something is recorded or printed; and of any other,
@@ -51,5 +50,4 @@ class Known {
 };
 
 }  // namespace secrets
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

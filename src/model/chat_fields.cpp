@@ -9,8 +9,7 @@
 #include "failure.hpp"
 #include "request_error.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_fields {
 
 std::string Path::to_string() const {
@@ -146,5 +145,4 @@ const Json& require_member(const Json::object_t& object, const Path& path, std::
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 // What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
 // came.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_fields {
 
 /// The place of a value in the body; spelled out only when an error names it.
@@ -54,5 +53,4 @@ const Json* member(const Json::object_t& object, std::string_view name);
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

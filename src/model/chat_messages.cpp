@@ -10,8 +10,7 @@
 #include "failure.hpp"
 #include "request_error.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_fields {
 
 void Reader::read_messages(const Json& value, const Path& path) {
@@ -208,5 +207,4 @@ void Reader::check_tool_messages() {
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

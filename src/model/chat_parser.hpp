@@ -9,8 +9,7 @@
 #include "chat_request.hpp"
 #include "profile.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct ChatLimits {
   /// Largest `n` accepted.
@@ -22,6 +21,4 @@ struct ChatLimits {
 /// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -12,8 +12,7 @@
 #include "failure.hpp"
 #include "request_error.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_fields {
 
 inline constexpr std::array<std::string_view, field_count> field_names = {"model",
@@ -396,5 +395,4 @@ void Reader::read_top_logprobs(const Json& value, const Path& path) {
 }
 
 }  // namespace chat_fields
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

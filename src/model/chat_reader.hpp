@@ -13,8 +13,7 @@
 #include "finding_kinds.hpp"
 #include "profile_traits.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_fields {
 
 /// The documented fields and the extensions, in the order in which they are checked.
@@ -106,5 +105,4 @@ class Reader {
 };
 
 }  // namespace chat_fields
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,8 +5,7 @@
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 void require_header_field(const std::string& name, const std::string& value) {
   if (!text::is_token(name)) {
@@ -38,5 +37,4 @@ void refuse_moved_from(const char* type) {
                      " was moved from, so that nothing is left in it; copy it where it is used a second time");
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

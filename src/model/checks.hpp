@@ -8,8 +8,7 @@
 
 // What the author of a test gives must be of use. What is not is a GatewayError.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Throws GatewayError for what RFC 9110, 5.5 forbids in a header field.
 void require_header_field(const std::string& name, const std::string& value);
@@ -20,5 +19,4 @@ std::size_t counted_from_one(std::size_t number, const char* function, const cha
 /// Throws GatewayError: a value of that type was moved from, and is used.
 [[noreturn]] void refuse_moved_from(const char* type);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

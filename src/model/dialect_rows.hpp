@@ -9,8 +9,7 @@
 #include "../core/rows.hpp"
 #include "sse_dialect.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The member of a dialect that a setting is, one of these.
 struct DialectMember {
@@ -43,5 +42,4 @@ struct DialectRow {
   static Rows<DialectRow> all();
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

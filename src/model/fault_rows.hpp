@@ -11,8 +11,7 @@
 #include "../core/rows.hpp"
 #include "fault.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What a trigger takes.
 enum class TriggerArgument {
@@ -134,5 +133,4 @@ std::string place_of(const Trigger& trigger);
 std::string what_happened(const Fault& fault);
 
 }  // namespace faults
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 
 #include "finding.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace finding_kinds {
 
 /// What findings of one code have in common. review.hpp says what each means.
@@ -70,5 +69,4 @@ inline constexpr std::array all = {request_refused,
                                    duplicate_key};
 
 }  // namespace finding_kinds
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 #include "acceptance.hpp"
 #include "profile.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The keys of an error body.
 enum class ErrorShape {
@@ -110,5 +109,4 @@ struct ProfileTraits {
 /// The row of a profile. Throws GatewayError when it has none.
 const ProfileTraits& traits_of(Profile profile);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 #include "../core/text.hpp"
 #include "fault_rows.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace reply_check {
 
 void require_completion(const ReplyData& data, const char* what) {
@@ -195,5 +194,4 @@ std::string why_never(const ReplyData& data, const Trigger& trigger, const Effec
   return why.empty() ? reply_check::why_effect_never_comes(data, trigger, effect) : why;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -9,8 +9,7 @@
 
 // What a reply can carry, and what can happen to it. What cannot is a GatewayError.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace reply_check {
 
 /// Throws GatewayError for a reply that is no completion; `what` is what it cannot carry.
@@ -39,5 +38,4 @@ bool says_something(const Json& event);
 /// Why the fault can never happen in such a reply; empty when it may.
 std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -17,8 +17,7 @@
 #include "sse_dialect.hpp"
 #include "writes.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct ScriptedToolCall {
   std::string name;
@@ -79,6 +78,4 @@ struct ReplyData {
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,14 +4,11 @@
 
 #include "failure.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What a request did wrong, as the wire says it. Thrown by parsing and answering, caught by the routes.
 struct RequestError {
   Failure failure;
 };
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "../model/checks.hpp"
 #include "chaos.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What a rule of chaos says. One of `failure`, `pace`, `interim` and `effect` is set; with the last, one of `trigger`
 /// and `drawn`.
@@ -50,6 +49,4 @@ std::string chaos_effect(const ChaosPlan& plan);
 /// How often: "probability 0.1, nth 3"; "every time".
 std::string chaos_frequency(const ChaosPlan& plan);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "chaos_plan.hpp"
 #include "matcher_node.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
   for (const Chaos& chaos : several) static_cast<void>(Access::data(chaos));  // refuses one that was moved from
@@ -114,5 +113,4 @@ std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Ru
   return hit;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

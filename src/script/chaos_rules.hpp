@@ -17,8 +17,7 @@
 #include "chaos_plan.hpp"
 #include "matcher.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The rules of one gateway, in the order written. Thread-safe; no lock is held while matchers run.
 class ChaosRules {
@@ -96,5 +95,4 @@ class ChaosRules {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

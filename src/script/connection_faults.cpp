@@ -6,8 +6,7 @@
 
 #include "../core/error.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::uint64_t ConnectionFaults::add(const ConnectionFault& fault, std::size_t times, SourceLocation where,
                                     std::uint64_t owner) {
@@ -110,5 +109,4 @@ std::vector<ConnectionFaults::Queued> ConnectionFaults::every() const {
   return every_;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../core/source_location.hpp"
 #include "../model/connection_fault.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The faults that wait for a connection, first queued, first struck: only the first can be taken, by the first
 /// connection that comes to its moment. Where it is not taken, the fault of every connection is. Thread-safe.
@@ -66,5 +65,4 @@ class ConnectionFaults {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

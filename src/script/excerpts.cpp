@@ -6,8 +6,7 @@
 
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace excerpts {
 
 /// Around a difference: what both texts share before it, and all that is shown of one of them.
@@ -64,5 +63,4 @@ std::string grouped(std::size_t number) {
 }
 
 }  // namespace excerpts
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -6,8 +6,7 @@
 
 #include "../core/json.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace excerpts {
 
 /// What reports show of a text or a JSON value, in bytes, before it is cut.
@@ -29,5 +28,4 @@ std::string json(const Json& value);
 std::string grouped(std::size_t number);
 
 }  // namespace excerpts
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 // A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the
 // row's kind. Its key in scripts comes from the row.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 struct MatcherNode;
 
@@ -108,5 +107,4 @@ RequestFields fields_of_requests();
 /// The row of a matcher.
 const RequestField& request_field(std::string_view matcher);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

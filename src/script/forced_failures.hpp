@@ -12,9 +12,7 @@
 #include "../model/failure.hpp"
 #include "failure_scope.hpp"
 
-namespace mock_gateway {
-
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Failures forced on requests, first queued, first served. Thread-safe.
 class ForcedFailures {
@@ -55,6 +53,4 @@ class ForcedFailures {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -4,8 +4,7 @@
 
 #include <algorithm>  // lower_bound, min, sort, unique
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace hiding {
 
 std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
@@ -56,5 +55,4 @@ void HidingStubs::put(const std::vector<Term>& terms, int priority) {
   if (hiders.empty() || hiders.back().priority < priority) hiders.push_back({added_, priority});
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 
 #include "script.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
 /// of its matchers is one of the later stub's, by its text. The sets of matchers are the paths of a tree, so that a
@@ -48,5 +47,4 @@ class HidingStubs {
   std::size_t added_ = 0;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 #include "../core/json_pointer.hpp"
 #include "excerpts.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace json_comparison {
 
 /// Whether a number that is no integer by type has this integer's value. Exact, also where a double has gaps.
@@ -92,5 +91,4 @@ std::string explain(const Difference& difference) {
 std::string place(const std::string& pointer) { return pointer.empty() ? "the root" : excerpts::plain(pointer); }
 
 }  // namespace json_comparison
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

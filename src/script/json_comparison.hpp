@@ -5,8 +5,7 @@
 
 #include "../core/json.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace json_comparison {
 
 /// Whether objects may have members that were not named.
@@ -29,5 +28,4 @@ std::string explain(const Difference& difference);
 std::string place(const std::string& pointer);
 
 }  // namespace json_comparison
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

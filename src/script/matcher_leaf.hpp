@@ -13,8 +13,7 @@
 // A matcher is two plain functions and what they use. A lambda for each would be a class that every user compiles,
 // and std::function a second one.
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace matchers {
 
 using Test = bool (*)(const MatcherNode&, const ChatCall&);
@@ -36,5 +35,4 @@ std::string and_text(const TextMatcher& text);
 std::string listed(const char* heading, const std::vector<std::string_view>& texts);
 
 }  // namespace matchers
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -20,8 +20,7 @@
 #include "near_miss.hpp"
 #include "scope.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 namespace schema {
 
@@ -101,6 +100,4 @@ bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& funct
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions);
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -14,8 +14,7 @@
 #include "excerpts.hpp"
 #include "matcher_node.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace scripts {
 
 void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
@@ -443,5 +442,4 @@ void Script::retire(const Stubs& others) {
   std::for_each(others.begin(), others.end(), let_go);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

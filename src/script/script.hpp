@@ -22,9 +22,7 @@
 #include "matcher_node.hpp"
 #include "scope.hpp"
 
-namespace mock_gateway {
-
-namespace detail {
+namespace mock_gateway::detail {
 
 /// One element of a stub's sequence.
 struct ReplyStep {
@@ -293,6 +291,4 @@ class Script {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -5,8 +5,7 @@
 #include <algorithm>  // any_of, max
 #include <utility>
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
   std::vector<AskedRequest> asked;
@@ -73,5 +72,4 @@ std::optional<Duration> AskedWait::look_again_in() {
   return std::max(Duration{0}, Duration{guard} - spent);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

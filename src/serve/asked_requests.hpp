@@ -14,8 +14,7 @@
 #include "../script/scope.hpp"
 #include "../script/script.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// A request that waits until the test says what to reply.
 struct AskedRequest {
@@ -91,5 +90,4 @@ class AskedWait final : public Pending {
   bool guard_expired_ = false;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -25,8 +25,7 @@
 #include "request_checks.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
@@ -288,5 +287,4 @@ void judge_chat(ServedRequest& served) {
   strike_delivery(served, hits);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -13,8 +13,7 @@
 #include "../core/warning.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
@@ -101,5 +100,4 @@ void ConnectionLoop::note_hit(Connection& connection, const ConnectionFault& fau
   if (thrown) warn({"the function given to Options::on_connection_hit threw: ", text::printable(*thrown)});
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

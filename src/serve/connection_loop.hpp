@@ -8,8 +8,7 @@
 #include "gateway_state.hpp"
 #include "runner.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
 class ConnectionLoop final : public ConnectionHandler {
@@ -31,5 +30,4 @@ class ConnectionLoop final : public ConnectionHandler {
   bool has_turned_away_ = false;  // of the accepting thread
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -11,8 +11,7 @@
 #include "../model/fault_rows.hpp"
 #include "../model/reply_data.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace delivery_report {
 
 /// How many of the reply's faults were scripted. Those of chaos follow them.
@@ -97,5 +96,4 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
     report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

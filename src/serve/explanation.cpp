@@ -11,8 +11,7 @@
 #include "../model/request_error.hpp"
 #include "request_checks.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace explanations {
 
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
@@ -72,5 +71,4 @@ Explanation explain(const GatewayState& gateway, const ReceivedRequest& request,
   return explanation;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

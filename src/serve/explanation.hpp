@@ -11,8 +11,7 @@
 #include "../script/script.hpp"
 #include "gateway_state.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What would become of a chat request.
 struct Explanation {
@@ -31,5 +30,4 @@ struct Explanation {
 /// the key's state are left out.
 Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 #include "../core/calendar.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
     : GatewayParts(std::move(its_parts)),
@@ -40,5 +39,4 @@ const wire::Model* GatewayState::find_model(const std::string& id) const {
   return nullptr;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -19,8 +19,7 @@
 #include "asked_requests.hpp"
 #include "operations.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What does not change while a gateway runs.
 struct ServeSettings {
@@ -75,5 +74,4 @@ struct GatewayState : GatewayParts {
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

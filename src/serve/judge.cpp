@@ -19,8 +19,7 @@
 #include "request_checks.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace checks {
 
 // Each check returns whether it has answered.
@@ -212,5 +211,4 @@ void judge(ServedRequest& served) {
   add_profile_headers(served);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -12,8 +12,7 @@
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace operations {
 
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
@@ -204,5 +203,4 @@ std::string Operations::near_path(const std::string& path) const {
   return {};
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -12,8 +12,7 @@
 #include "../model/http_reply.hpp"
 #include "../model/operation.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// What a method and a path lead to.
 struct Route {
@@ -76,5 +75,4 @@ class Operations {
   std::atomic<std::uint64_t> changes_{0};
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "../core/text.hpp"
 #include "../model/profile_traits.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace profile_headers {
 
 /// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
@@ -47,5 +46,4 @@ void add_profile_headers(ServedRequest& served) {
   }
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -23,8 +23,7 @@
 #include "../script/chaos_plan.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace reply_answer {
 
 /// Adds to the reply of a delivery what of chaos can happen to it.
@@ -157,5 +156,4 @@ void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& 
   delivery.pace = reply_answer::schedule(served, Access::data(*delivery.reply).pace);
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "../core/json_reader.hpp"
 #include "../core/text.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace content_type {
 
 enum class Form { json, form, other };
@@ -60,5 +59,4 @@ bool refuse_model(ServedRequest& served, const std::string& model) {
   return served.reject(model_not_found(model));
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 #include "../model/received_request.hpp"
 #include "served_request.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// Whether a request's Content-Type allows its body to be read as JSON. One without a Content-Type does.
 bool allows_json(const ReceivedRequest& request, const Acceptance& acceptance);
@@ -28,5 +27,4 @@ Failure model_not_found(const std::string& model);
 /// whether it has refused.
 bool refuse_model(ServedRequest& served, const std::string& model);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

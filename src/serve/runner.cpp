@@ -24,8 +24,7 @@
 #include "../model/reply_data.hpp"
 #include "tester_code.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace runner {
 
 bool has_body(int status) { return status != 204 && status != 304; }
@@ -226,5 +225,4 @@ void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -10,8 +10,7 @@
 #include "gateway_state.hpp"
 #include "served_request.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// How the delivery of an answer ended.
 struct DeliveryEnd {
@@ -53,5 +52,4 @@ class Runner {
   GatewayState& gateway_;
 };
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -8,8 +8,7 @@
 #include "../evidence/diagnosis.hpp"
 #include "../model/chat_parser.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 namespace served_requests {
 
 Failure error(const char* message) { return failure(500, "internal_error", message); }
@@ -74,5 +73,4 @@ bool ServedRequest::internal_error(Decision::Kind decision, Problem::Kind kind, 
   return true;
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -24,8 +24,7 @@
 #include "gateway_state.hpp"
 #include "operations.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// How an answer leaves. By default at once and whole.
 struct DeliveryPlan {
@@ -160,5 +159,4 @@ void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& 
 /// key's rate limit.
 void add_profile_headers(ServedRequest& served);
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail

@@ -12,8 +12,7 @@
 #include "../http/connection.hpp"
 #include "../model/tokenizer.hpp"
 
-namespace mock_gateway {
-namespace detail {
+namespace mock_gateway::detail {
 
 /// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
 class Busy {
@@ -64,5 +63,4 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   };
 }
 
-}  // namespace detail
-}  // namespace mock_gateway
+}  // namespace mock_gateway::detail
