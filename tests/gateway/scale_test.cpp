@@ -210,10 +210,12 @@ TEST_CASE("a connection that there is no descriptor for is answered 503 until on
   for (int i = 0; i < 40; ++i) gateway.http().chat();
   std::vector<RawConnection> again = std::move(streams);
   const std::size_t before = again.size() + 3;
-  while (again.size() < 60 && (status = gateway.begin_stream(again)) == 200) {
-  }
-  CHECK(status == 503);
-  CHECK(again.size() - 1 == before);
+  // On a busy machine what was turned away is closed a moment later.
+  CHECK(test_support::eventually([&] {
+    if (gateway.begin_stream(again) != 200) again.pop_back();
+    return again.size() == before;
+  }));
+  CHECK(gateway.begin_stream(again) == 503);
 
   const std::string said = gateway.end();
   CHECK(said.find("a connection is answered 503 connection_limit: this process has no descriptor left") !=

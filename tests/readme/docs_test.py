@@ -34,7 +34,9 @@ def anchors(page):
 
 def public_names(interface):
     """Yields (type, name) of each public function and field, and ("", name) of each free function."""
-    interface = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", interface, flags=re.MULTILINE | re.DOTALL)
+    for opened, closed in ((r"namespace mock_gateway \{ inline namespace MOCK_GATEWAY_ABI \{ namespace detail \{",
+                            r"\}\}\}  // namespace mock_gateway::detail"), (r"namespace detail \{", r"\}  // namespace detail")):
+        interface = re.sub(rf"^{opened}$.*?^{closed}$", "", interface, flags=re.MULTILINE | re.DOTALL)
     function = re.compile(r"(?:[\w:<>,*&\[\] ]+[ *&])?(\w+)\((?!\s*\*)")
     field = re.compile(r"[\w:<>,*& ]+ (\w+)(?: = .*|\{.*\})?;")
     owner, public, skip = "", True, False
@@ -49,7 +51,7 @@ def public_names(interface):
         elif public and not line.lstrip().startswith("//"):
             indent = "  " if owner else ""
             code = line[len(indent) :]
-            if not line.startswith(indent) or re.match(r"\s|friend|using|enum|static_assert|template|explicit|return|#", code):
+            if not line.startswith(indent) or re.match(r"\s|friend|using|enum|static_assert|template|explicit|return|#|\[\[.*deprecated", code):
                 continue
             code = re.sub(r"\[\[nodiscard\]\] |static |inline |constexpr ", "", code)
             found = function.match(code) or (owner and field.fullmatch(code.split("  //")[0]))
