@@ -290,6 +290,47 @@ TEST_CASE("the first twenty expectations that were not met and stubs that were h
   }
 }
 
+TEST_CASE("one exchange that has not ended is, and several are") {
+  struct Row {
+    std::size_t held;   // that wait as scripted, of which notes name ten
+    std::size_t paced;  // that wait for their pace
+    std::string note;   // the last one
+    std::string open;   // of the review
+    std::string under_way;
+  };
+  const Row rows[] = {
+      {0, 1, "1 exchange is still under way", "1 exchange is still open", "1 request is under way"},
+      {0, 2, "2 exchanges are still under way", "2 exchanges are still open", "2 requests are under way"},
+      {1, 1, "1 more exchange is still under way", "2 exchanges are still open", "2 requests are under way"},
+      {1, 2, "2 more exchanges are still under way", "3 exchanges are still open", "3 requests are under way"},
+      {11, 0, "1 more exchange is still under way", "11 exchanges are still open", "11 requests are under way"},
+      {12, 0, "2 more exchanges are still under way", "12 exchanges are still open", "12 requests are under way"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.held);
+    CAPTURE(row.paced);
+    ManualClock clock;
+    Gate gate;
+    Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
+    gateway.chat().reply(text("a").first_token_after(1s));
+    gateway.chat().when(user_says("held")).reply(text("a").hold(gate, before_event(1)));
+    std::vector<RawConnection> clients;
+    for (std::size_t i = 0; i < row.held + row.paced; ++i) {
+      clients.emplace_back(gateway);
+      clients.back().send(Http(gateway).format_chat(Json(i < row.held ? "held" : "paced")));
+    }
+    REQUIRE(clock.wait_for_waits(row.paced, 10s));
+    if (row.held > 0) REQUIRE(gate.wait_until_reached(row.held, 10s));
+    REQUIRE(gateway.journal().wait_for(row.held + row.paced, 10s));
+    CHECK(gateway.verify().notes().back() == row.note);
+    CHECK(has_part(gateway.review().message(), row.open));
+    CHECK(gateway.journal().wait_until_idle(0ms).message().find(row.under_way) == 0);
+    gate.open();
+    clock.advance(1s);
+    for (RawConnection& client : clients) CHECK(client.receive_response().complete);
+  }
+}
+
 TEST_CASE("a stub that was called too often is told with twenty of its exchanges, and that there are more") {
   Gateway gateway{Options{}.verify_on_destruction(false)};
   gateway.chat().expect(0).reply("x");

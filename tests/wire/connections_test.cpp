@@ -501,7 +501,7 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
   gateway.chat().when(user_says("reset")).reply(text("a b").fault(after_tokens(1), reset_connection()));
   gateway.chat().when(user_says("close")).reply(text("a b").fault(after_tokens(1), close_connection()));
   gateway.chat().when(user_says("half")).reply(text("a b").fault(after_tokens(1), half_close()));
-  gateway.chat().when(user_says("apart")).reply(text("a b").write_each_event());
+  gateway.chat().when(user_says("apart")).reply(text("a b").slice_writes(40));
   const Http http(gateway);
   const auto stream = [&](const char* said) {
     RawConnection connection(gateway);
@@ -541,7 +541,7 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
       {"a reply that resets", [&] { stream("reset"); }},
       {"a reply that closes", [&] { stream("close"); }},
       {"a reply that closes one side", [&] { stream("half"); }},
-      {"a client that reads event by event",
+      {"a client that reads piece by piece",
        [&] {
          http.chat({{"stream", true}, {"messages", chat_body("apart")["messages"]}});
        }},

@@ -227,9 +227,14 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
   const std::string large(6'000, 'x');
   const auto sum = [](const std::vector<std::string>& texts) {
     std::size_t size = 0;
-    for (const std::string& text : texts) size += text.size();
+    for (const std::string& text : texts) size += sizeof text + text.size();
     return size;
   };
+  // What was read of a head is kept beside what it says.
+  const auto head_of = [](const Exchange& exchange) {
+    return mock_gateway::detail::Access::record(exchange).raw_head.capacity();
+  };
+  // A name, what makes exchanges of which one thing is large, and how large it is in one of them.
   struct Row {
     std::string what;
     std::function<void(Gateway&, const Http&)> ask;
@@ -239,11 +244,15 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
       {"the body", [&](Gateway&, const Http& http) { http.chat(Json(large)); },
        [](const Exchange& exchange) { return exchange.body().size(); }},
       {"the target", [&](Gateway&, const Http& http) { http.get("/v1/models?" + large); },
-       [](const Exchange& exchange) { return exchange.query().size(); }},
+       [&](const Exchange& exchange) { return exchange.query().size() + head_of(exchange); }},
       {"a header field's value", [&](Gateway&, const Http& http) { http.with_header("X-Large", large).chat(); },
-       [](const Exchange& exchange) { return exchange.headers().find("X-Large").value_or("").size(); }},
+       [&](const Exchange& exchange) {
+         return exchange.headers().find("X-Large").value_or("").size() + head_of(exchange);
+       }},
       {"a header field's name", [&](Gateway&, const Http& http) { http.with_header(large, "1").chat(); },
-       [&](const Exchange& exchange) { return exchange.headers().find(large) ? large.size() : 0; }},
+       [&](const Exchange& exchange) {
+         return (exchange.headers().find(large) ? large.size() : 0) + head_of(exchange);
+       }},
       {"a request that is none",
        [&](Gateway& gateway, const Http&) {
          RawConnection connection(gateway);
@@ -262,7 +271,7 @@ TEST_CASE("the journal counts all that it keeps of an exchange towards its bytes
          http.chat();
        },
        [](const Exchange& exchange) {
-         std::size_t size = 0;
+         std::size_t size = exchange.decision().detail.size();  // tells them in words
          for (const NearMiss& near : exchange.near_misses())
            for (const NearMiss::Condition& condition : near.conditions)
              size += sizeof condition + condition.expected.size() + condition.actual.size();
