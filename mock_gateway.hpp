@@ -6511,7 +6511,7 @@ struct MatcherNode {
   std::string operand;
   /// Null but for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Of a field that is found in the body alone: whether a request without it matches.
+  /// Whether a request without the field matches, where the field is looked for in the body alone.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
@@ -7118,7 +7118,7 @@ struct RequestField {
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// Of a list too. Throws GatewayError for a word that the field may not be.
+  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
   Matcher word_is(std::string word) const;
 };
 
@@ -18796,7 +18796,7 @@ MOCK_GATEWAY_INLINE bool matches_in_body(const MatcherNode& node, const ChatCall
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// Of a value that reports show as `shown`; `test` asks a parsed request.
+/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
 MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,
@@ -20455,8 +20455,7 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
-// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64
-// KiB).
+// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64 KiB).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -35910,69 +35909,69 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  19900    script/script.cpp
 //  20335    script/text_matchers.cpp
 //  20456    delivery/delivery.cpp
-//  21046    delivery/framing.cpp
-//  21151    delivery/gzip.cpp
-//  21218    delivery/kept_answer.cpp
-//  21309    delivery/pace_schedule.cpp
-//  21378    delivery/progress.cpp
-//  21441    evidence/diagnosis.cpp
-//  21653    evidence/evidence_json.cpp
-//  21974    evidence/exchange.cpp
-//  22274    evidence/gateway_problems.cpp
-//  22725    evidence/journal.cpp
-//  22865    evidence/kept_problems.cpp
-//  22976    evidence/notes.cpp
-//  23077    evidence/record.cpp
-//  23534    evidence/redaction.cpp
-//  23640    evidence/retries.cpp
-//  24030    evidence/review.cpp
-//  24402    evidence/sent_answer.cpp
-//  24520    evidence/verification.cpp
-//  24636    http/acceptor.cpp
-//  24745    http/compatibility.cpp
-//  24855    http/connection.cpp
-//  25356    http/request_reader.cpp
-//  25729    http/response.cpp
-//  25810    http/server.cpp
-//  26143    http/sockets.cpp
-//  26653    http/turned_away.cpp
-//  26743    http/workers.cpp
-//  26879    serve/asked_requests.cpp
-//  26952    serve/chat_judge.cpp
-//  27221    serve/connection_loop.cpp
-//  27314    serve/delivery_report.cpp
-//  27405    serve/explanation.cpp
-//  27471    serve/gateway_state.cpp
-//  27509    serve/judge.cpp
-//  27708    serve/operations.cpp
-//  27905    serve/profile_headers.cpp
-//  27947    serve/reply_answer.cpp
-//  28087    serve/request_checks.cpp
-//  28142    serve/runner.cpp
-//  28350    serve/served_request.cpp
-//  28421    gateway/catalogue.cpp
-//  28814    gateway/catalogue_delivery.cpp
-//  29376    gateway/catalogue_entries.cpp
-//  29542    gateway/catalogue_failures.cpp
-//  29805    gateway/catalogue_replies.cpp
-//  30201    gateway/chat_script.cpp
-//  30350    gateway/gateway.cpp
-//  30631    gateway/options.cpp
-//  30761    gateway/sweep.cpp
-//  31187    document/scenario_files.cpp
-//  31332    document/script_document.cpp
-//  31734    document/script_faults.cpp
-//  32050    document/script_files.cpp
-//  32197    document/script_gateway.cpp
-//  32463    document/script_matchers.cpp
-//  32834    document/script_objects.cpp
-//  33005    document/script_reader.cpp
-//  33388    document/script_references.cpp
-//  33711    document/script_replies.cpp
-//  34190    document/script_schema.cpp
-//  34324    document/script_sections.cpp
-//  34860    document/script_values.cpp
-//  35258  Adapters
-//  35275    adapters/catch2.hpp
-//  35433    adapters/doctest.hpp
-//  35598    adapters/gtest.hpp
+//  21045    delivery/framing.cpp
+//  21150    delivery/gzip.cpp
+//  21217    delivery/kept_answer.cpp
+//  21308    delivery/pace_schedule.cpp
+//  21377    delivery/progress.cpp
+//  21440    evidence/diagnosis.cpp
+//  21652    evidence/evidence_json.cpp
+//  21973    evidence/exchange.cpp
+//  22273    evidence/gateway_problems.cpp
+//  22724    evidence/journal.cpp
+//  22864    evidence/kept_problems.cpp
+//  22975    evidence/notes.cpp
+//  23076    evidence/record.cpp
+//  23533    evidence/redaction.cpp
+//  23639    evidence/retries.cpp
+//  24029    evidence/review.cpp
+//  24401    evidence/sent_answer.cpp
+//  24519    evidence/verification.cpp
+//  24635    http/acceptor.cpp
+//  24744    http/compatibility.cpp
+//  24854    http/connection.cpp
+//  25355    http/request_reader.cpp
+//  25728    http/response.cpp
+//  25809    http/server.cpp
+//  26142    http/sockets.cpp
+//  26652    http/turned_away.cpp
+//  26742    http/workers.cpp
+//  26878    serve/asked_requests.cpp
+//  26951    serve/chat_judge.cpp
+//  27220    serve/connection_loop.cpp
+//  27313    serve/delivery_report.cpp
+//  27404    serve/explanation.cpp
+//  27470    serve/gateway_state.cpp
+//  27508    serve/judge.cpp
+//  27707    serve/operations.cpp
+//  27904    serve/profile_headers.cpp
+//  27946    serve/reply_answer.cpp
+//  28086    serve/request_checks.cpp
+//  28141    serve/runner.cpp
+//  28349    serve/served_request.cpp
+//  28420    gateway/catalogue.cpp
+//  28813    gateway/catalogue_delivery.cpp
+//  29375    gateway/catalogue_entries.cpp
+//  29541    gateway/catalogue_failures.cpp
+//  29804    gateway/catalogue_replies.cpp
+//  30200    gateway/chat_script.cpp
+//  30349    gateway/gateway.cpp
+//  30630    gateway/options.cpp
+//  30760    gateway/sweep.cpp
+//  31186    document/scenario_files.cpp
+//  31331    document/script_document.cpp
+//  31733    document/script_faults.cpp
+//  32049    document/script_files.cpp
+//  32196    document/script_gateway.cpp
+//  32462    document/script_matchers.cpp
+//  32833    document/script_objects.cpp
+//  33004    document/script_reader.cpp
+//  33387    document/script_references.cpp
+//  33710    document/script_replies.cpp
+//  34189    document/script_schema.cpp
+//  34323    document/script_sections.cpp
+//  34859    document/script_values.cpp
+//  35257  Adapters
+//  35274    adapters/catch2.hpp
+//  35432    adapters/doctest.hpp
+//  35597    adapters/gtest.hpp

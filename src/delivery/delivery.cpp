@@ -1,5 +1,4 @@
-// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64
-// KiB).
+// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64 KiB).
 
 #include "delivery.hpp"
 

@@ -204,7 +204,7 @@ bool matches_in_body(const MatcherNode& node, const ChatCall& call) {
   return value == nullptr || value->is_null() ? node.matches_absent : is_wanted(node, *value);
 }
 
-/// Of a value that reports show as `shown`; `test` asks a parsed request.
+/// The leaf of a value that reports show as `shown`; `test` asks a parsed request.
 MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test test) {
   std::string description = field.says != nullptr ? field.says : name_of(field) + " is";
   MatcherNode node = leaf(std::move(description) + " " + shown, field.value.in_body ? matches_in_body : test,

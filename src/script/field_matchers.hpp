@@ -87,7 +87,7 @@ struct RequestField {
   Matcher in_range(const Range& range) const;
   Matcher whole_is(std::int64_t number) const;
   Matcher flag_is(bool flag) const;
-  /// Of a list too. Throws GatewayError for a word that the field may not be.
+  /// A list matches when it holds the word. Throws GatewayError for a word that the field may not be.
   Matcher word_is(std::string word) const;
 };
 

@@ -75,7 +75,7 @@ struct MatcherNode {
   std::string operand;
   /// Null but for matchers of request fields.
   const RequestField* field = nullptr;
-  /// Of a field that is found in the body alone: whether a request without it matches.
+  /// Whether a request without the field matches, where the field is looked for in the body alone.
   bool matches_absent = false;
   bool by_call_id = false;
   std::int64_t number = 0;
