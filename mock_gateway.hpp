@@ -662,10 +662,10 @@ class TextMatcher {
   /// Whether no function of the test is part of it, so that it may be asked again for a report.
   bool built_in() const;
 
-  /// For matchers of the library.
+ private:
+  friend struct detail::Access;
   explicit TextMatcher(detail::TextMatcherNode node);
 
- private:
   detail::Lasting<const detail::TextMatcherNode> node_;
 };
 
@@ -698,11 +698,10 @@ class Matcher {
   const std::string& to_string() const;
   [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
-  /// For matchers of the library.
-  explicit Matcher(detail::MatcherNode node);
-
  private:
   friend struct detail::Access;
+  explicit Matcher(detail::MatcherNode node);
+
   detail::Lasting<const detail::MatcherNode> node_;
 };
 
@@ -1049,6 +1048,24 @@ class Reply {
   /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const&;
   [[nodiscard]] Reply verbatim() &&;
+  /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
+  /// reply, and the strings of extra() and extra_message():
+  ///
+  /// | place                        | what stands there                                                         |
+  /// |------------------------------|---------------------------------------------------------------------------|
+  /// | {{request.last_user_text}}   | the text of the last message of role user                                 |
+  /// | {{request.body./a/0}}        | what the JSON pointer leads to: a string as it is, all else as JSON       |
+  /// | {{request.header.x-id}}      | the first field of that name; keys are masked                             |
+  /// | {{count}}                    | which call of its stub it is, from 1                                      |
+  /// | {{now}}                      | the time by the gateway's clock, RFC 3339                                 |
+  /// | {{uuid}}                     | a UUID, the same for the same seed, request and count                     |
+  ///
+  /// What the request does not have leaves its place empty. In arguments, and in a text that is a JSON object or list,
+  /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
+  /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
+  /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
+  [[nodiscard]] Reply templated() const&;
+  [[nodiscard]] Reply templated() &&;
   /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const&;
   [[nodiscard]] Reply header(std::string name, std::string value) &&;
@@ -1388,20 +1405,23 @@ Failure overloaded();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
 /// failed REQUIRE(wait) says what was missing.
 class [[nodiscard]] Wait {
  public:
-  /// For the library.
-  static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
-  static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
-
   /// Whether what was waited for came true in time.
   explicit operator bool() const { return fulfilled_; }
   /// What was waited for, and how far it had come when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
+  friend struct detail::Access;
   Wait(bool fulfilled, std::string message) : fulfilled_(fulfilled), message_(std::move(message)) {}
 
   bool fulfilled_;
@@ -1741,6 +1761,7 @@ struct Hold {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
+struct Access;
 class Random;
 
 /// Where a number comes from: always the same, drawn, or out of a list.
@@ -1778,13 +1799,12 @@ class Timing {
             std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
   Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
-  explicit Timing(detail::Distribution nanoseconds);
-
-  /// For the library.
-  const detail::Distribution& nanoseconds() const { return nanoseconds_; }
 
  private:
-  detail::Distribution nanoseconds_;
+  friend struct detail::Access;
+  explicit Timing(detail::Distribution nanoseconds);
+
+  detail::Distribution distribution_;  // of nanoseconds
 };
 
 /// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
@@ -1792,13 +1812,12 @@ class Timing {
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
-  explicit Rate(detail::Distribution tokens_per_second);
-
-  /// For the library.
-  const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
 
  private:
-  detail::Distribution tokens_per_second_;
+  friend struct detail::Access;
+  explicit Rate(detail::Distribution tokens_per_second);
+
+  detail::Distribution distribution_;  // of tokens per second
 };
 
 /// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.
@@ -1969,6 +1988,10 @@ class SseDialect {
   /// gateway stops or Options::stall_guard has passed. False unless set.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
+  /// The trailer fields behind the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f"; empty, which it
+  /// is unless set: none. The connection is kept. An HTTP/1.0 response has no chunks, and none of these.
+  [[nodiscard]] SseDialect trailer(std::string fields) const;
+  const std::string& trailer() const { return trailer_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
   /// decompressed when it arrives. False unless set.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
@@ -1997,6 +2020,7 @@ class SseDialect {
   bool final_blank_line_ = true;
   std::string after_done_ = {};
   bool open_after_done_ = false;
+  std::string trailer_ = {};
   bool gzip_ = false;
 };
 
@@ -2082,6 +2106,13 @@ class HttpReply {
   /// Adds a response header beside those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
+  /// Breaks the answer as Reply::fault breaks a raw reply, or a failure: `fault(after_bytes(10), reset_connection())`.
+  /// Throws GatewayError for what cannot happen in such a one.
+  [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
+  /// When the answer begins to leave, after the complete request, on the gateway's clock; at once unless set. See
+  /// Reply::first_token_after.
+  [[nodiscard]] HttpReply first_token_after(Timing delay) const;
+
   /// The failure's, if it is one.
   int status() const;
   /// The body and its type; those of a failure are asked of failure().
@@ -2091,6 +2122,8 @@ class HttpReply {
   const wire::Headers& headers() const { return headers_; }
   /// The failure that it was made of; empty for any other answer.
   const std::optional<Failure>& failure() const { return failure_; }
+  /// For the library. The reply whose faults and pace the answer has; null: none.
+  const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
 
  private:
   struct Whole {
@@ -2100,12 +2133,15 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
+  /// What of a reply a delivery looks at.
+  Reply delivered() const;
 
   int status_ = 200;
   detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;
+  std::shared_ptr<const Reply> delivery_;
 };
 
 /// Answers a request to an operation mounted with Gateway::on.
@@ -2116,6 +2152,12 @@ using OperationHandler = std::function<HttpReply(const ReceivedRequest&)>;
 // ---- model/connection_fault.hpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
 
 /// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
 /// wrong within a reply is a Fault of that reply.
@@ -2159,21 +2201,14 @@ class ConnectionFault {
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
-  explicit ConnectionFault(Kind kind) : kind_(kind) {}
-  friend ConnectionFault reset_on_accept();
-  friend ConnectionFault close_on_accept();
-  friend ConnectionFault garbage_on_accept(std::string bytes);
-  friend ConnectionFault close_when_reused();
-  friend ConnectionFault reset_when_reused();
-  friend ConnectionFault unsolicited_continue();
-  friend ConnectionFault early_hints(const wire::Headers& headers);
-  friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
-  friend ConnectionFault reply_before_body(const Failure& failure);
+  friend struct detail::Access;
+  explicit ConnectionFault(Kind kind, std::string bytes = {}, std::size_t step = 0, Duration gap = {},
+                           std::optional<Failure> failure = {});
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_ = detail::share<const std::string>();  // never null
-  std::size_t step_ = 0;
-  Duration gap_{0};
+  detail::Lasting<const std::string> bytes_;  // never null
+  std::size_t step_;
+  Duration gap_;
   std::optional<Failure> failure_;
 };
 
@@ -2230,8 +2265,12 @@ struct Decision {
     rejected,
     /// The models list answered, or one model, whose id is then `detail`.
     models,
+    /// The gateway made embeddings; `detail` is the model.
+    embeddings,
     /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
+    /// A browser asked before a request of a page, whose origin Options::cors names; `detail` is the method.
+    preflight,
     /// A function of the test threw; `detail` is what it said.
     callback_failed,
     /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
@@ -2427,6 +2466,21 @@ class Exchange {
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
 
+/// How many exchanges of a kind a journal holds: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
+struct ExchangeCount {
+  std::size_t count = 0;
+  /// Whether exchanges were evicted (Options::journal_limits), so that there were perhaps more.
+  bool at_least = false;
+
+  /// "2", or "at least 2".
+  std::string to_string() const { return (at_least ? "at least " : "") + std::to_string(count); }
+
+  friend bool operator==(const ExchangeCount& a, std::size_t b) { return a.count == b; }
+  friend bool operator!=(const ExchangeCount& a, std::size_t b) { return a.count != b; }
+};
+
+std::ostream& operator<<(std::ostream& out, const ExchangeCount& count);
+
 /// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
 /// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
 class Journal {
@@ -2452,6 +2506,20 @@ class Journal {
   std::vector<Exchange> by_key(const std::string& key_id) const;
   /// The exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
+  /// The exchanges whose chat request meets all of these conditions, oldest first, whether or not a stub has answered:
+  /// `find(user_says("weather"), has_tool("get_weather"))`. A body that is no chat request meets none. Runs the test's
+  /// functions in the conditions, and lets pass what they throw.
+  template <class... Matchers>
+  std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
+    return find(std::vector<Matcher>{condition, more...});
+  }
+  std::vector<Exchange> find(const std::vector<Matcher>& conditions) const;
+  /// How many these are.
+  template <class... Matchers>
+  ExchangeCount count(const Matcher& condition, const Matchers&... more) const {
+    return count(std::vector<Matcher>{condition, more...});
+  }
+  ExchangeCount count(const std::vector<Matcher>& conditions) const;
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;
@@ -2656,6 +2724,7 @@ struct VerifiedStub {
 
 namespace detail {
 
+struct Access;
 class ReportedProblems;
 
 }  // namespace detail
@@ -2693,12 +2762,13 @@ class [[nodiscard]] Verification {
   /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the problems in `reported`.
+ private:
+  friend struct detail::Access;
+  /// `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
 
- private:
   std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;
@@ -2732,6 +2802,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 /// How much a finding weighs.
 enum class Severity {
+  /// The gateway serves it, and its documentation does not have it. It makes no Review false and fails no test.
+  note,
   /// It works here, but may not elsewhere, or not for long.
   warning,
   /// It breaks what the documentation or the protocol asks of a client.
@@ -2774,14 +2846,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace detail {
 
+struct Access;
 class ReportedProblems;
 
 }  // namespace detail
 
 /// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter prints that one
-/// at the end of a test that has failed, unless the review was printed. Prints itself, a finding a line:
-/// CHECK(gateway.review()).
+/// notes and `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter
+/// prints that one at the end of a test that has failed, unless the review was printed. Prints itself, a finding a
+/// line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -2799,6 +2872,8 @@ class ReportedProblems;
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
+/// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
+/// | beyond_documentation          | note     | what OpenAI documents alone, where the acceptance takes it          |
 /// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
 /// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
 /// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
@@ -2866,11 +2941,11 @@ class [[nodiscard]] Review {
   /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
   Review without(const std::string& code) const;
 
-  /// For the library.
+ private:
+  friend struct detail::Access;
   Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
          std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
- private:
   std::vector<Finding> findings_;
   std::string scope_;
   std::size_t judged_;
@@ -2912,6 +2987,8 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// POST /v1/embeddings, which the gateway serves where Options::embeddings says so.
+inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
 /// Any other operation, by the method and path with which Gateway::on mounts it.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 
@@ -2948,6 +3025,8 @@ struct ApiKey {
   std::vector<Operation> operations;
   /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
+  /// The name of the group of keys whose requests count together against it; empty: the key counts alone.
+  std::string limit_group;
   /// When it was created, on the gateway's clock.
   TimePoint created;
   /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
@@ -2962,6 +3041,29 @@ struct CreatedKey {
   std::string secret;
   std::string description;
 };
+
+namespace detail {
+
+struct Access;
+
+/// A state that a key has for so many requests.
+struct KeyStep {
+  KeyState state;
+  std::size_t requests;
+};
+
+/// What KeyOptions were set to.
+struct KeyValues {
+  std::optional<std::string> secret;
+  bool disabled = false;
+  std::vector<KeyStep> steps;
+  std::vector<std::string> models;
+  std::vector<Operation> operations;
+  std::optional<RateLimit> limit;
+  std::string limit_group;
+};
+
+}  // namespace detail
 
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
@@ -2978,6 +3080,10 @@ class KeyOptions {
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Whether the key is created disabled. False unless set.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
+  /// The key is in this state, enabled or disabled, for its first `requests`, at least 1, then in that of the next such
+  /// call for as many as that says; then as disabled() says. Requests count whatever they are answered. Repeatable.
+  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted. Else GatewayError.
+  [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
   /// The key may use only these models: others get 403, and the models list omits them. All unless set.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// The key may use only these operations: others get 403. All unless set.
@@ -2985,14 +3091,14 @@ class KeyOptions {
   /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
   /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
+  /// The requests of all keys of this group count together, against the limit of whichever of them asks. Each has a
+  /// window of its own unless set.
+  [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
-  friend class Keys;
-  std::optional<std::string> secret_;
-  bool disabled_ = false;
-  std::vector<std::string> models_;
-  std::vector<Operation> operations_;
-  std::optional<RateLimit> limit_;
+  friend struct detail::Access;
+  detail::KeyValues& edit() { return values_; }
+  detail::KeyValues values_;
 };
 
 }}  // namespace mock_gateway
@@ -3024,6 +3130,8 @@ class Keys {
   }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
+  /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
+  void disable_for(const std::string& id, std::size_t requests) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
   /// Deletes the key: its requests get 401 from now on. It cannot come back.
@@ -3133,6 +3241,22 @@ class Options {
   /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
   /// given once, or GatewayError.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// Serves any model: a request for an id that is neither set here nor named by a stub gets its answer, and the review
+  /// notes it (`unlisted_model`). `GET /v1/models` lists what model() set, `mock-model` if nothing, then the ids that
+  /// stubs name, and the first 1,000 that requests asked for, up to 256 bytes each; a reset of the journal forgets
+  /// these. Rights of keys count as always. Off unless set: the documentation answers 404 for a model that is not
+  /// there.
+  [[nodiscard]] Options any_model(bool any = true) const;
+  /// Whether `POST /v1/embeddings` is served as OpenAI documents it, behind the same keys, limits, failures and checks
+  /// as a chat: vectors of unit length, the same for the same text, near for texts that share words; `float` or
+  /// `base64`, 1,536 dimensions unless asked for others, up to 8,192. Gateway::on mounts another answer in its place.
+  /// Unless set, with the openai profile alone: the gateway's documentation does not have it.
+  [[nodiscard]] Options embeddings(bool served = true) const;
+  /// Lets pages of this origin call the gateway from a browser, `http://localhost:5173`, or with `*` all; repeatable.
+  /// The browser's preflight (Fetch standard, 4.8) is answered 204 without a key, every answer has the fields that let
+  /// the page read it, and `browser_request` is no finding. GatewayError for what is no origin: scheme and host, with a
+  /// port or without, and nothing behind. None unless set: pages hold no keys.
+  [[nodiscard]] Options cors(std::string origin) const;
   /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
   /// `sk-`. KeyOptions::secret says what it may be.
   [[nodiscard]] Options api_key(std::string secret) const;
@@ -3235,6 +3359,7 @@ namespace detail {
 enum class Extension : unsigned char {
   bearer_in_any_case,
   unknown_fields,
+  openai_fields,
   tool_role,
   developer_role,
   null_content_with_tool_calls,
@@ -3271,7 +3396,8 @@ class Acceptance {
  public:
   Acceptance();
   /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, and `max_completion_tokens`.
+  /// schemas without a schema, `max_completion_tokens`, and its other fields. Under a profile whose service does not
+  /// document these, the review notes what a request has of them: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
   /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
@@ -3291,6 +3417,10 @@ class Acceptance {
   /// too.
   [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(Extension::unknown_fields, accepted); }
   bool unknown_fields() const { return is_on(Extension::unknown_fields); }
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
+  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  [[nodiscard]] Acceptance openai_fields(bool accepted) const { return with(Extension::openai_fields, accepted); }
+  bool openai_fields() const { return is_on(Extension::openai_fields); }
   /// Messages of role `tool`; tool calling needs them.
   [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(Extension::tool_role, accepted); }
   bool tool_role() const { return is_on(Extension::tool_role); }
@@ -3398,10 +3528,26 @@ struct ExtensionRow {
   void set(Acceptance& acceptance, bool accepted) const { acceptance = acceptance.with(extension, accepted); }
 };
 
+/// An acceptance that has a name in scripts and for the program.
+struct NamedAcceptance {
+  const char* name;
+  Acceptance (*make)();
+};
+
+inline constexpr NamedAcceptance acceptances[] = {
+    {"strict", &Acceptance::strict},
+    {"default", [] { return Acceptance(); }},
+    {"lenient", &Acceptance::lenient},
+    {"openai", &Acceptance::openai},
+};
+std::vector<std::string> acceptance_names();
+
 /// In the order of the enum.
 inline constexpr ExtensionRow extensions[] = {
     {Extension::bearer_in_any_case, "bearer_in_any_case", TakenBy::usual, "`Authorization: bearer`"},
     {Extension::unknown_fields, "unknown_fields", TakenBy::usual, "fields that the documentation does not list"},
+    {Extension::openai_fields, "openai_fields", TakenBy::openai,
+     "fields that OpenAI documents: a note, and no warning"},
     {Extension::tool_role, "tool_role", TakenBy::usual, "messages of role tool"},
     {Extension::developer_role, "developer_role", TakenBy::openai, "messages of role developer"},
     {Extension::null_content_with_tool_calls, "null_content_with_tool_calls", TakenBy::usual,
@@ -3584,6 +3730,12 @@ struct ChatRequest {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
 /// without either belongs to no test: only the scope of every request covers it.
 class RequestScope {
@@ -3613,8 +3765,12 @@ class RequestScope {
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
 
  private:
-  friend RequestScope with_header(std::string name, std::string value);
+  friend struct detail::Access;
   enum class Kind { all, key, header };
+  /// The scope of a header.
+  RequestScope(std::string name, std::string value)
+      : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
+
   Kind kind_ = Kind::all;
   std::string name_;
   std::string value_;
@@ -3631,6 +3787,13 @@ RequestScope with_header(std::string name, std::string value);
 // Which requests a forced failure may be for; its code is in `forced_failures.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// Which requests a forced failure answers.
 class FailureScope {
  public:
@@ -3650,8 +3813,9 @@ class FailureScope {
   const std::string& name() const { return name_; }
 
  private:
-  friend FailureScope for_key(std::string id);
-  friend FailureScope for_model(std::string id);
+  friend struct detail::Access;
+  FailureScope(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+
   Kind kind_ = Kind::all;
   std::string name_;
 };
@@ -3811,7 +3975,6 @@ class SweepOptions {
 
  private:
   friend struct detail::Access;
-  friend SweepOptions splits();
   SweepOptions with(std::initializer_list<Matcher> matchers) const;
   detail::SweepPlan& edit();
 
@@ -3967,10 +4130,10 @@ class [[nodiscard]] Verdict {
   /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
   const std::string& message() const { return message_; }
 
-  /// For the library.
+ private:
+  friend struct detail::Access;
   Verdict(Kind kind, bool acceptable, std::string message);
 
- private:
   Kind kind_;
   bool acceptable_;
   std::string message_;
@@ -4041,19 +4204,21 @@ class Scenario {
   /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
   void mount(Gateway& gateway) const;
 
-  /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way then.
-  /// False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
-  bool befell(const Exchange& exchange) const;
+  /// Whether the scenario happened to this exchange: its own reply answered, in the form in which it shows, and came to
+  /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
+  /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
+  bool happened_to(const Exchange& exchange) const;
+  [[deprecated("it is called happened_to now")]] bool befell(const Exchange& exchange) const {
+    return happened_to(exchange);
+  }
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
   Verdict judge(const ClientOutcome& outcome) const;
 
-  /// For the library.
-  explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
-
  private:
   friend struct detail::Access;
+  explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
+
   detail::Lasting<const detail::ScenarioData> data_;
 };
 
@@ -4267,9 +4432,12 @@ LoadedScript Gateway::load(const T& document) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
-/// answer are not recorded, and not in it.
+/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. What was answered
+/// is not in it: Exchange::answer gives that.
 Json as_json(const Exchange& exchange);
+/// What was sent: status, header fields, body, and the parts of a stream with their times. Of a body beyond a mebibyte
+/// the beginning, and `left_out` says how many bytes follow.
+Json as_json(const SentAnswer& answer);
 /// The verification with its problems, which then count as looked at.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);
@@ -4400,7 +4568,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -4729,7 +4897,16 @@ struct Access {
   static const auto& data(const T& value) {
     return *value.data_;
   }
-  /// The same, to be changed.
+  template <class T>
+  static const auto& values(const T& options) {
+    return options.values_;
+  }
+  /// How a Timing or a Rate is drawn.
+  template <class T>
+  static const auto& distribution(const T& value) {
+    return value.distribution_;
+  }
+  /// The data of a value, to be changed.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -4986,6 +5163,53 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/change_count.hpp ------------------------------------------------------------------------------------------
+
+// Which requests a change may concern.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// How often the test has changed a part of what requests are answered from. A change that concerns one key alone is
+/// counted for it alone: what one of several tests mounts says nothing about the requests of another. Thread-safe.
+class ChangeCount {
+ public:
+  /// A change that may concern every request.
+  void note() {
+    ++of_all_;
+    ++total_;
+  }
+  /// One that concerns the requests of this key, by its id or its description; empty: every request.
+  void note_for(const std::string& key) {
+    if (key.empty()) return note();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++of_key_[key];
+    }
+    ++total_;
+  }
+  /// Those that may concern the requests of a key.
+  std::uint64_t of(const std::string& id, const std::string& description) const {
+    // Where no change was for one key, a request takes no lock.
+    if (const std::uint64_t total = total_; total == of_all_) return total;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::uint64_t sum = of_all_;
+    for (const std::string* name : {&id, &description}) {
+      const auto found = of_key_.find(*name);
+      if (found != of_key_.end()) sum += found->second;
+    }
+    return sum;
+  }
+  std::uint64_t total() const { return total_; }
+
+ private:
+  std::atomic<std::uint64_t> of_all_{0};
+  std::atomic<std::uint64_t> total_{0};
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> of_key_;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- model/profile_traits.hpp ---------------------------------------------------------------------------------------
 
 // All that profiles can differ in; the values of the documented one.
@@ -5051,6 +5275,8 @@ struct ProfileTraits {
   bool documents_stop_as_string = false;
   /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
   bool content_may_be_replaced = false;
+  /// The service documents `POST /v1/embeddings`, which is served unless Options::embeddings says otherwise.
+  bool documents_embeddings = false;
   /// Content parts of images, audio and files need the members that OpenAI documents.
   bool checks_other_parts = false;
 
@@ -5169,8 +5395,9 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
-  bool traced = false;  // its delivery writes down what left
-  bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
+  bool templated = false;  // its texts have places that the request fills
+  bool traced = false;     // its delivery writes down what left
+  bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };
@@ -5187,6 +5414,30 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 struct RequestError {
   Failure failure;
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- model/embedding_request.hpp ------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// One text of a request, or its tokens.
+struct EmbeddingInput {
+  std::optional<std::string> text;
+  std::vector<std::int64_t> tokens;
+};
+
+/// A request for embeddings, as OpenAI documents it.
+struct EmbeddingRequest {
+  std::string model;
+  std::vector<EmbeddingInput> inputs;
+  std::size_t dimensions = 1536;
+  bool base64 = false;
+  std::vector<Finding> findings;
+};
+
+/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
 
 }}}  // namespace mock_gateway::detail
 
@@ -5410,6 +5661,8 @@ inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
+inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
+inline constexpr Kind beyond_documentation{"beyond_documentation", Severity::note, false};
 inline constexpr Kind unknown_field{"unknown_field", Severity::warning};
 inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
 inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
@@ -5432,6 +5685,8 @@ inline constexpr std::array all = {request_refused,
                                    key_in_body,
                                    browser_request,
                                    key_shared,
+                                   unlisted_model,
+                                   beyond_documentation,
                                    unknown_field,
                                    stop_as_string,
                                    temperature_out_of_range,
@@ -5610,7 +5865,9 @@ class Reader {
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
-  void add_finding(const finding_kinds::Kind& kind, std::string message);
+  void add_finding(const finding_kinds::Kind& kind, std::string message) const;
+  /// Notes what the request has of an extension that the profile's service does not document.
+  void note_extension(Extension extension, const std::string& place) const;
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;
@@ -5620,6 +5877,28 @@ class Reader {
 };
 
 }  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
+
+// ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
+
+// Replies that quote the request: Reply::templated.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// What the places of a template stand for.
+struct TemplateFacts {
+  const ChatRequest& chat;
+  const ReceivedRequest& http;
+  std::size_t call;  // of the stub, from 1
+  TimePoint now;
+  std::uint64_t seed;
+};
+
+/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
+void require_template(const ReplyData& data);
+/// Puts the values in their places. Throws as require_template.
+void fill_template(ReplyData& data, const TemplateFacts& facts);
+
 }}}  // namespace mock_gateway::detail
 
 // ---- keys/secrets.hpp -----------------------------------------------------------------------------------------------
@@ -5683,12 +5962,10 @@ void require_secret(const std::string& secret);
 /// A key that a script document asks for.
 struct ScriptedKey {
   std::string name;
-  std::string secret = {};  // empty: one is made up
   KeyOptions options = {};  // all of it but the name
-  KeyState state = KeyState::enabled;
-  std::vector<std::string> models = {};
-  std::vector<Operation> operations = {};
-  std::optional<RateLimit> limit = {};
+
+  const KeyValues& values() const { return Access::values(options); }
+  const std::optional<std::string>& secret() const { return values().secret; }
 };
 
 /// One limit's count in its current window.
@@ -5722,10 +5999,11 @@ class KeyStore {
   KeyStore(std::uint64_t seed, Clock clock);
 
   /// A secret that is not given is generated from the gateway's seed and the key's number.
-  CreatedKey create(std::string description, std::optional<std::string> secret, bool disabled,
-                    std::vector<std::string> models, std::vector<Operation> operations, std::optional<RateLimit> limit);
+  CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
+  /// Its next states; then it is enabled.
+  void set_steps(const std::string& id, std::vector<KeyStep> steps);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
@@ -5750,8 +6028,11 @@ class KeyStore {
   /// The ids of the keys with this id or description, deleted ones too.
   std::vector<std::string> named(const std::string& name) const;
 
+  /// The limit that all keys share.
+  std::optional<RateLimit> limit_for_all() const;
+
   /// How often keys or limits were changed.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
 
   /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
   /// presents. Two or more fields, another scheme, or an empty credential are malformed.
@@ -5767,7 +6048,7 @@ class KeyStore {
     std::size_t remaining;
     Duration reset;
   };
-  std::optional<Quota> quota(const std::string& id, TimePoint now) const;
+  std::optional<Quota> quota(const std::string& id, TimePoint now);
 
   /// Masks this text from now on too. It is no key, and opens nothing.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -5779,6 +6060,8 @@ class KeyStore {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
+    std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
+    KeyState after = KeyState::enabled;  // the state behind them
     LimitWindow window;
     std::uint64_t script = 0;  // that owns it; 0: none
     bool offered = false;      // the first script that names it is to own it
@@ -5791,6 +6074,12 @@ class KeyStore {
   // All of these expect the mutex to be held.
   /// Adds a key with this secret; without one, it is made up.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
+  /// A request was counted.
+  static void take_step(Entry& its);
+  static void put_values(Entry& its, const KeyValues& values);
+  static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// The count of the group that the key belongs to, or its own.
+  LimitWindow& window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
   /// Masked: a description is shown by list(), and not even its author gets a secret into it.
   void describe(Entry& its, std::string description);
@@ -5815,7 +6104,8 @@ class KeyStore {
   secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
-  std::atomic<std::uint64_t> changes_{0};
+  std::map<std::string, LimitWindow> group_windows_;
+  ChangeCount changes_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6334,6 +6624,21 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 }  // namespace schema
 }}}  // namespace mock_gateway::detail
 
+// ---- answer/embeddings.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// A vector of unit length for a text, as single-precision numbers. The same text always has the same vector, whatever
+/// the seed. The cosine of two vectors grows with the words that the texts share, in whatever order and case: 1 for the
+/// same words, at least 0.8 where they share four of five, about 0 where they share none. A number among the input's
+/// tokens is a word.
+std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
+
+/// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
+std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
+
+}}}  // namespace mock_gateway::detail
+
 // ---- answer/occurrences.hpp -----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -6529,6 +6834,11 @@ struct MatcherNode {
   std::optional<RequestScope> scope;
 };
 
+/// The scopes of the matchers that isolate and must match.
+std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
+/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+std::string only_key(const std::vector<RequestScope>& scopes);
+
 /// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request
@@ -6690,6 +7000,8 @@ class Script {
     std::shared_ptr<StubState> stub;
     /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
+    /// Which call of the stub it is, from 0.
+    std::size_t call = 0;
     /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
     bool is_unanswerable = false;
     /// What the tester's functions said.
@@ -6736,13 +7048,15 @@ class Script {
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& machine) const;
-  void set_state(const std::string& machine, std::string state);
+  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// How often stubs or states were changed by the test.
-  std::uint64_t changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test, and the states of state machines whose names
-  /// begin so.
-  void forget(const RequestScope& scope, const std::string& machines);
+  const ChangeCount& changes() const { return changes_; }
+  /// Forgets what is expected of removed stubs that belong to a test.
+  void forget_removed(const RequestScope& scope);
+  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  void forget_states(const std::string& machines, const std::string& key);
   /// Forgets stubs and the states of state machines, or one of the two.
   void reset(bool its_stubs = true, bool its_states = true);
   /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
@@ -6806,7 +7120,7 @@ class Script {
   States states_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6881,7 +7195,7 @@ class ChaosRules {
   /// Whether there were any since the last reset.
   bool used() const { return used_; }
   /// How often rules were added or cleared.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
   struct Rule {
@@ -6933,7 +7247,7 @@ class ChaosRules {
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7022,7 +7336,7 @@ class ForcedFailures {
   /// Those that wait for a request, oldest first.
   std::vector<Queued> queued() const;
   /// How often failures were forced or cleared.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
 
  private:
   struct Entry {
@@ -7034,7 +7348,7 @@ class ForcedFailures {
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7122,21 +7436,14 @@ struct RequestField {
   Matcher word_is(std::string word) const;
 };
 
-/// Rows of a table.
-struct RequestFields {
-  const RequestField* first;
-  std::size_t count;
-
-  const RequestField* begin() const { return first; }
-  const RequestField* end() const { return first + count; }
-};
-
 /// How many messages there are.
-RequestFields fields_of_messages();
+Rows<RequestField> fields_of_messages();
 /// The documented fields.
-RequestFields fields_of_requests();
+Rows<RequestField> fields_of_requests();
 /// The row of a matcher.
 const RequestField& request_field(std::string_view matcher);
+/// Appends the models that a matcher asks for. What it asks not to be is left out.
+void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }}}  // namespace mock_gateway::detail
 
@@ -7327,6 +7634,7 @@ class EventFraming {
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
+  std::string end_;      // what terminates a body in chunks, with its trailer
   std::string before_;   // "data: "
   std::string after_;    // the blank line
   std::string comment_;  // the same for every event
@@ -8059,6 +8367,7 @@ struct ExchangeRecord {
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.
   std::uint64_t changes = 0;
+  bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
@@ -8086,7 +8395,7 @@ struct ExchangeRecord {
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime connected{};              // its connection was accepted
+  RealTime sendable{};               // its client sent it no earlier
   RealTime recorded{};               // it was published, before any of its answer left
   TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
   std::optional<RealTime> answered;  // the answer began
@@ -8098,7 +8407,7 @@ struct ExchangeRecord {
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  void mark_connection(RealTime accepted);
+  void mark_sendable(RealTime moment);
   /// Both moments are from before the byte left: its client may react before the sender goes on.
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
@@ -8371,6 +8680,8 @@ class RecordedCall {
   /// Whether it was a chat request, answered as such or not.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
+  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
   std::shared_ptr<ExchangeRecord> record_;
@@ -8514,8 +8825,8 @@ void adopt(int socket);
 /// Sends what fits; `bytes` is what was taken.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
-/// this system; 0 where the system cannot tell, or stamp_arrivals was not called for the listener.
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age);
+/// this system; nothing where the system cannot tell, or stamp_arrivals was not called for the listener.
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
@@ -8823,6 +9134,10 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
+  // No earlier its client sent the newest bytes, and the request's first: the connection was opened, or they reached
+  // this system where that is known. A client may open connections long before it has something to send.
+  std::chrono::steady_clock::time_point sent_from_ = opened_;
+  std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
   std::optional<Trial> trial_;
@@ -9243,7 +9558,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a method and a path lead to.
 struct Route {
-  enum class Kind { chat, models, model, mounted, wrong_method, unknown };
+  enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
   Operation operation;
   std::string model;                                // of Kind::model: the id, still percent-encoded
@@ -9255,7 +9570,7 @@ struct Route {
 /// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
 class Operations {
  public:
-  explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
+  Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
 
   struct Handled {
     Operation operation;
@@ -9283,6 +9598,8 @@ class Operations {
   /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
   /// address ends with /v1 already". Empty when nothing is near.
   std::string near_path(const std::string& path) const;
+  /// "GET /v1/models, POST /v1/chat/completions": what is served, the first mounted ones among it.
+  std::string served() const;
 
  private:
   struct Mounted {
@@ -9295,11 +9612,55 @@ class Operations {
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
-  bool model_by_id_;
+  const bool model_by_id_;
+  const bool embeddings_;  // whether the gateway serves them itself where nothing is mounted
   mutable std::mutex mutex_;
   std::vector<Mounted> mounted_;  // of two that match, the first one answers
   std::uint64_t newest_ = 0;      // the newest document that has mounted one
   std::atomic<std::uint64_t> changes_{0};
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- serve/served_models.hpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// The models that requests may name, and those that the list of models has. Thread-safe.
+class ServedModels {
+ public:
+  /// How many ids that requests asked for are listed, and how long one may be: requests must not fill the memory.
+  static constexpr std::size_t most_asked = 1000;
+  static constexpr std::size_t longest_asked = 256;
+
+  /// `any`: every id is served, whether or not it is given.
+  ServedModels(std::vector<wire::Model> given, bool any, const Script& script);
+
+  bool any() const { return any_; }
+  const std::vector<wire::Model>& given() const { return given_; }
+  /// Nothing when no request for it is served.
+  std::optional<wire::Model> find(const std::string& id) const;
+  /// Those that were given; where any is served, then those that stubs name, in the order in which these were mounted,
+  /// and those that requests asked for.
+  std::vector<wire::Model> listed() const;
+  /// Whether it was given, or a stub names it.
+  bool is_named(const std::string& id) const;
+  /// A request has asked for it.
+  void ask(const std::string& id);
+  void forget_asked();
+
+ private:
+  /// Expects the mutex to be held.
+  const std::vector<std::string>& named() const;
+
+  const std::vector<wire::Model> given_;
+  const bool any_;
+  const Script& script_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> asked_;
+  /// What stubs name, and how often the script had changed then.
+  mutable std::optional<std::uint64_t> named_at_;
+  mutable std::vector<std::string> named_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9311,6 +9672,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// What does not change while a gateway runs.
 struct ServeSettings {
   std::vector<wire::Model> models;
+  bool any_model = false;  // whether others are served too
+  bool embeddings = false;
+  std::vector<std::string> cors;  // origins of pages that may call it
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
@@ -9342,13 +9706,12 @@ struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
-  /// retry.
-  std::uint64_t changes() const;
-  /// Null when the gateway serves no model of that id.
-  const wire::Model* find_model(const std::string& id) const;
+  /// How often the test has changed what requests of this key are answered from: a request that is sent again after a
+  /// change is no retry.
+  std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
+  ServedModels models;
   AskedRequests asked;
   ForcedFailures failures;
   Operations operations;
@@ -9434,6 +9797,8 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
+  /// What the review has to say of it.
+  std::vector<Finding> findings;
   /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
   /// The id that was reserved for its exchange; 0: none.
@@ -9492,6 +9857,17 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
 /// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
 /// happen to it, and decides when it leaves.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
+
+// cross_origin.cpp
+
+/// The request's Origin, where Options::cors names it.
+std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
+
+/// Answers what a browser asks before a request from a page of a named origin. Returns whether it was that.
+bool answer_preflight(ServedRequest& served);
+
+/// Lets a page of a named origin read the answer.
+void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 
@@ -9589,7 +9965,7 @@ Failure unsupported_content_type(const ReceivedRequest& request);
 bool may_use(const ApiKey& key, const std::string& model);
 
 /// The 404 of a model that the gateway does not serve.
-Failure model_not_found(const std::string& model);
+Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
 /// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
 /// whether it has refused.
@@ -9918,6 +10294,9 @@ struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
   std::vector<wire::Model> models;
+  bool any_model = false;
+  std::optional<bool> embeddings;  // the profile decides unless set
+  std::vector<std::string> cors;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
   /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
@@ -9925,7 +10304,7 @@ struct OptionValues {
   std::optional<RateLimit> limit;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  Profile profile = Profile::documented;
+  std::optional<Profile> profile;  // documented unless set
   std::optional<Acceptance> acceptance;
   Tokenizer tokenizer;
   Pace pace;
@@ -10319,6 +10698,7 @@ ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
+ScriptType faults();
 /// The keys that stand beside "failure", wherever it is.
 const ScriptTable& failure_setters();
 /// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
@@ -10353,6 +10733,8 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
+/// Throws ScriptMistake for what is none, with its problems noted.
+std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);
@@ -11092,7 +11474,7 @@ class GateState {
     const bool reached = changed_.wait_for(lock, bounded(timeout), [&] { return arrived_ >= count; });
     const std::string message =
         std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
-    return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+    return detail::Access::make<Wait>(reached, message);
   }
 
   Wait wait_until_delivered(std::size_t count, Duration timeout) {
@@ -11101,7 +11483,7 @@ class GateState {
     const std::string message = std::to_string(arrived_) + " of " + std::to_string(count) +
                                 " exchanges have reached the gate, " + std::to_string(delivered_) +
                                 " with everything before it delivered";
-    return delivered ? Wait::fulfilled(message) : Wait::timed_out(message);
+    return detail::Access::make<Wait>(delivered, message);
   }
 
  private:
@@ -11197,7 +11579,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Durat
   const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
   const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
                               " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  return detail::Access::make<Wait>(reached, message);
 }
 
 MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
@@ -11207,7 +11589,7 @@ MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
   if (!reached) message += clock.about_date();
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  return detail::Access::make<Wait>(reached, message);
 }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
@@ -11407,6 +11789,13 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
+  /// What many other formats allow is named.
+  void refuse_trailing_comma(bool object) {
+    skip_space();
+    if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
+    if (!object && next() == ']') fail_expected("a value", "JSON has no comma after the last element");
+  }
+
   void read_key() {
     skip_space();
     if (next() != '"') fail_expected("a key in quotation marks");
@@ -11484,6 +11873,7 @@ class Reader {
         continue;
       }
       if (!opened && !take(',')) fail_expected(object ? "',' or '}'" : "',' or ']'");
+      if (!opened) refuse_trailing_comma(object);
       if (object) read_key();
       return true;
     }
@@ -11566,8 +11956,8 @@ class Reader {
     throw JsonError(wrong, text::position_in(whole_, wrong), "a byte that is not UTF-8");
   }
 
-  [[noreturn]] void fail_expected(std::string_view expected) const {
-    fail(at_, "expected " + std::string(expected) + ", got " + token());
+  [[noreturn]] void fail_expected(std::string_view expected, std::string_view why = "") const {
+    fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
   /// What stands here: "a string", "'}'".
@@ -12208,6 +12598,12 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::lenient() {
 
 namespace detail {
 
+MOCK_GATEWAY_INLINE std::vector<std::string> acceptance_names() {
+  std::vector<std::string> names;
+  for (const NamedAcceptance& one : acceptances) names.emplace_back(one.name);
+  return names;
+}
+
 MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
   Acceptance taken = acceptance;
   for (const ExtensionRow& row : extensions)
@@ -12401,7 +12797,10 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
   }
+  if (!known && message.role == "developer")
+    fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
   if (!known) fail_value(role_path, expected_role(), *role);
+  if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
@@ -12488,8 +12887,11 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
     const std::string& kind = require_string(type, type_path);
     const bool is_text = kind == "text";
     if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
-      fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
+      if (is_text) fail_value(type_path, "another type than \"text\"", type);
+      fail("invalid_value", type_path, "\"text\"",
+           "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));
     }
+    if (!is_text) note_extension(Extension::other_parts, type_path.to_string());
     if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
     if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
     const Path content_path(part_path, kind);
@@ -12624,8 +13026,16 @@ MOCK_GATEWAY_INLINE bool Reader::is_absent_as_null(std::string_view name) const 
          (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
-MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
+MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) const {
   if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
+}
+
+MOCK_GATEWAY_INLINE void Reader::note_extension(Extension extension, const std::string& place) const {
+  const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
+  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
+  add_finding(finding_kinds::beyond_documentation,
+              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
+                  row.name + " takes it.");
 }
 
 MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
@@ -12667,6 +13077,8 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
                              : name == "repetition_penalty"    ? "use frequency_penalty instead"
                              : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
+  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
+  if (is_openais) return note_extension(Extension::openai_fields, path);
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding(finding_kinds::unknown_field, message + ".");
@@ -12732,6 +13144,7 @@ MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, c
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
   }
+  note_extension(Extension::max_completion_tokens, path.to_string());
   request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
 }
 
@@ -12742,8 +13155,9 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
-      if (is_documented_by_service("stream_options." + option.first)) continue;
-      unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
+      const std::string name = "stream_options." + option.first;
+      if (!is_documented_by_service(name))
+        unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), name);
     }
   }
   if (!request_.stream) {
@@ -12796,7 +13210,10 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
   const bool custom = acceptance_.custom_tools() && kind == "custom";
+  if (kind == "custom" && !custom)
+    fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  if (custom) note_extension(Extension::custom_tools, type_path.to_string());
   return custom;
 }
 
@@ -12855,6 +13272,7 @@ MOCK_GATEWAY_INLINE void Reader::read_allowed_tools(const Json::object_t& object
     fail("invalid_value", Path(path, "type"), expected_tool_type(),
          R"("allowed_tools"; )" + switched_off("allowed_tools"));
   }
+  note_extension(Extension::allowed_tools, path.to_string());
   const Path allowed_path(path, "allowed_tools");
   const Json::object_t& allowed =
       require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
@@ -12929,7 +13347,9 @@ MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const P
     if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
       require_object(*schema, place);
       format.schema = *schema;
-    } else if (!is_optional) {
+    } else if (is_optional) {
+      note_extension(Extension::json_schema_without_schema, place.to_string());
+    } else {
       fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
     }
     const Json* strict = member(description, "strict");
@@ -13083,6 +13503,14 @@ MOCK_GATEWAY_INLINE void refuse_moved_from(const char* type) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+MOCK_GATEWAY_INLINE ConnectionFault::ConnectionFault(Kind kind, std::string bytes, std::size_t step, Duration gap,
+                                 std::optional<Failure> failure)
+    : kind_(kind),
+      bytes_(detail::share<const std::string>(std::move(bytes))),
+      step_(step),
+      gap_(gap),
+      failure_(std::move(failure)) {}
+
 MOCK_GATEWAY_INLINE ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
     case Kind::reset_on_accept:
@@ -13113,25 +13541,30 @@ MOCK_GATEWAY_INLINE std::string ConnectionFault::to_string() const {
   return std::to_string(failure_->status()) + " before the body";
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault reset_on_accept() { return ConnectionFault(ConnectionFault::Kind::reset_on_accept); }
+MOCK_GATEWAY_INLINE ConnectionFault reset_on_accept() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reset_on_accept);
+}
 
-MOCK_GATEWAY_INLINE ConnectionFault close_on_accept() { return ConnectionFault(ConnectionFault::Kind::close_on_accept); }
+MOCK_GATEWAY_INLINE ConnectionFault close_on_accept() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::close_on_accept);
+}
 
 MOCK_GATEWAY_INLINE ConnectionFault garbage_on_accept(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage_on_accept needs bytes to send; close_on_accept() sends none");
-  ConnectionFault fault(ConnectionFault::Kind::garbage_on_accept);
-  fault.bytes_ = detail::share<const std::string>(std::move(bytes));
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::garbage_on_accept, std::move(bytes));
 }
 
-MOCK_GATEWAY_INLINE ConnectionFault close_when_reused() { return ConnectionFault(ConnectionFault::Kind::close_when_reused); }
+MOCK_GATEWAY_INLINE ConnectionFault close_when_reused() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::close_when_reused);
+}
 
-MOCK_GATEWAY_INLINE ConnectionFault reset_when_reused() { return ConnectionFault(ConnectionFault::Kind::reset_when_reused); }
+MOCK_GATEWAY_INLINE ConnectionFault reset_when_reused() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reset_when_reused);
+}
 
 MOCK_GATEWAY_INLINE ConnectionFault unsolicited_continue() {
-  ConnectionFault fault(ConnectionFault::Kind::unsolicited_continue);
-  fault.bytes_ = detail::share<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::unsolicited_continue,
+                                               "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 MOCK_GATEWAY_INLINE ConnectionFault early_hints(const wire::Headers& headers) {
@@ -13141,9 +13574,7 @@ MOCK_GATEWAY_INLINE ConnectionFault early_hints(const wire::Headers& headers) {
     response.append(header.name).append(": ").append(header.value).append("\r\n");
   }
   response += "\r\n";
-  ConnectionFault fault(ConnectionFault::Kind::early_hints);
-  fault.bytes_ = detail::share<const std::string>(std::move(response));
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::early_hints, std::move(response));
 }
 
 MOCK_GATEWAY_INLINE ConnectionFault early_hints() { return early_hints(wire::Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
@@ -13151,19 +13582,102 @@ MOCK_GATEWAY_INLINE ConnectionFault early_hints() { return early_hints(wire::Hea
 MOCK_GATEWAY_INLINE ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   if (bytes == 0) throw GatewayError("slow_body reads at least 1 byte at a time");
   if (gap <= Duration{0}) throw GatewayError("slow_body needs a positive gap");
-  ConnectionFault fault(ConnectionFault::Kind::slow_body);
-  fault.step_ = bytes;
-  fault.gap_ = gap;
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::slow_body, std::string(), bytes, gap);
 }
 
 MOCK_GATEWAY_INLINE ConnectionFault reply_before_body(const Failure& failure) {
-  ConnectionFault fault(ConnectionFault::Kind::reply_before_body);
-  fault.failure_ = failure;
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_before_body, std::string(), std::size_t{0},
+                                               Duration{0}, failure);
 }
 
 }}  // namespace mock_gateway
+
+// ---- model/embedding_request.cpp ------------------------------------------------------------------------------------
+
+// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace embedding_request {
+
+using namespace chat_fields;
+
+inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
+                                                               "user"};
+/// OpenAI's.
+inline constexpr std::size_t most_inputs = 2048;
+/// Twice as many as the largest model of a service has.
+inline constexpr std::int64_t most_dimensions = 8192;
+inline constexpr std::int64_t largest_token = 0x7fffffff;
+inline constexpr const char* expected_input = "a string, an array of strings, or tokens";
+
+MOCK_GATEWAY_INLINE EmbeddingInput input_of(const Json& value, const Path& path) {
+  if (value.is_string()) return {require_filled_string(value, path), {}};
+  if (!value.is_array()) fail_type(path, expected_input, value);
+  const Json::array_t& tokens = require_array(value, path);
+  if (tokens.empty()) fail_value(path, "at least one token", value);
+  EmbeddingInput input;
+  for (std::size_t index = 0; index < tokens.size(); ++index)
+    input.tokens.push_back(require_integer(tokens[index], Path(path, index), 0, largest_token));
+  return input;
+}
+
+MOCK_GATEWAY_INLINE void read_input(const Json& value, EmbeddingRequest& request) {
+  const Path path("input");
+  if (!value.is_array() || (!value.empty() && value[0].is_number())) {
+    request.inputs.push_back(input_of(value, path));
+    return;
+  }
+  const Json::array_t& all = require_array(value, path);
+  if (all.empty() || all.size() > most_inputs)
+    fail("invalid_value", path, "1 to " + std::to_string(most_inputs) + " inputs", std::to_string(all.size()));
+  for (std::size_t index = 0; index < all.size(); ++index)
+    request.inputs.push_back(input_of(all[index], Path(path, index)));
+}
+
+MOCK_GATEWAY_INLINE void read_format(const Json& value, EmbeddingRequest& request) {
+  const Path path("encoding_format");
+  const std::string& format = require_string(value, path);
+  if (format != "float" && format != "base64") fail_value(path, R"("float" or "base64")", value);
+  request.base64 = format == "base64";
+}
+
+}  // namespace embedding_request
+
+MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance) {
+  using namespace embedding_request;
+  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
+  Json parsed;
+  try {
+    parsed = read_json(body, JsonReadOptions());
+  } catch (const JsonError& error) {
+    throw RequestError{failure(400, "invalid_json", error.what())};
+  }
+  EmbeddingRequest request;
+  const Json::object_t& fields = require_object(parsed, Path("body"));
+  const auto sent = [&](std::string_view name) {
+    const Json* value = member(fields, name);
+    return value != nullptr && value->is_null() && acceptance.null_as_absent() ? nullptr : value;
+  };
+  for (const auto& [name, value] : fields) {
+    if (std::find(documented.begin(), documented.end(), name) != documented.end()) continue;
+    const std::string shown = text::excerpt(name, 60);
+    const std::string message = shown + ": OpenAI documents no such field of embeddings; leave it out";
+    if (!acceptance.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
+    request.findings.push_back(finding_kinds::unknown_field.make(message + "."));
+    if (request.findings.size() >= 100) break;
+  }
+  if (sent("model") == nullptr) fail_missing(Path("model"), "a string");
+  request.model = require_filled_string(*sent("model"), Path("model"));
+  if (sent("input") == nullptr) fail_missing(Path("input"), expected_input);
+  read_input(*sent("input"), request);
+  if (const Json* format = sent("encoding_format")) read_format(*format, request);
+  if (const Json* dimensions = sent("dimensions"))
+    request.dimensions = static_cast<std::size_t>(require_integer(*dimensions, Path("dimensions"), 1, most_dimensions));
+  if (const Json* user = sent("user")) require_string(*user, Path("user"));
+  return request;
+}
+
+}}}  // namespace mock_gateway::detail
 
 // ---- model/failure.cpp ----------------------------------------------------------------------------------------------
 
@@ -13576,7 +14090,14 @@ MOCK_GATEWAY_INLINE Effect wrong_content_length(std::int64_t difference) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-MOCK_GATEWAY_INLINE std::string to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
+MOCK_GATEWAY_INLINE std::string to_string(Severity severity) {
+  switch (severity) {
+    case Severity::note: return "note";
+    case Severity::warning: return "warning";
+    case Severity::error: break;
+  }
+  return "error";
+}
 
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Severity severity) { return out << to_string(severity); }
 
@@ -13585,7 +14106,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Finding& f
 namespace detail {
 
 MOCK_GATEWAY_INLINE std::string text_of(const Finding& finding) {
-  std::string line = finding.code;
+  std::string line = (finding.severity == Severity::note ? "note: " : "") + finding.code;
   for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
     const bool newest = i == finding.exchanges.size();
     line += newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ";
@@ -13621,7 +14142,7 @@ MOCK_GATEWAY_INLINE HoldPoint before_token(std::size_t number) {
 
 // ---- model/http_reply.cpp -------------------------------------------------------------------------------------------
 
-// Replies of mounted operations: statuses, content types.
+// Replies of mounted operations: statuses, content types; how they are broken.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -13661,6 +14182,23 @@ MOCK_GATEWAY_INLINE HttpReply HttpReply::add_header(std::string name, std::strin
   } else {
     changed.headers_.add(std::move(name), std::move(value));
   }
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE Reply HttpReply::delivered() const {
+  if (delivery_) return *delivery_;
+  return failure_ ? Reply(*failure_) : raw_reply(status_, *body_, content_type_);
+}
+
+MOCK_GATEWAY_INLINE HttpReply HttpReply::fault(Trigger trigger, Effect effect) const {
+  HttpReply changed = *this;
+  changed.delivery_ = detail::share<const Reply>(delivered().fault(std::move(trigger), std::move(effect)));
+  return changed;
+}
+
+MOCK_GATEWAY_INLINE HttpReply HttpReply::first_token_after(Timing delay) const {
+  HttpReply changed = *this;
+  changed.delivery_ = detail::share<const Reply>(delivered().first_token_after(std::move(delay)));
   return changed;
 }
 
@@ -13737,13 +14275,13 @@ MOCK_GATEWAY_INLINE double Distribution::draw(Random& random, std::uint64_t inde
 
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE Timing::Timing(detail::Distribution nanoseconds) : nanoseconds_(std::move(nanoseconds)) {}
+MOCK_GATEWAY_INLINE Timing::Timing(detail::Distribution nanoseconds) : distribution_(std::move(nanoseconds)) {}
 
 MOCK_GATEWAY_INLINE Rate::Rate(double tokens_per_second)
     : Rate(detail::Distribution{detail::pace_check::Kind::fixed,
                                 detail::pace_check::checked_rate(tokens_per_second, "a rate")}) {}
 
-MOCK_GATEWAY_INLINE Rate::Rate(detail::Distribution tokens_per_second) : tokens_per_second_(std::move(tokens_per_second)) {}
+MOCK_GATEWAY_INLINE Rate::Rate(detail::Distribution tokens_per_second) : distribution_(std::move(tokens_per_second)) {}
 
 MOCK_GATEWAY_INLINE Timing uniform(Duration least, Duration most) {
   const double from = detail::pace_nanoseconds(least, "the least time");
@@ -13751,7 +14289,7 @@ MOCK_GATEWAY_INLINE Timing uniform(Duration least, Duration most) {
   if (from > to)
     throw GatewayError(
         "uniform takes the shortest time, then the longest: the first must not be longer than the second");
-  return Timing(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
+  return detail::Access::make<Timing>(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 MOCK_GATEWAY_INLINE Rate uniform(double least, double most) {
@@ -13760,13 +14298,14 @@ MOCK_GATEWAY_INLINE Rate uniform(double least, double most) {
   if (from > to)
     throw GatewayError(
         "uniform takes the lowest rate, then the highest: the first must not be greater than the second");
-  return Rate(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
+  return detail::Access::make<Rate>(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 MOCK_GATEWAY_INLINE Timing normal(Duration mean, Duration deviation) {
   const double middle = detail::pace_check::positive(detail::pace_nanoseconds(mean, "the mean"), "the mean of normal");
   const double spread = detail::pace_nanoseconds(deviation, "the deviation");
-  return Timing(detail::Distribution{detail::pace_check::Kind::normal, middle, spread, 0, 2 * middle});
+  return detail::Access::make<Timing>(
+      detail::Distribution{detail::pace_check::Kind::normal, middle, spread, 0, 2 * middle});
 }
 
 MOCK_GATEWAY_INLINE Rate normal(double mean, double deviation) {
@@ -13775,18 +14314,20 @@ MOCK_GATEWAY_INLINE Rate normal(double mean, double deviation) {
     throw GatewayError("the deviation of a rate is in tokens per second, from 0 to 1e9, not " +
                        detail::text::number(deviation));
   }
-  return Rate(detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
+  return detail::Access::make<Rate>(
+      detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
 }
 
 MOCK_GATEWAY_INLINE Timing log_normal(Duration median, double sigma) {
   const double middle =
       detail::pace_check::positive(detail::pace_nanoseconds(median, "the median"), "the median of log_normal");
-  return Timing(detail::Distribution{detail::pace_check::Kind::log_normal, middle,
-                                     detail::pace_check::checked_sigma(sigma), 0, detail::pace_check::longest});
+  return detail::Access::make<Timing>(detail::Distribution{detail::pace_check::Kind::log_normal, middle,
+                                                           detail::pace_check::checked_sigma(sigma), 0,
+                                                           detail::pace_check::longest});
 }
 
 MOCK_GATEWAY_INLINE Rate log_normal(double median, double sigma) {
-  return Rate(detail::Distribution{
+  return detail::Access::make<Rate>(detail::Distribution{
       detail::pace_check::Kind::log_normal, detail::pace_check::checked_rate(median, "the median rate"),
       detail::pace_check::checked_sigma(sigma), detail::pace_check::slowest, detail::pace_check::fastest});
 }
@@ -13795,12 +14336,12 @@ MOCK_GATEWAY_INLINE Timing recorded(std::vector<Duration> times) {
   std::vector<double> list;
   list.reserve(times.size());
   for (const Duration time : times) list.push_back(detail::pace_nanoseconds(time, "a recorded time"));
-  return Timing(detail::pace_check::recorded_list(std::move(list)));
+  return detail::Access::make<Timing>(detail::pace_check::recorded_list(std::move(list)));
 }
 
 MOCK_GATEWAY_INLINE Rate recorded(std::vector<double> rates) {
   for (const double rate : rates) detail::pace_check::checked_rate(rate, "a recorded rate");
-  return Rate(detail::pace_check::recorded_list(std::move(rates)));
+  return detail::Access::make<Rate>(detail::pace_check::recorded_list(std::move(rates)));
 }
 
 MOCK_GATEWAY_INLINE Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {
@@ -13964,6 +14505,7 @@ constexpr ProfileTraits openai() {
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;
+  row.documents_embeddings = true;
   row.checks_other_parts = true;
   row.error_shape = ErrorShape::openai;
   row.retry_after_ms = true;
@@ -14418,6 +14960,15 @@ MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) && {
   return std::move(*this);
 }
 
+MOCK_GATEWAY_INLINE Reply Reply::templated() const& { return Reply(*this).templated(); }
+
+MOCK_GATEWAY_INLINE Reply Reply::templated() && {
+  if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
+  detail::require_template(*data_);
+  edit().templated = true;
+  return std::move(*this);
+}
+
 MOCK_GATEWAY_INLINE Reply Reply::verbatim() const& { return Reply(*this).verbatim(); }
 
 MOCK_GATEWAY_INLINE Reply Reply::verbatim() && {
@@ -14754,10 +15305,10 @@ MOCK_GATEWAY_INLINE void require_part(const ReplyData& part) {
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
-      !part.early_hints.empty() || written_otherwise) {
+      !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
         "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
         "choices(…).every(…)");
   }
 }
@@ -14787,6 +15338,178 @@ MOCK_GATEWAY_INLINE bool says_something(const Json& event) {
 MOCK_GATEWAY_INLINE std::string why_never(const ReplyData& data, const Trigger& trigger, const Effect& effect) {
   const std::string why = reply_check::why_trigger_never_comes(data, trigger);
   return why.empty() ? reply_check::why_effect_never_comes(data, trigger, effect) : why;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- model/reply_template.cpp ---------------------------------------------------------------------------------------
+
+// The places of a template, their values, and how each is escaped where it stands.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace reply_templates {
+
+inline constexpr std::string_view of_body = "request.body.";
+inline constexpr std::string_view of_header = "request.header.";
+
+[[noreturn]] MOCK_GATEWAY_INLINE void refuse(std::string_view place) {
+  throw GatewayError("\"" + text::printable(std::string(place), 60) +
+                     "\" is no place of a template; known: {{request.last_user_text}}, {{request.body./json/pointer}}, "
+                     "{{request.header.NAME}}, {{count}}, {{now}}, {{uuid}}");
+}
+
+/// What the pointer leads to; null where it leads nowhere.
+MOCK_GATEWAY_INLINE const Json* find(const Json& body, std::string_view pointer) {
+  const Json* value = &body;
+  while (value && !pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::optional<std::string> name = json_pointer::name_of(pointer.substr(1, end - 1));
+    value = name ? json_pointer::child(*value, *name) : nullptr;
+    pointer.remove_prefix(end);
+  }
+  return value;
+}
+
+/// The same for the same seed, as RFC 9562, 5.4, has it.
+MOCK_GATEWAY_INLINE std::string uuid(Random& random) {
+  const std::uint64_t high = (random.next() & 0xffffffffffff0fffu) | 0x4000u;
+  const std::uint64_t low = (random.next() & 0x3fffffffffffffffu) | 0x8000000000000000u;
+  char text[40];
+  std::snprintf(text, sizeof text, "%08x-%04x-%04x-%04x-%012llx", static_cast<unsigned>(high >> 32),
+                static_cast<unsigned>(high >> 16 & 0xffff), static_cast<unsigned>(high & 0xffff),
+                static_cast<unsigned>(low >> 48), static_cast<unsigned long long>(low & 0xffffffffffffu));
+  return text;
+}
+
+/// Finds the places of texts, and puts values there; without facts it only looks whether they are known.
+class Filler {
+ public:
+  explicit Filler(const TemplateFacts* facts) : facts_(facts), random_(facts ? facts->seed : 0) {}
+
+  /// A text, or the text of a JSON object or list: there values are escaped.
+  void fill(std::string& text) {
+    if (text.find("{{") != std::string::npos) text = filled(text, is_json(text));
+  }
+  void fill_json_text(std::string& text) {
+    if (text.find("{{") != std::string::npos) text = filled(text, true);
+  }
+  /// The strings in a value.
+  void fill(Json& value) {
+    if (value.is_string()) {
+      fill(value.get_ref<std::string&>());
+    } else if (value.is_structured()) {
+      for (Json& part : value) fill(part);
+    }
+  }
+
+ private:
+  struct Place {
+    std::size_t begin;
+    std::size_t end;
+    std::string_view name;
+  };
+
+  static std::optional<Place> next_place(std::string_view text, std::size_t from) {
+    const std::size_t begin = text.find("{{", from);
+    if (begin == std::string_view::npos) return std::nullopt;
+    const std::size_t end = text.find("}}", begin);
+    if (end == std::string_view::npos) refuse(text.substr(begin));
+    std::string_view name = text.substr(begin + 2, end - begin - 2);
+    while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
+    while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+    return Place{begin, end + 2, name};
+  }
+
+  /// Whether it is a JSON object or list once values are in their places.
+  static bool is_json(std::string_view text) {
+    std::string trial;
+    std::size_t at = 0;
+    while (const std::optional<Place> place = next_place(text, at)) {
+      trial.append(text.substr(at, place->begin - at)).append("0");
+      at = place->end;
+    }
+    trial.append(text.substr(at));
+    try {
+      return read_json(trial).is_structured();
+    } catch (const JsonError&) {
+      return false;
+    }
+  }
+
+  std::string filled(std::string_view text, bool json) {
+    std::string out;
+    std::size_t at = 0;
+    bool quoted = false;
+    while (const std::optional<Place> place = next_place(text, at)) {
+      for (; at < place->begin; ++at) {
+        if (quoted && text[at] == '\\' && at + 1 < place->begin)
+          out += text[at++];
+        else if (text[at] == '"')
+          quoted = !quoted;
+        out += text[at];
+      }
+      const Json value = value_of(place->name);
+      if (json && !quoted) {
+        out += value.dump();
+      } else {
+        const std::string plain = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+        const std::string escaped = json ? Json(plain).dump() : plain;
+        out += json ? escaped.substr(1, escaped.size() - 2) : escaped;
+      }
+      at = place->end;
+    }
+    return out.append(text.substr(at));
+  }
+
+  Json value_of(std::string_view name) {
+    if (name == "request.last_user_text") return facts_ ? Json(facts_->chat.last_user_text()) : Json();
+    if (name == "count") return facts_ ? Json(facts_->call) : Json();
+    if (name == "now") return facts_ ? Json(calendar::rfc3339_milliseconds(facts_->now)) : Json();
+    if (name == "uuid") return facts_ ? Json(uuid(random_)) : Json();
+    if (name.substr(0, of_body.size()) == of_body) {
+      const std::string_view pointer = name.substr(of_body.size());
+      if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
+      const Json* const found = facts_ ? find(facts_->chat.body, pointer) : nullptr;
+      return found ? *found : Json();
+    }
+    if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {
+      if (!facts_) return Json();
+      const std::optional<std::string> field = facts_->http.headers.find(std::string(name.substr(of_header.size())));
+      return field ? Json(*field) : Json();
+    }
+    refuse("{{" + std::string(name) + "}}");
+  }
+
+  const TemplateFacts* facts_;
+  Random random_;
+};
+
+MOCK_GATEWAY_INLINE void fill(ReplyData& data, Filler filler) {
+  for (ScriptedChoice& choice : data.choices) {
+    if (choice.text) filler.fill(*choice.text);
+    filler.fill(choice.thinking);
+    if (choice.refusal) filler.fill(*choice.refusal);
+    for (ScriptedToolCall& call : choice.tool_calls) {
+      if (call.custom)
+        filler.fill(call.arguments);
+      else
+        filler.fill_json_text(call.arguments);
+    }
+  }
+  if (data.raw) filler.fill(data.raw->body);
+  for (std::vector<Json>* patches : {&data.extra, &data.extra_message})
+    for (Json& patch : *patches) filler.fill(patch);
+}
+
+}  // namespace reply_templates
+
+MOCK_GATEWAY_INLINE void require_template(const ReplyData& data) {
+  ReplyData tried = data;
+  reply_templates::fill(tried, reply_templates::Filler(nullptr));
+}
+
+MOCK_GATEWAY_INLINE void fill_template(ReplyData& data, const TemplateFacts& facts) {
+  reply_templates::fill(data, reply_templates::Filler(&facts));
 }
 
 }}}  // namespace mock_gateway::detail
@@ -14827,6 +15550,7 @@ MOCK_GATEWAY_INLINE SseDialect SseDialect::ping(std::string lines) const { retur
 MOCK_GATEWAY_INLINE SseDialect SseDialect::final_blank_line(bool sent) const { return with(&SseDialect::final_blank_line_, sent); }
 MOCK_GATEWAY_INLINE SseDialect SseDialect::after_done(std::string data) const { return with(&SseDialect::after_done_, std::move(data)); }
 MOCK_GATEWAY_INLINE SseDialect SseDialect::open_after_done(bool open) const { return with(&SseDialect::open_after_done_, open); }
+MOCK_GATEWAY_INLINE SseDialect SseDialect::trailer(std::string fields) const { return with(&SseDialect::trailer_, std::move(fields)); }
 MOCK_GATEWAY_INLINE SseDialect SseDialect::gzip(bool compressed) const { return with(&SseDialect::gzip_, compressed); }
 
 namespace detail {
@@ -14858,6 +15582,8 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"open_after_done", &SseDialect::open_after_done_,
      "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
      true},
+    {"trailer", &SseDialect::trailer_, "the trailer fields behind the last chunk, a line each; empty: none",
+     "trailer fields followed the last chunk", true},
     {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
 };
 
@@ -14889,6 +15615,15 @@ MOCK_GATEWAY_INLINE void require_dialect(const SseDialect& dialect) {
     throw GatewayError(
         "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
         "it");
+  }
+  for (std::size_t begin = 0; begin < dialect.trailer().size();) {
+    const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
+    const std::string line = dialect.trailer().substr(begin, end - begin);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos)
+      throw GatewayError("SseDialect::trailer is lines such as \"x-checksum: 7f\", separated by \"\\n\"");
+    require_header_field(line.substr(0, colon), line.substr(colon + 1));
+    begin = end + 1;
   }
   if (dialect.after_done().empty()) return;
   if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");
@@ -14927,7 +15662,8 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
-// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, models, operations, limit).
+// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
+// limit, limit_group).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14943,17 +15679,30 @@ MOCK_GATEWAY_INLINE std::string to_string(KeyState state) {
 MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::secret(std::string secret) const {
-  return detail::with(*this, &KeyOptions::secret_, std::move(secret));
+  return detail::with(*this, &detail::KeyValues::secret, std::move(secret));
 }
-MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const { return detail::with(*this, &KeyOptions::disabled_, disabled); }
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::disabled(bool disabled) const {
+  return detail::with(*this, &detail::KeyValues::disabled, disabled);
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::state_for(KeyState state, std::size_t requests) const {
+  if (state == KeyState::deleted)
+    throw GatewayError("a key is enabled or disabled for a while; Keys::remove deletes it");
+  if (requests == 0) throw GatewayError("a key is in a state for at least 1 request");
+  KeyOptions changed = *this;
+  changed.values_.steps.push_back({state, requests});
+  return changed;
+}
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
-  return detail::with(*this, &KeyOptions::models_, std::move(ids));
+  return detail::with(*this, &detail::KeyValues::models, std::move(ids));
 }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
-  return detail::with(*this, &KeyOptions::operations_, std::move(operations));
+  return detail::with(*this, &detail::KeyValues::operations, std::move(operations));
 }
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
-  return detail::with(*this, &KeyOptions::limit_, RateLimit{requests, window});
+  return detail::with(*this, &detail::KeyValues::limit, RateLimit{requests, window});
+}
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
+  return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
 }
 
 }}  // namespace mock_gateway
@@ -15041,17 +15790,13 @@ MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::take(const RateLimit& l
 
 MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
 
-MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::optional<std::string> secret, bool disabled,
-                            std::vector<std::string> models, std::vector<Operation> operations,
-                            std::optional<RateLimit> limit) {
-  if (secret) key_store::require_secret(*secret);
-  key_store::require_limit(limit);
-  key_store::require_models(models);
+MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
+  if (values.secret) key_store::require_secret(*values.secret);
+  key_store::require_limit(values.limit);
+  key_store::require_models(values.models);
+  std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
-  created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
-  created->key.models = std::move(models);
-  created->key.operations = std::move(operations);
-  created->key.limit = limit;
+  put_values(*created, values);
   created->key.created = clock_.now();
 
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -15059,7 +15804,6 @@ MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, std::op
   if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
   Entry& added = add(std::move(created), std::move(secret));
   describe(added, std::move(description));
-  ++changes_;
   return {added.key.id, added.secret, added.key.description};
 }
 
@@ -15095,6 +15839,24 @@ MOCK_GATEWAY_INLINE std::vector<KeyStore::Entry*> KeyStore::described(const std:
   return found;
 }
 
+MOCK_GATEWAY_INLINE void KeyStore::put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps) {
+  its.after = state;
+  its.steps = std::move(steps);
+  its.key.state = its.steps.empty() ? state : its.steps.front().state;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& values) {
+  put_in_state(its, values.disabled ? KeyState::disabled : KeyState::enabled, values.steps);
+  its.key.models = values.models;
+  its.key.operations = values.operations;
+  its.key.limit = values.limit;
+  its.key.limit_group = values.limit_group;
+}
+
+MOCK_GATEWAY_INLINE LimitWindow& KeyStore::window_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
+}
+
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -15106,26 +15868,32 @@ MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) cons
 MOCK_GATEWAY_INLINE void KeyStore::set_description(const std::string& id, std::string description) {
   const std::lock_guard<std::mutex> lock(mutex_);
   describe(living_entry(id, "described"), std::move(description));
-  ++changes_;
+  changes_.note_for(id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_state(const std::string& id, KeyState state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, to_string(state)).key.state = state;
-  ++changes_;
+  put_in_state(living_entry(id, to_string(state)), state, {});
+  changes_.note_for(id);
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_steps(const std::string& id, std::vector<KeyStep> steps) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  put_in_state(living_entry(id, "disabled"), KeyState::enabled, std::move(steps));
+  changes_.note_for(id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.models = std::move(models);
-  ++changes_;
+  changes_.note_for(id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.operations = std::move(operations);
-  ++changes_;
+  changes_.note_for(id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
@@ -15133,8 +15901,8 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit(const std::string& id, std::optiona
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& limited = living_entry(id, "limited");
   limited.key.limit = limit;
-  limited.window = LimitWindow{};
-  ++changes_;
+  window_of(limited) = LimitWindow{};
+  changes_.note_for(id);
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
@@ -15142,7 +15910,12 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> li
   const std::lock_guard<std::mutex> lock(mutex_);
   limit_for_all_ = limit;
   window_for_all_ = LimitWindow{};
-  ++changes_;
+  changes_.note();
+}
+
+MOCK_GATEWAY_INLINE std::optional<RateLimit> KeyStore::limit_for_all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_for_all_;
 }
 
 MOCK_GATEWAY_INLINE void KeyStore::offer(const std::string& id) {
@@ -15155,14 +15928,14 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wa
   for (Entry* const known : described(wanted.name)) {
     if (known->key.state == KeyState::deleted) continue;
     if (script != 0 && known->script == script) return known;
-    if (!found || known->secret == wanted.secret) found = known;
+    if (!found || known->secret == wanted.secret()) found = known;
   }
   return found;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
   const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
-  const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
+  const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
   if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
   for (Entry* const known : described(wanted.name))
     if (is_it(*known)) return known;
@@ -15170,15 +15943,15 @@ MOCK_GATEWAY_INLINE KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKe
 }
 
 MOCK_GATEWAY_INLINE std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) const {
-  if (wanted.secret.empty()) return {};
+  if (!wanted.secret()) return {};
   const auto owns = [script](const Entry& known) { return script != 0 && known.script == script; };
   const Entry* const named = named_entry(wanted, script);
   if (named && !owns(*named)) {
-    if (named->secret == wanted.secret) return {};
+    if (named->secret == *wanted.secret()) return {};
     return key_store::name_of(named->key) +
            " has this name and another secret; choose another name, or leave the secret out";
   }
-  const auto holder = by_secret_.find(wanted.secret);
+  const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
   if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
@@ -15200,7 +15973,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     if (!forbidden.empty())
       throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
   }
-  ++changes_;
+  changes_.note();
   const std::set<std::string_view> names = key_store::names_of(wanted);
   for (const auto& known : entries_) {
     if (known->script != script || known->key.state == KeyState::deleted) continue;
@@ -15214,7 +15987,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
-    const std::optional<std::string> secret = one.secret.empty() ? std::nullopt : std::make_optional(one.secret);
+    const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
       its->key.created = now;
@@ -15224,11 +15997,8 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     its->script = script;
     its->taken_away = false;
     describe(*its, one.name);
-    its->key.state = one.state;
-    its->key.models = one.models;
-    its->key.operations = one.operations;
-    its->key.limit = one.limit;
-    its->window = LimitWindow{};
+    put_values(*its, one.values());
+    window_of(*its) = LimitWindow{};
   }
   // A key for which the script has no secret may have lost its own to another of the script's keys.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -15278,6 +16048,12 @@ MOCK_GATEWAY_INLINE std::vector<std::string> KeyStore::named(const std::string& 
   return ids;
 }
 
+MOCK_GATEWAY_INLINE void KeyStore::take_step(Entry& its) {
+  if (its.steps.empty() || --its.steps.front().requests > 0) return;
+  its.steps.erase(its.steps.begin());
+  its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
+}
+
 MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
   return judge(headers, bearer_in_any_case, received);
 }
@@ -15325,6 +16101,7 @@ MOCK_GATEWAY_INLINE KeyStore::Presented KeyStore::judge(const wire::Headers& hea
     key.last_used = std::max(key.last_used.value_or(*received), *received);
   }
   presented.key = key;
+  if (received) take_step(*known->second);
   // Its script has given it another one since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
@@ -15339,20 +16116,21 @@ MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& taken = entry(id);
   std::optional<Duration> refused;
-  if (taken.key.limit) refused = taken.window.refusal(*taken.key.limit, now);
+  LimitWindow& window = window_of(taken);
+  if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
   if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
   if (refused) return refused;
-  if (taken.key.limit) taken.window.take(*taken.key.limit, now);
+  if (taken.key.limit) window.take(*taken.key.limit, now);
   if (limit_for_all_) window_for_all_.take(*limit_for_all_, now);
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) const {
+MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Entry& asked = entry(id);
+  Entry& asked = entry(id);
   const std::optional<RateLimit>& limit = asked.key.limit ? asked.key.limit : limit_for_all_;
   if (!limit) return std::nullopt;
-  const LimitWindow& window = asked.key.limit ? asked.window : window_for_all_;
+  const LimitWindow& window = asked.key.limit ? window_of(asked) : window_for_all_;
   const std::optional<Duration> left = window.left(*limit, now);
   return Quota{limit->requests, left ? limit->requests - window.used : limit->requests,
                left.value_or(Duration::zero())};
@@ -15393,8 +16171,7 @@ MOCK_GATEWAY_INLINE ApiKey Keys::find(const std::string& id) const { return stor
 MOCK_GATEWAY_INLINE std::vector<ApiKey> Keys::list() const { return store_->list(); }
 
 MOCK_GATEWAY_INLINE CreatedKey Keys::create(std::string description, const KeyOptions& options) const {
-  return store_->create(std::move(description), options.secret_, options.disabled_, options.models_,
-                        options.operations_, options.limit_);
+  return store_->create(std::move(description), detail::Access::values(options));
 }
 
 MOCK_GATEWAY_INLINE void Keys::set_description(const std::string& id, std::string description) const {
@@ -15402,6 +16179,11 @@ MOCK_GATEWAY_INLINE void Keys::set_description(const std::string& id, std::strin
 }
 
 MOCK_GATEWAY_INLINE void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
+
+MOCK_GATEWAY_INLINE void Keys::disable_for(const std::string& id, std::size_t requests) const {
+  const KeyOptions steps = KeyOptions().state_for(KeyState::disabled, requests);
+  store_->set_steps(id, detail::Access::values(steps).steps);
+}
 
 MOCK_GATEWAY_INLINE void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
 
@@ -16579,6 +17361,120 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
     hash = default_replies::fingerprint_of(member.value(), default_replies::fingerprint_of(member.key(), hash));
   }
   return hash;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- answer/embeddings.cpp ------------------------------------------------------------------------------------------
+
+// The vectors of embeddings: what a word is, which words are one direction, how numbers are written; the body and its
+// usage.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace vectors {
+
+/// Letters, digits and what is not ASCII; letters in lower case. A text of nothing else is one word as it stands.
+MOCK_GATEWAY_INLINE std::set<std::string> words_of(const std::string& text) {
+  std::set<std::string> words;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty()) words.insert(std::move(word));
+    word.clear();
+  };
+  for (const char c : text::lower_ascii(text)) {
+    const bool is_part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+    if (is_part) {
+      word += c;
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+  if (words.empty()) words.insert(text);
+  return words;
+}
+
+MOCK_GATEWAY_INLINE std::set<std::string> words_of(const EmbeddingInput& input) {
+  if (input.text) return words_of(*input.text);
+  std::set<std::string> words;
+  for (const std::int64_t token : input.tokens) words.insert("#" + std::to_string(token));
+  return words;
+}
+
+/// Numbers have nine decimals, so that each is the same in digits and in single precision.
+constexpr double decimals = 1e9;
+
+/// Without an exponent: at least -1 and at most 1.
+MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
+  const long long scaled = std::llround(static_cast<double>(number) * decimals);
+  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // one in front
+  out += scaled < 0 ? "-" : "";
+  out += static_cast<char>(digits[0] - 1);
+  out += '.' + digits.substr(1);
+}
+
+/// Single-precision numbers in little-endian order, whatever the machine's.
+MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
+  std::string bytes;
+  bytes.reserve(vector.size() * 4);
+  for (const float number : vector) {
+    std::uint32_t bits = 0;
+    static_assert(sizeof bits == sizeof number, "float32");
+    std::memcpy(&bits, &number, sizeof bits);
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>((bits >> shift) & 0xff);
+  }
+  return bytes;
+}
+
+}  // namespace vectors
+
+// Each word is one of `dimensions` directions that are at right angles, chosen by its hash, so that texts that share
+// words differ by the others alone. Two words that meet in one direction only bring texts nearer. The directions are
+// the rows of a cosine transform, so that a vector has no zeros, as a model's has none.
+MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
+  std::vector<double> sum(dimensions);
+  const double size = static_cast<double>(dimensions);
+  constexpr double pi = 3.14159265358979323846;
+  for (const std::string& word : vectors::words_of(input)) {
+    const double row = static_cast<double>(fingerprint(word, 0) % dimensions);
+    for (std::size_t i = 0; i < dimensions; ++i)
+      sum[i] += row == 0 ? std::sqrt(0.5) : std::cos(pi * row * (static_cast<double>(i) + 0.5) / size);
+  }
+  double square = 0;
+  for (const double number : sum) square += number * number;
+  std::vector<float> vector;
+  vector.reserve(dimensions);
+  for (const double number : sum) {
+    const double rounded = std::round(number / std::sqrt(square) * vectors::decimals) / vectors::decimals;
+    vector.push_back(static_cast<float>(rounded));
+  }
+  return vector;
+}
+
+MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens) {
+  std::string body = R"({"object":"list","data":[)";
+  std::size_t used = 0;
+  for (std::size_t index = 0; index < request.inputs.size(); ++index) {
+    const EmbeddingInput& input = request.inputs[index];
+    used += input.text ? tokens.count(*input.text) : input.tokens.size();
+    const std::vector<float> vector = embedding_of(input, request.dimensions);
+    body += (index == 0 ? "" : ",") + std::string(R"({"object":"embedding","index":)") + std::to_string(index);
+    body += R"(,"embedding":)";
+    if (request.base64) {
+      body += '"' + text::base64(vectors::bytes_of(vector)) + '"';
+    } else {
+      for (std::size_t i = 0; i < vector.size(); ++i) {
+        body += i == 0 ? '[' : ',';
+        vectors::append_number(body, vector[i]);
+      }
+      body += ']';
+    }
+    body += '}';
+  }
+  body += R"(],"model":)";
+  text::append_json_string(body, request.model);
+  const std::string count = std::to_string(used);
+  return body += R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
 }
 
 }}}  // namespace mock_gateway::detail
@@ -18193,7 +19089,7 @@ namespace detail {
 namespace chaos_text {
 
 MOCK_GATEWAY_INLINE std::string time(const Timing& timing) {
-  const Distribution& nanoseconds = timing.nanoseconds();
+  const Distribution& nanoseconds = Access::distribution(timing);
   return nanoseconds.fixed() ? text::number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
 }
 
@@ -18203,7 +19099,7 @@ MOCK_GATEWAY_INLINE std::string pace(const Pace& pace) {
   if (pace.first_token()) add("first token after " + time(*pace.first_token()));
   if (pace.gap()) add(time(*pace.gap()) + " between tokens");
   if (pace.rate()) {
-    const Distribution& rate = pace.rate()->tokens_per_second();
+    const Distribution& rate = Access::distribution(*pace.rate());
     add((rate.fixed() ? text::number(rate.first) : "a drawn number of") + " tokens per second");
   }
   if (pace.chunking()) add("cut in other chunks");
@@ -18338,18 +19234,21 @@ MOCK_GATEWAY_INLINE void ChaosRules::add(const std::vector<Chaos>& several, std:
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
-  ++changes_;
+  for (const Chaos& chaos : several) changes_.note_for(only_key(scopes_of(Access::data(chaos).matchers)));
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear_of(std::uint64_t owner) {
   std::shared_ptr<const Rules> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
-  for (const auto& rule : *rules_)
-    if (rule->owner != owner) rules->push_back(rule);
+  for (const auto& rule : *rules_) {
+    if (rule->owner == owner)
+      changes_.note_for(only_key(scopes_of(Access::data(rule->chaos).matchers)));
+    else
+      rules->push_back(rule);
+  }
   out = std::exchange(rules_, std::move(rules));
   count_ = rules_->size();
-  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void ChaosRules::clear() {
@@ -18357,7 +19256,7 @@ MOCK_GATEWAY_INLINE void ChaosRules::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
-  ++changes_;
+  changes_.note();
 }
 
 MOCK_GATEWAY_INLINE std::shared_ptr<const ChaosRules::Rules> ChaosRules::rules() const {
@@ -18808,7 +19707,7 @@ MOCK_GATEWAY_INLINE MatcherNode field_leaf(const RequestField& field, const std:
 MOCK_GATEWAY_INLINE Matcher field_matcher(MatcherNode node) {
   const char* const if_absent = node.field->value.if_absent;
   node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 /// Throws GatewayError for a word that the field may not be.
@@ -18928,8 +19827,8 @@ MOCK_GATEWAY_INLINE Matcher RequestField::word_is(std::string word) const {
   return matchers::field_matcher(std::move(node));
 }
 
-MOCK_GATEWAY_INLINE RequestFields fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
-MOCK_GATEWAY_INLINE RequestFields fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
+MOCK_GATEWAY_INLINE Rows<RequestField> fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
+MOCK_GATEWAY_INLINE Rows<RequestField> fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
 
 MOCK_GATEWAY_INLINE const RequestField& request_field(std::string_view matcher) {
   for (const RequestField& field : matchers::message_fields)
@@ -18937,6 +19836,14 @@ MOCK_GATEWAY_INLINE const RequestField& request_field(std::string_view matcher) 
   for (const RequestField& field : matchers::request_fields)
     if (matcher == field.matcher) return field;
   throw GatewayError("no matcher of a field has the name " + std::string(matcher));
+}
+
+MOCK_GATEWAY_INLINE void add_models(const Matcher& matcher, std::vector<std::string>& ids) {
+  const MatcherNode& node = Access::node(matcher);
+  if (node.kind == MatcherNode::Kind::negation) return;
+  if (node.field != nullptr && node.field->kind == RequestField::Kind::model)
+    ids.push_back(node.json.get<std::string>());
+  for (const Matcher& part : node.parts) add_models(part, ids);
 }
 
 }  // namespace detail
@@ -18975,7 +19882,8 @@ MOCK_GATEWAY_INLINE Matcher logprobs_is(bool logprobs) { return detail::request_
 
 MOCK_GATEWAY_INLINE Matcher has_field(std::string name) {
   using namespace detail::matchers;
-  return Matcher(leaf("has field " + detail::excerpts::quoted(name), body_has_field, actual_fields, name));
+  return detail::Access::make<Matcher>(
+      leaf("has field " + detail::excerpts::quoted(name), body_has_field, actual_fields, name));
 }
 
 MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
@@ -18986,7 +19894,7 @@ MOCK_GATEWAY_INLINE Matcher json_at(std::string pointer, Json value) {
   detail::MatcherNode node = leaf(std::move(description), json_matches, actual_json, std::move(pointer));
   node.path = std::move(path);
   node.json = std::move(value);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) {
@@ -18995,14 +19903,14 @@ MOCK_GATEWAY_INLINE Matcher json_text_at(std::string pointer, TextMatcher text) 
   std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.to_string();
   detail::MatcherNode node = text_leaf(std::move(description), text, json_text_matches, actual_json_text);
   node.path = std::move(path);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher body_includes(Json part) {
   using namespace detail::matchers;
   detail::MatcherNode node = leaf("body includes " + detail::excerpts::json(part), body_matches, actual_body);
   node.json = std::move(part);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }}  // namespace mock_gateway
@@ -19020,21 +19928,23 @@ MOCK_GATEWAY_INLINE FailureScope for_key(std::string id) {
     throw GatewayError("for_key takes a key's id, not its secret; CreatedKey::id and Keys::list() show it");
   }
   if (id.empty()) throw GatewayError("for_key needs a key's id; Keys::list() shows them");
-  FailureScope scope;
-  scope.kind_ = FailureScope::Kind::key;
-  scope.name_ = std::move(id);
-  return scope;
+  return detail::Access::make<FailureScope>(FailureScope::Kind::key, std::move(id));
 }
 
 MOCK_GATEWAY_INLINE FailureScope for_model(std::string id) {
   if (id.empty()) throw GatewayError("for_model needs a model's id");
-  FailureScope scope;
-  scope.kind_ = FailureScope::Kind::model;
-  scope.name_ = std::move(id);
-  return scope;
+  return detail::Access::make<FailureScope>(FailureScope::Kind::model, std::move(id));
 }
 
 namespace detail {
+namespace forced_failures {
+
+/// The id of the key that the failure is for; empty: it is for no key.
+MOCK_GATEWAY_INLINE std::string key_of(const FailureScope& scope) {
+  return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
+}
+
+}  // namespace forced_failures
 
 MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope,
                          std::uint64_t owner) {
@@ -19042,21 +19952,23 @@ MOCK_GATEWAY_INLINE void ForcedFailures::add(const Failure& failure, std::option
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
+  changes_.note_for(forced_failures::key_of(scope));
   entries_.push_back(Entry{{failure, times, std::move(scope)}, owner});
-  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE void ForcedFailures::clear_of(std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_its = [owner](const Entry& entry) { return entry.owner == owner; };
-  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_its), entries_.end());
-  ++changes_;
+  const auto leaves = [this, owner](const Entry& entry) {
+    if (entry.owner == owner) changes_.note_for(forced_failures::key_of(entry.queued.scope));
+    return entry.owner == owner;
+  };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), leaves), entries_.end());
 }
 
 MOCK_GATEWAY_INLINE void ForcedFailures::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.clear();
-  ++changes_;
+  changes_.note();
 }
 
 MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
@@ -19065,7 +19977,7 @@ MOCK_GATEWAY_INLINE void ForcedFailures::clear(const FailureScope& scope) {
     return entry.queued.scope.kind() == scope.kind() && entry.queued.scope.name() == scope.name();
   };
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
-  ++changes_;
+  changes_.note_for(forced_failures::key_of(scope));
 }
 
 template <class Applies>
@@ -19320,7 +20232,7 @@ MOCK_GATEWAY_INLINE TextMatcher operator&&(const TextMatcher& a, const TextMatch
   node.explain = detail::text_matching::explain_first_mismatch;
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
@@ -19328,14 +20240,14 @@ MOCK_GATEWAY_INLINE TextMatcher operator||(const TextMatcher& a, const TextMatch
                                "(" + a.to_string() + " or " + b.to_string() + ")"};
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher operator!(const TextMatcher& matcher) {
   detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.to_string() + ")"};
   node.built_in = matcher.built_in();
   node.parts = {matcher};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE const std::string& ChatCall::user_text() const {
@@ -19363,7 +20275,7 @@ MOCK_GATEWAY_INLINE Matcher combined(MatcherNode::Kind kind, const char* word, c
   }
   for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.to_string();
   node.description += ")";
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }  // namespace composition
@@ -19386,7 +20298,7 @@ MOCK_GATEWAY_INLINE Matcher operator!(const Matcher& matcher) {
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 namespace detail {
@@ -19464,6 +20376,23 @@ MOCK_GATEWAY_INLINE std::optional<bool> explain_negation(const MatcherNode& node
 }
 
 }  // namespace explanation
+
+MOCK_GATEWAY_INLINE std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
+  std::vector<RequestScope> scopes;
+  for (const Matcher& matcher : matchers) {
+    const MatcherNode& node = Access::node(matcher);
+    if (node.scope) scopes.push_back(*node.scope);
+    if (node.kind != MatcherNode::Kind::all) continue;
+    for (RequestScope& part : scopes_of(node.parts)) scopes.push_back(std::move(part));
+  }
+  return scopes;
+}
+
+MOCK_GATEWAY_INLINE std::string only_key(const std::vector<RequestScope>& scopes) {
+  for (const RequestScope& scope : scopes)
+    if (std::string key = scope.key(); !key.empty()) return key;
+  return {};
+}
 
 MOCK_GATEWAY_INLINE std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions) {
@@ -19667,7 +20596,7 @@ MOCK_GATEWAY_INLINE Matcher final_tool_result(const char* what, std::string oper
   MatcherNode node =
       text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
   node.by_call_id = by_call_id;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 // ---- How it came
@@ -19728,7 +20657,7 @@ MOCK_GATEWAY_INLINE Matcher some_value(std::string description, std::string name
   if (!is_any_text(text)) description += " " + text.to_string();
   MatcherNode node = text_leaf(std::move(description), text, some_value_matches, actual_values, std::move(name));
   node.values_of = values_of;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE bool scope_covers(const MatcherNode& node, const ChatCall& call) { return node.scope->covers(call.http()); }
@@ -19747,19 +20676,22 @@ MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& 
 
 MOCK_GATEWAY_INLINE Matcher user_says(TextMatcher text) {
   using namespace detail::matchers;
-  return Matcher(text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
+  return detail::Access::make<Matcher>(
+      text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
 }
 
 MOCK_GATEWAY_INLINE Matcher system_says(TextMatcher text) {
   using namespace detail::matchers;
   std::string description = "system text " + text.to_string();
-  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
+  return detail::Access::make<Matcher>(
+      text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
 }
 
 MOCK_GATEWAY_INLINE Matcher any_message_says(TextMatcher text) {
   using namespace detail::matchers;
   std::string description = "text of some message " + text.to_string();
-  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
+  return detail::Access::make<Matcher>(
+      text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
 }
 
 MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatcher text) {
@@ -19768,12 +20700,12 @@ MOCK_GATEWAY_INLINE Matcher message_is(int position, std::string role, TextMatch
   std::string description = place + " is of role " + detail::excerpts::plain(role) + and_text(text);
   detail::MatcherNode node = text_leaf(std::move(description), text, message_matches, actual_message, std::move(role));
   node.number = position;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return Matcher(leaf("last message is a tool result", last_is_tool, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("last message is a tool result", last_is_tool, actual_last_role));
 }
 
 MOCK_GATEWAY_INLINE Matcher tool_result(std::string function, TextMatcher text) {
@@ -19801,7 +20733,7 @@ MOCK_GATEWAY_INLINE Matcher header_is(std::string name, std::string value) {
       text_leaf(std::move(description), equals(std::move(value)), scope_covers, actual_values, std::move(name));
   node.values_of = header_values;
   node.scope = std::move(scope);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher key_is(std::string id_or_description) {
@@ -19809,7 +20741,7 @@ MOCK_GATEWAY_INLINE Matcher key_is(std::string id_or_description) {
   RequestScope scope(id_or_description);
   detail::MatcherNode node = leaf("key is " + detail::excerpts::quoted(id_or_description), scope_covers, actual_key);
   node.scope = std::move(scope);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE Matcher has_query(std::string name, TextMatcher value) {
@@ -19830,7 +20762,7 @@ MOCK_GATEWAY_INLINE Matcher matching_call(std::string name, std::function<bool(c
   detail::MatcherNode node = detail::matchers::leaf(std::move(name), detail::matchers::asks_function, nullptr);
   node.function = std::move(test);
   node.built_in = false;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }}  // namespace mock_gateway
@@ -19888,11 +20820,7 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
     throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
                        "header of its own");
   }
-  RequestScope scope;
-  scope.kind_ = RequestScope::Kind::header;
-  scope.name_ = std::move(name);
-  scope.value_ = std::move(value);
-  return scope;
+  return detail::Access::make<RequestScope>(std::move(name), std::move(value));
 }
 
 }}  // namespace mock_gateway
@@ -19904,16 +20832,6 @@ MOCK_GATEWAY_INLINE RequestScope with_header(std::string name, std::string value
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace scripts {
-
-void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
-
-/// Adds the scope of every matcher that isolates and must match.
-MOCK_GATEWAY_INLINE void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
-  const MatcherNode& node = Access::node(matcher);
-  if (node.scope) scopes.push_back(*node.scope);
-  if (node.kind != MatcherNode::Kind::all) return;
-  for (const Matcher& part : node.parts) add_scopes(part, scopes);
-}
 
 MOCK_GATEWAY_INLINE bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
@@ -19987,10 +20905,9 @@ MOCK_GATEWAY_INLINE std::string conditions(const StubPlan& plan) {
 MOCK_GATEWAY_INLINE StubState::StubState(StubPlan plan)
     : plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
+      scopes_(scopes_of(plan_.matchers)),
       limit_(scripts::limit_of(plan_)),
-      where_(plan_.where) {
-  for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
-}
+      where_(plan_.where) {}
 
 MOCK_GATEWAY_INLINE SourceLocation StubState::where() const {
   const std::lock_guard<std::mutex> lock(where_mutex_);
@@ -20087,11 +21004,14 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   Stubs others;
   for (const auto& mounted : mounted_->stubs) {
     if (scripts::is_in(entering, mounted)) continue;
-    if (scripts::is_in(leaving, mounted))
-      mounted->removed_ = true;
-    else
+    if (!scripts::is_in(leaving, mounted)) {
       others.push_back(mounted);
+      continue;
+    }
+    mounted->removed_ = true;
+    changes_.note_for(only_key(mounted->scopes()));
   }
+  for (const auto& stub : stubs) changes_.note_for(only_key(stub->scopes()));
   Stubs all = stubs;
   const auto by_priority = [](const auto& left, const auto& right) {
     return left->plan().priority > right->plan().priority;
@@ -20111,7 +21031,6 @@ MOCK_GATEWAY_INLINE Script::Stubs Script::mount_block(std::vector<BlockStub> blo
   changed->entries.reserve(all.size());
   for (auto& stub : all) changed->add(std::move(stub));
   out = std::exchange(mounted_, std::move(changed));
-  ++changes_;
   return stubs;
 }
 
@@ -20139,13 +21058,13 @@ MOCK_GATEWAY_INLINE void Script::remove(const Stubs& stubs) {
       continue;
     }
     stub->removed_ = true;
+    changes_.note_for(only_key(stub->scopes()));
     // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
   if (changed->stubs.size() == mounted_->stubs.size()) return;
   out = std::exchange(mounted_, std::move(changed));
-  ++changes_;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -20203,6 +21122,7 @@ MOCK_GATEWAY_INLINE bool Script::choose_from(const Snapshot& mounted, const Chat
     if (missed && stub.removed()) return false;
     if (missed && !(plan.nothing_more && stub.exhausted())) continue;
     choice.stub = mounted.stubs[i];
+    choice.call = turn.number;
     choice.is_unanswerable = turn.kind == Turn::Kind::unanswerable;
     if (turn.kind == Turn::Kind::taken && !plan.replies.empty()) choice.reply = step_of(plan, turn.number);
     return true;
@@ -20272,10 +21192,10 @@ MOCK_GATEWAY_INLINE const std::string& Script::state_in(const States& states, co
   return found == states.end() ? started : found->second;
 }
 
-MOCK_GATEWAY_INLINE void Script::set_state(const std::string& machine, std::string state) {
+MOCK_GATEWAY_INLINE void Script::set_state(const std::string& machine, std::string state, const std::string& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   states_[machine] = std::move(state);
-  ++changes_;
+  changes_.note_for(key);
 }
 
 MOCK_GATEWAY_INLINE Script::States Script::states() const {
@@ -20283,7 +21203,7 @@ MOCK_GATEWAY_INLINE Script::States Script::states() const {
   return states_;
 }
 
-MOCK_GATEWAY_INLINE void Script::forget(const RequestScope& scope, const std::string& machines) {
+MOCK_GATEWAY_INLINE void Script::forget_removed(const RequestScope& scope) {
   Stubs kept;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& stub : removed_) {
@@ -20291,10 +21211,14 @@ MOCK_GATEWAY_INLINE void Script::forget(const RequestScope& scope, const std::st
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
   removed_.swap(kept);  // what is dropped is freed after the lock
+}
+
+MOCK_GATEWAY_INLINE void Script::forget_states(const std::string& machines, const std::string& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   auto state = states_.lower_bound(machines);
   while (state != states_.end() && state->first.compare(0, machines.size(), machines) == 0)
     state = states_.erase(state);
-  ++changes_;
+  changes_.note_for(key);
 }
 
 MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
@@ -20309,7 +21233,7 @@ MOCK_GATEWAY_INLINE void Script::reset(bool its_stubs, bool its_states) {
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
-  ++changes_;
+  changes_.note();
 }
 
 MOCK_GATEWAY_INLINE void Script::retire(const Stubs& others) {
@@ -20347,7 +21271,7 @@ MOCK_GATEWAY_INLINE TextMatcher text_matcher(std::string description, bool (*tes
                          std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
   TextMatcherNode node{test, std::move(description), explain};
   node.operand = std::move(operand);
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE bool is_equal(const TextMatcherNode& node, std::string_view text) { return text == node.operand; }
@@ -20444,7 +21368,7 @@ MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
                                "matches the pattern " + detail::excerpts::quoted(pattern),
                                detail::matchers::explain_pattern};
   node.pattern = std::move(parsed);
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 MOCK_GATEWAY_INLINE TextMatcher any_text() {
@@ -21064,6 +21988,13 @@ MOCK_GATEWAY_INLINE EventFraming::EventFraming(const SseDialect& dialect, bool c
     ping_.append(after_);
   }
   if (dialect.gzip()) gzip_.emplace();
+  end_ = "0\r\n";
+  for (std::size_t begin = 0; begin < dialect.trailer().size();) {
+    const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
+    end_.append(dialect.trailer(), begin, end - begin).append("\r\n");
+    begin = end + 1;
+  }
+  end_ += "\r\n";
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::frame(std::string_view data) {
@@ -21089,13 +22020,13 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, 
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
-  if (!gzip_) return chunked_ ? "0\r\n\r\n" : "";
+  if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
   std::string end;
   gzip_->begin(end);
   gzip_->end(end);
   begin_chunk(end.size());
   buffer_.append(end);
-  if (chunked_) buffer_.append("\r\n0\r\n\r\n");
+  if (chunked_) buffer_.append("\r\n").append(end_);
   return buffer_;
 }
 
@@ -21333,9 +22264,9 @@ MOCK_GATEWAY_INLINE PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t s
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
 MOCK_GATEWAY_INLINE bool PaceSchedule::varies(const Pace& pace) {
-  return (pace.first_token() && !pace.first_token()->nanoseconds().fixed()) ||
-         (pace.gap() && !pace.gap()->nanoseconds().fixed()) ||
-         (pace.rate() && !pace.rate()->tokens_per_second().fixed());
+  return (pace.first_token() && !Access::distribution(*pace.first_token()).fixed()) ||
+         (pace.gap() && !Access::distribution(*pace.gap()).fixed()) ||
+         (pace.rate() && !Access::distribution(*pace.rate()).fixed());
 }
 
 MOCK_GATEWAY_INLINE Duration PaceSchedule::next(std::uint64_t share) {
@@ -21343,7 +22274,7 @@ MOCK_GATEWAY_INLINE Duration PaceSchedule::next(std::uint64_t share) {
   if (drawn_ > 0) {
     since_first_ += gap(share);
   } else if (first_token_) {
-    first_ = first_token_->nanoseconds().draw(firsts_, occurrence_ - 1);
+    first_ = Access::distribution(*first_token_).draw(firsts_, occurrence_ - 1);
   }
   ++drawn_;
   return due();
@@ -21352,9 +22283,9 @@ MOCK_GATEWAY_INLINE Duration PaceSchedule::next(std::uint64_t share) {
 MOCK_GATEWAY_INLINE Duration PaceSchedule::due() const { return pace_schedule::rounded(first_ + since_first_); }
 
 MOCK_GATEWAY_INLINE double PaceSchedule::gap(std::uint64_t share) {
-  if (gap_) return gap_->nanoseconds().draw(gaps_, drawn_ - 1);
+  if (gap_) return Access::distribution(*gap_).draw(gaps_, drawn_ - 1);
   if (!rate_) return 0;
-  return static_cast<double>(share) / rate_->tokens_per_second().draw(gaps_, drawn_ - 1);
+  return static_cast<double>(share) / Access::distribution(*rate_).draw(gaps_, drawn_ - 1);
 }
 
 MOCK_GATEWAY_INLINE Duration PaceSchedule::last(std::size_t count) {
@@ -21637,6 +22568,14 @@ MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> r
   }
 }
 
+MOCK_GATEWAY_INLINE bool RecordedCall::meets(const std::vector<Matcher>& conditions) const {
+  if (!is_chat()) return false;
+  const ChatCall asked = call();
+  FunctionResults results;
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+}
+
 MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
   if (!record.chat) return {};
   try {
@@ -21825,20 +22764,57 @@ MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
-  const ReceivedRequest& request = exchange.request();
-  Json headers = Json::array();
-  for (const wire::Header& header : request.headers) {
+/// Each a list of name and value.
+MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
+  Json list = Json::array();
+  for (const wire::Header& header : headers) {
     Json field = Json::array();
     field.push_back(text::as_utf8(header.name));
     field.push_back(text::as_utf8(header.value));
-    headers.push_back(std::move(field));
+    list.push_back(std::move(field));
   }
+  return list;
+}
+
+/// How many bytes of an answer are shown.
+inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
+
+/// The parts within the first bytes that are shown.
+MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
+  Json parts = Json::array();
+  std::size_t room = longest_answer;
+  for (const SentAnswer::Part& part : answer.parts) {
+    if (part.bytes.size() > room) break;
+    room -= part.bytes.size();
+    Json object;
+    put(object, "at_ms", milliseconds(part.at));
+    put(object, "until_ms", milliseconds(part.until));
+    put(object, "bytes", part.bytes.size());
+    const Json shown = of_bytes(part.bytes);
+    for (const auto& [key, value] : shown.items()) put(object, key.c_str(), value);
+    parts.push_back(std::move(object));
+  }
+  return parts;
+}
+
+MOCK_GATEWAY_INLINE Json interim_of(const SentAnswer& answer) {
+  Json list = Json::array();
+  for (const SentAnswer::Interim& one : answer.interim) {
+    Json object;
+    put(object, "status", one.status);
+    put(object, "headers", of_headers(one.headers));
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
+  const ReceivedRequest& request = exchange.request();
   Json object = roomy_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
-  put(object, "headers", std::move(headers));
+  put(object, "headers", of_headers(request.headers));
   put(object, "body", of_body(request.body));
   // What is no HTTP has neither method nor target: its bytes are all there is.
   const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
@@ -21906,6 +22882,32 @@ MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
   evidence::put(object, "faults", evidence::texts(exchange.faults()));
   evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
   evidence::put(object, "guard_expired", exchange.guard_expired());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
+  namespace evidence = detail::evidence_json;
+  const std::string body = answer.body();
+  const bool is_long = body.size() > evidence::longest_answer;
+  // A character that the cut goes through would make bytes of a text.
+  std::size_t end = is_long ? evidence::longest_answer : body.size();
+  for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
+  Json object = evidence::roomy_object();
+  evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
+  evidence::put(object, "headers", evidence::of_headers(answer.headers));
+  evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
+  evidence::put(object, "interim", evidence::interim_of(answer));
+  evidence::put(object, "body",
+                answer.is_streamed || is_long ? evidence::of_bytes(std::string_view(body).substr(0, end))
+                                              : evidence::of_body(body));
+  evidence::put(object, "left_out", body.size() - end);
+  evidence::put(object, "garbage", evidence::of_bytes(answer.garbage));
+  evidence::put(object, "streamed", answer.is_streamed);
+  evidence::put(object, "parts", answer.is_streamed ? evidence::parts_of(answer) : Json::array());
+  evidence::put(object, "ending", to_string(answer.ending));
+  evidence::put(object, "ended_at_ms", evidence::milliseconds(answer.ended_at));
+  evidence::put(object, "is_cut", answer.is_cut);
+  evidence::put(object, "has_masked_key", answer.has_masked_key);
   return object;
 }
 
@@ -22176,10 +23178,10 @@ MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) co
   const std::string client = "the client of " + detail::journal::name_of(*record_);
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
-    return Wait::fulfilled(client + " left");
+    return detail::Access::make<Wait>(true, client + " left");
   }
-  return Wait::timed_out(client + " has not left; the exchange is " + to_string(record_->outcome) +
-                         detail::journal::scripted_wait(*record_));
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
+                                               detail::journal::scripted_wait(*record_));
 }
 
 MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
@@ -22577,8 +23579,8 @@ MOCK_GATEWAY_INLINE Verification GatewayProblems::verify(const RequestScope& sco
   }
   std::vector<std::string> all_notes = notes(scope, considered, recorded);
   std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return {std::move(all),       std::move(all_notes),        std::move(identities),        reported_,
-          std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope)};
+  return Access::make<Verification>(std::move(all), std::move(all_notes), std::move(identities), reported_,
+                                    std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope));
 }
 
 MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, const Script::Stubs& stubs,
@@ -22737,7 +23739,9 @@ MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
     case Decision::Kind::chaos: return "chaos";
     case Decision::Kind::rejected: return "rejected";
     case Decision::Kind::models: return "models";
+    case Decision::Kind::embeddings: return "embeddings";
     case Decision::Kind::handler: return "handler";
+    case Decision::Kind::preflight: return "preflight";
     case Decision::Kind::callback_failed: return "callback failed";
     case Decision::Kind::answer_failed: return "answer failed";
     case Decision::Kind::malformed: return "malformed";
@@ -22827,6 +23831,22 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope)
   return exchanges;
 }
 
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
+  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const std::size_t found = find(conditions).size();
+  return {found, at_least || evicted() > 0};
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const ExchangeCount& count) { return out << count.to_string(); }
+
 MOCK_GATEWAY_INLINE std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
 
 MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
@@ -22838,15 +23858,16 @@ MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
 MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
   std::size_t recorded = 0;
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
-  if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
-  return Wait::timed_out(std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
-                         (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
+  if (fulfilled) return detail::Access::make<Wait>(true, detail::text::counted(recorded, "exchange") + " recorded");
+  return detail::Access::make<Wait>(false,
+                                    std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
+                                        (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
   const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
-  if (idle) return Wait::fulfilled("no request is under way");
+  if (idle) return detail::Access::make<Wait>(true, "no request is under way");
   std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
   std::size_t named = 0;
   for (const Exchange& exchange : all()) {
@@ -22854,7 +23875,7 @@ MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return Wait::timed_out(message + state_->scripted_waits());
+  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
@@ -23163,9 +24184,9 @@ MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_connection(RealTime accepted) {
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_sendable(RealTime moment) {
   const auto locked = lock();
-  connected = accepted;
+  sendable = moment;
 }
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
@@ -24092,8 +25113,7 @@ MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const Re
     seen.client_left = now.left;
     seen.first_byte = now.first_byte;
     seen.answered = now.answered;
-    // On a connection of its own the client may have been writing as soon as it was open.
-    seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
+    seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
     seen.over = now.over;
     seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
@@ -24149,7 +25169,7 @@ MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& fi
   if (record.leaks.in_body) {
     add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
   }
-  if (const auto origin = record.request.headers.find("Origin")) {
+  if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
         "Origin is " + excerpts::quoted(*origin) +
             ", so a browser sent it. Keep keys on a server and let the page ask that server.");
@@ -24288,8 +25308,8 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
   review_retries(all, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
-                chaos_line(chaos, journal, scope), std::move(reported));
+  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+                              chaos_line(chaos, journal, scope), std::move(reported));
 }
 
 MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
@@ -24314,7 +25334,9 @@ MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::
   const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
   found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
   if (found.empty()) return {};
-  return {masked(Review(std::move(found), {}, 0, 0, 0, {}, nullptr).message())};
+  constexpr std::size_t none = 0;
+  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  return {masked(review.message())};
 }
 
 }  // namespace detail
@@ -24349,13 +25371,15 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
-  if (findings_.empty()) {
+  std::string clean;
+  if (std::all_of(findings_.begin(), findings_.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
     const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
                                             : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    return "clean: " + judged + (rest.empty() ? "" : "; " + rest) + chaos;
+    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
   }
-  std::string lines;
+  std::string lines = clean;
   std::vector<std::string> harmless;
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
@@ -24372,7 +25396,7 @@ MOCK_GATEWAY_INLINE std::string Review::message() const {
                std::to_string(others.back()->exchanges.back()) + ")";
     }
   }
-  return (rest.empty() ? lines : lines + "\n" + rest) + chaos;
+  return (rest.empty() || !clean.empty() ? lines : lines + "\n" + rest) + chaos;
 }
 
 MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
@@ -24626,7 +25650,8 @@ MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<
     }
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(problems), {}, {}, nullptr, {}, 0, 0};
+  return Access::make<Verification>(std::move(problems), std::vector<std::string>(), std::vector<std::string>(),
+                                    nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0});
 }
 
 }  // namespace detail
@@ -24969,14 +25994,16 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
-    Duration age{0};
+    std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     if (trial_) wanted = std::min(wanted, trial_->bytes);
+    const auto before = std::chrono::steady_clock::now();
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
-        arrived_ =
-            std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
+        using Steady = std::chrono::steady_clock::duration;
+        arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
+        sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
         if (trial_) trial_->bytes -= count;
@@ -25064,6 +26091,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
     while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
     if (has_unread()) {
       request_began_ = arrived_;
+      request_sent_from_ = sent_from_;
       return Arrival::arrived;
     }
     const Arrival arrival = fill(connection::left_until(deadline));
@@ -25145,7 +26173,7 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
   stream_.reset();
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
-  record.mark_connection(opened_);
+  record.mark_sendable(request_sent_from_);
   last_write_ = {};
   is_lean_ = false;
   if (peer_closed_) record.mark_client_closed(departure(how_));
@@ -26195,8 +27223,9 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago the bytes that came with a message reached this system, by the system's clock.
-MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
+/// How long ago the bytes that came with a message reached this system, by the system's clock; nothing where that is
+/// not known.
+MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
     timespec arrived{};
@@ -26205,14 +27234,15 @@ MOCK_GATEWAY_INLINE Duration age_of(msghdr& message) {
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
     // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
-    return age < Duration{0} || age > std::chrono::minutes{1} ? Duration{0} : age;
+    if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
+    return age;
   }
-  return Duration{0};
+  return std::nullopt;
 }
 #endif
 
-MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
-  age = Duration{0};
+MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age) {
+  age.reset();
   ssize_t result;
 #ifdef SO_TIMESTAMPNS
   iovec into{data, size};
@@ -26446,7 +27476,7 @@ MOCK_GATEWAY_INLINE void shut_down_sending(int socket) { ::shutdown(socket, SHUT
 MOCK_GATEWAY_INLINE void discard_received(int socket) {
   char bytes[4096];
   std::size_t count = 0;
-  Duration age{0};
+  std::optional<Duration> age;
   while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
   }
 }
@@ -27125,6 +28155,17 @@ MOCK_GATEWAY_INLINE bool take_asked_default(ServedRequest& served, const StubSta
   }
 }
 
+/// Puts into a template what the request says. Throws GatewayError for what is no place of one.
+MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
+  std::shared_ptr<const Reply>& reply = served.answer.delivery.reply;
+  if (!reply || !Access::data(*reply).templated) return;
+  Reply copy = *reply;
+  const std::uint64_t seed = fingerprint("template " + std::to_string(call), served.fingerprint);
+  const TemplateFacts facts{*served.chat, served.request, call + 1, served.timeline.now(), seed};
+  fill_template(Access::edit(copy), facts);
+  reply = share<const Reply>(std::move(copy));
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
 MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   Answer& answer = served.answer;
@@ -27176,8 +28217,9 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
     return answer_with_reply(served, hits);
   }
   if (choice->reply) {
-    if (!take_reply(served, *choice, made)) answer_with_reply(served, hits);
-    return;
+    if (take_reply(served, *choice, made)) return;
+    fill_places(served, choice->call);
+    return answer_with_reply(served, hits);
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
   if (must_not_be_asked) return refuse_never_expected(served, choice->stub);
@@ -27306,6 +28348,49 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const 
   const auto thrown =
       guarded(connection, "the function given to Options::on_connection_hit", [&] { on_connection_hit(hit); });
   if (thrown) warn({"the function given to Options::on_connection_hit threw: ", text::printable(*thrown)});
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- serve/cross_origin.cpp -----------------------------------------------------------------------------------------
+
+// Which origins of browsers are named; what a preflight is answered, and which fields every answer to them has.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+MOCK_GATEWAY_INLINE std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request) {
+  std::optional<std::string> origin = request.headers.find("Origin");
+  const std::vector<std::string>& named = settings.cors;
+  const bool is_named = origin && (std::find(named.begin(), named.end(), *origin) != named.end() ||
+                                   std::find(named.begin(), named.end(), "*") != named.end());
+  return is_named ? origin : std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool answer_preflight(ServedRequest& served) {
+  const wire::Headers& sent = served.request.headers;
+  const std::optional<std::string> method = sent.find("Access-Control-Request-Method");
+  if (served.request.method != "OPTIONS" || !method || !named_origin(served.gateway.settings, served.request))
+    return false;
+  Answer& answer = served.answer;
+  answer.decision = {Decision::Kind::preflight, *method};
+  answer.status = 204;
+  answer.content_type.clear();
+  answer.headers.set("Access-Control-Allow-Methods", *method);
+  if (const auto fields = sent.find("Access-Control-Request-Headers"))
+    answer.headers.set("Access-Control-Allow-Headers", *fields);
+  if (sent.has("Access-Control-Request-Private-Network"))
+    answer.headers.set("Access-Control-Allow-Private-Network", "true");
+  answer.headers.set("Access-Control-Max-Age", "600");
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void add_cross_origin_headers(ServedRequest& served) {
+  const std::optional<std::string> origin = named_origin(served.gateway.settings, served.request);
+  if (!origin) return;
+  wire::Headers& headers = served.answer.headers;
+  headers.set("Access-Control-Allow-Origin", *origin);
+  headers.set("Access-Control-Expose-Headers", "*");
+  headers.add("Vary", "Origin");
 }
 
 }}}  // namespace mock_gateway::detail
@@ -27452,8 +28537,8 @@ MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const Recei
         parse_chat_request(request.body, gateway.settings.acceptance, gateway.settings.chat_limits);
     if (!may_use(key, chat.model))
       explanations::refuse(forbidden(), explanation);
-    else if (!gateway.find_model(chat.model))
-      explanations::refuse(model_not_found(chat.model), explanation);
+    else if (!gateway.models.find(chat.model))
+      explanations::refuse(model_not_found(chat.model, gateway, key), explanation);
     else
       explanations::answer(gateway, ChatCall(chat, request), explanation);
   } catch (const RequestError& error) {
@@ -27477,7 +28562,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
-      operations(settings.acceptance.model_by_id()),
+      models(settings.models, settings.any_model, *script),
+      operations(settings.acceptance.model_by_id(), settings.embeddings),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
@@ -27490,25 +28576,22 @@ MOCK_GATEWAY_INLINE void GatewayState::reset(const ResetParts& parts) {
   journal->clear();
   journal->forget_problems();
   occurrences.reset();
+  models.forget_asked();
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes() const {
-  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes() +
-         operations.changes();
-}
-
-MOCK_GATEWAY_INLINE const wire::Model* GatewayState::find_model(const std::string& id) const {
-  for (const wire::Model& model : settings.models)
-    if (model.id == id) return &model;
-  return nullptr;
+MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& request) const {
+  std::uint64_t sum = connection_faults->changes() + operations.changes();
+  for (const ChangeCount* part : {&keys->changes(), &script->changes(), &failures.changes(), &chaos->changes()})
+    sum += part->of(request.key_id, request.key_description);
+  return sum;
 }
 
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
-// words: `src/model/failure.cpp`.
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; how Retry-After of a limit
+// is rounded; mounted handlers; embeddings. The words: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
@@ -27577,7 +28660,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& ope
     case Route::Kind::unknown: {
       const std::string near = operations.near_path(request.path());
       return failure(404, "unknown_path",
-                     text::as_utf8("no operation at " + request.path() + (near.empty() ? "" : "; " + near)));
+                     text::as_utf8("no operation at " + request.path() + "; " +
+                                   (near.empty() ? "the gateway serves " + operations.served() +
+                                                       "; Gateway::on or \"operations\" of a script mount others"
+                                                 : near)));
     }
     case Route::Kind::wrong_method:
       return failure(
@@ -27587,6 +28673,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& ope
     case Route::Kind::chat:
     case Route::Kind::models:
     case Route::Kind::model:
+    case Route::Kind::embeddings:
     case Route::Kind::mounted: break;
   }
   return std::nullopt;
@@ -27626,8 +28713,8 @@ namespace judge_operations {
 MOCK_GATEWAY_INLINE void models(ServedRequest& served) {
   const GatewayState& gateway = served.gateway;
   std::vector<wire::Model> usable;
-  for (const wire::Model& model : gateway.settings.models)
-    if (may_use(served.presented.key, model.id)) usable.push_back(model);
+  for (wire::Model& model : gateway.models.listed())
+    if (may_use(served.presented.key, model.id)) usable.push_back(std::move(model));
   served.answer.decision.kind = Decision::Kind::models;
   served.answer.body = models_body(usable, gateway.started);
 }
@@ -27636,7 +28723,26 @@ MOCK_GATEWAY_INLINE void model(ServedRequest& served) {
   const std::string id = text::percent_decode(served.route.model).value_or(served.route.model);
   if (refuse_model(served, id)) return;
   served.answer.decision = {Decision::Kind::models, id};
-  served.answer.body = model_body(*served.gateway.find_model(id), served.gateway.started);
+  served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
+}
+
+/// Checks in the order of a chat request: content type, body, model, failures forced for the model.
+MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
+  const ServeSettings& settings = gateway.settings;
+  if (!allows_json(served.request, settings.acceptance)) {
+    served.reject(unsupported_content_type(served.request));
+    return;
+  }
+  EmbeddingRequest request = parse_embedding_request(served.request.body, settings.acceptance);
+  served.findings = std::move(request.findings);
+  if (refuse_model(served, request.model)) return;
+  if (!traits_of(settings.profile).documents_embeddings)
+    served.findings.push_back(finding_kinds::beyond_documentation.make(
+        served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
+  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  served.answer.decision = {Decision::Kind::embeddings, request.model};
+  served.answer.body = embeddings_body(request, gateway.tokens);
 }
 
 MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
@@ -27651,6 +28757,10 @@ MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
   }
   Answer& answer = served.answer;
   answer.decision = {Decision::Kind::handler, name};
+  if (reply->delivery()) {
+    answer.delivery.reply = reply->delivery();
+    strike_delivery(served, {});
+  }
   if (reply->failure()) {
     answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
     return;
@@ -27666,6 +28776,7 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
     case Route::Kind::chat: return judge_chat(served);
     case Route::Kind::models: return models(served);
     case Route::Kind::model: return model(served);
+    case Route::Kind::embeddings: return embeddings(served);
     case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
     case Route::Kind::unknown: return;  // the check of the path has answered
@@ -27693,12 +28804,14 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
-  if (route.kind == Route::Kind::chat && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
+  const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
+  if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
   return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE void judge(ServedRequest& served) {
-  if (!checks::refuse(served)) judge_operations::answer(served);
+  if (!answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+  add_cross_origin_headers(served);
   add_profile_headers(served);
 }
 
@@ -27713,6 +28826,7 @@ namespace operations {
 
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
+inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
 /// By which operations are looked up.
 using Name = std::pair<std::string, std::string>;
@@ -27868,6 +28982,13 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     route.operation = mounted.operation;
     route.handler = mounted.handler;
   }
+  if (embeddings_ && path == operations::embeddings_path) {
+    if (method == "POST" && route.kind == Route::Kind::unknown) {
+      route.kind = Route::Kind::embeddings;
+      route.operation = embeddings();
+    }
+    offer("POST");
+  }
   if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
   return route;
 }
@@ -27893,10 +29014,21 @@ MOCK_GATEWAY_INLINE std::string Operations::near_path(const std::string& path) c
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
+  if (embeddings_) known.emplace_back(operations::embeddings_path);
   for (const Operation& one : mounted()) known.push_back(one.path);
   for (const std::string& one : known)
     if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
   return {};
+}
+
+MOCK_GATEWAY_INLINE std::string Operations::served() const {
+  constexpr std::size_t most = 5;
+  std::string list = list_models().to_string() + ", " + chat_completions().to_string();
+  if (embeddings_) list += ", " + embeddings().to_string();
+  const std::vector<Operation> others = mounted();
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
+  if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
+  return list;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -28126,14 +29258,33 @@ MOCK_GATEWAY_INLINE bool may_use(const ApiKey& key, const std::string& model) {
   return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
 }
 
-MOCK_GATEWAY_INLINE Failure model_not_found(const std::string& model) {
-  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
+MOCK_GATEWAY_INLINE Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> usable;
+  for (const wire::Model& served : gateway.models.given())
+    if (may_use(key, served.id)) usable.push_back(text::excerpt(served.id, 60));
+  std::string others;
+  for (std::size_t i = 0; i < std::min(usable.size(), most); ++i) others += (i == 0 ? "" : ", ") + usable[i];
+  if (usable.size() > most) others += " and " + std::to_string(usable.size() - most) + " more";
+  return failure(404, "model_not_found",
+                 "the model \"" + text::as_utf8(model) + "\" does not exist; the gateway serves " + others +
+                     "; --model, Options::model or \"models\" of a script add one")
+      .param("model");
 }
 
 MOCK_GATEWAY_INLINE bool refuse_model(ServedRequest& served, const std::string& model) {
   if (!may_use(served.presented.key, model)) return served.reject(forbidden());
-  if (served.gateway.find_model(model)) return false;
-  return served.reject(model_not_found(model));
+  GatewayState& gateway = served.gateway;
+  if (!gateway.models.find(model)) return served.reject(model_not_found(model, gateway, served.presented.key));
+  // The request is masked by now: what held a key is no model.
+  if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
+  const bool asks_for_answer = served.request.method == "POST";
+  if (asks_for_answer && !gateway.models.is_named(model))
+    served.findings.push_back(
+        finding_kinds::unlisted_model.make("model " + excerpts::quoted(model) +
+                                           ": the gateway serves any model, and nobody listed this one; with "
+                                           "--model, Options::model or \"models\" of a script it serves those alone."));
+  return false;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -28269,7 +29420,8 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
-  record.changes = gateway_.changes();
+  record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
+  record.changes = gateway_.changes(record.request);
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
@@ -28284,6 +29436,7 @@ MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, ServedReq
     record.chat = true;
     record.findings = std::move(served.chat->findings);
   }
+  std::move(served.findings.begin(), served.findings.end(), std::back_inserter(record.findings));
   record.decision = answer.decision;
   mask(record.decision.detail);
   record.problems = std::move(served.problems);
@@ -28342,6 +29495,84 @@ MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::share
   const auto thrown =
       guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- serve/served_models.cpp ----------------------------------------------------------------------------------------
+
+// Which models a gateway serves, and which it lists where it serves any.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace served_models {
+
+MOCK_GATEWAY_INLINE bool has(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+MOCK_GATEWAY_INLINE const wire::Model* given(const std::vector<wire::Model>& models, const std::string& id) {
+  for (const wire::Model& model : models)
+    if (model.id == id) return &model;
+  return nullptr;
+}
+
+}  // namespace served_models
+
+MOCK_GATEWAY_INLINE ServedModels::ServedModels(std::vector<wire::Model> given, bool any, const Script& script)
+    : given_(std::move(given)), any_(any), script_(script) {}
+
+MOCK_GATEWAY_INLINE std::optional<wire::Model> ServedModels::find(const std::string& id) const {
+  if (const wire::Model* const model = served_models::given(given_, id)) return *model;
+  if (!any_ || id.empty()) return std::nullopt;
+  return wire::Model{id};
+}
+
+MOCK_GATEWAY_INLINE std::vector<wire::Model> ServedModels::listed() const {
+  std::vector<wire::Model> all = given_;
+  if (!any_) return all;
+  std::set<std::string> ids;
+  for (const wire::Model& model : given_) ids.insert(model.id);
+  const auto add = [&](const std::vector<std::string>& more) {
+    for (const std::string& id : more)
+      if (ids.insert(id).second) all.push_back(wire::Model{id});
+  };
+  const std::lock_guard<std::mutex> lock(mutex_);
+  add(named());
+  add(asked_);
+  return all;
+}
+
+MOCK_GATEWAY_INLINE bool ServedModels::is_named(const std::string& id) const {
+  if (served_models::given(given_, id)) return true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return served_models::has(named(), id);
+}
+
+MOCK_GATEWAY_INLINE void ServedModels::ask(const std::string& id) {
+  if (!any_ || id.empty() || id.size() > longest_asked) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (asked_.size() < most_asked && !served_models::has(asked_, id)) asked_.push_back(id);
+}
+
+MOCK_GATEWAY_INLINE void ServedModels::forget_asked() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  asked_.clear();
+}
+
+MOCK_GATEWAY_INLINE const std::vector<std::string>& ServedModels::named() const {
+  const std::uint64_t changes = script_.changes().total();
+  if (named_at_ == changes) return named_;
+  auto stubs = *script_.stubs();
+  std::sort(stubs.begin(), stubs.end(), [](const auto& one, const auto& other) { return one->id() < other->id(); });
+  std::vector<std::string> ids;
+  std::set<std::string> seen;
+  for (const auto& stub : stubs)
+    for (const Matcher& matcher : stub->plan().matchers) add_models(matcher, ids);
+  ids.erase(std::remove_if(ids.begin(), ids.end(), [&seen](const std::string& id) { return !seen.insert(id).second; }),
+            ids.end());
+  named_ = std::move(ids);
+  named_at_ = changes;
+  return named_;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -28423,7 +29654,7 @@ MOCK_GATEWAY_INLINE bool ServedRequest::internal_error(Decision::Kind decision, 
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
-namespace judging {
+namespace verdicts {
 
 /// Whether all of `part` is in `whole`, in its order, with nothing between.
 MOCK_GATEWAY_INLINE bool is_left_of(std::string_view part, std::string_view whole) {
@@ -28604,7 +29835,7 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   return told;
 }
 
-}  // namespace judging
+}  // namespace verdicts
 
 namespace catalogue_search {
 
@@ -28712,7 +29943,7 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
 }
 
 namespace detail {
-namespace judging {
+namespace verdicts {
 
 /// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
 MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& exchange) {
@@ -28724,13 +29955,13 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
   return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
 }
 
-}  // namespace judging
+}  // namespace verdicts
 }  // namespace detail
 
-MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
+MOCK_GATEWAY_INLINE bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
   // Before its end nobody knows whether it comes to its faults.
-  if (!detail::judging::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
+  if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
@@ -28738,14 +29969,14 @@ MOCK_GATEWAY_INLINE bool Scenario::befell(const Exchange& exchange) const {
 
 MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const detail::ScenarioDescription& said = data_->said;
-  const Verdict::Kind kind = detail::judging::kind_of(outcome, said);
-  const bool acceptable = detail::judging::is_acceptable(kind, said.expected);
+  const Verdict::Kind kind = detail::verdicts::kind_of(outcome, said);
+  const bool acceptable = detail::verdicts::is_acceptable(kind, said.expected);
   std::string message = said.name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(said.expected) + detail::judging::story(outcome, said);
+    message += ", expected " + to_string(said.expected) + detail::verdicts::story(outcome, said);
     message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
   }
-  return Verdict(kind, acceptable, std::move(message));
+  return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
 }
 
 MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
@@ -28759,7 +29990,9 @@ MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
     detail::add_breaks(rows);
     detail::add_pace(rows);
     detail::add_connections(rows);
-    return std::vector<Scenario>(rows.begin(), rows.end());
+    std::vector<Scenario> scenarios;
+    for (auto& row : rows) scenarios.push_back(detail::Access::make<Scenario>(std::move(row)));
+    return scenarios;
   }();
   return all;
 }
@@ -30217,7 +31450,7 @@ MOCK_GATEWAY_INLINE Wait Stub::wait_for_calls(std::size_t count, Duration timeou
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
   const std::string message = state_->title() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message + journal_->scripted_waits());
+  return detail::Access::make<Wait>(reached, reached ? message : message + journal_->scripted_waits());
 }
 
 MOCK_GATEWAY_INLINE Exchange Stub::last_call() const {
@@ -30358,13 +31591,17 @@ namespace facade {
 MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
+  settings.any_model = options.any_model;
+  settings.embeddings =
+      options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.cors = options.cors;
   settings.seed = options.seed;
-  settings.profile = options.profile;
-  const ProfileTraits& profile = traits_of(options.profile);
+  settings.profile = options.profile.value_or(Profile::documented);
+  const ProfileTraits& profile = traits_of(settings.profile);
   settings.acceptance =
       options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
-  settings.chat_limits.profile = options.profile;
+  settings.chat_limits.profile = settings.profile;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
@@ -30404,7 +31641,9 @@ class Gateway::Impl : public detail::NoteSource {
         problems(state, options.without_findings),
         verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
-    default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
+    detail::KeyValues default_key;
+    default_key.secret = options.api_key;
+    default_secret = state.keys->create("default key", default_key).secret;
     const Keys console(state.keys);
     for (const detail::InitialKey& key : options.keys)
       state.keys->offer(console.create(key.description, key.options).id);
@@ -30652,6 +31891,10 @@ MOCK_GATEWAY_INLINE Options Options::model(std::string id, std::string owner) co
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
+MOCK_GATEWAY_INLINE Options Options::embeddings(bool served) const {
+  return detail::with(*this, &detail::OptionValues::embeddings, served);
+}
+MOCK_GATEWAY_INLINE Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 MOCK_GATEWAY_INLINE Options Options::api_key(std::string secret) const {
   return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
 }
@@ -30714,6 +31957,19 @@ MOCK_GATEWAY_INLINE Options Options::unmatched(Unmatched policy) const {
 }
 MOCK_GATEWAY_INLINE Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
+}
+MOCK_GATEWAY_INLINE Options Options::cors(std::string origin) const {
+  constexpr const char* const ends = "/?#@ \t\r\n";  // what no part of an origin has
+  const std::size_t mark = origin.find("://");
+  const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
+  const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
+                         origin.find_first_of(ends, host) == std::string::npos;
+  if (!is_origin && origin != "*" && origin != "null")
+    throw GatewayError("cors takes an origin such as \"http://localhost:5173\", or \"*\", not \"" +
+                       detail::text::excerpt(detail::text::as_utf8(origin), 60) + "\"");
+  Options copy = *this;
+  copy.edit().cors.push_back(std::move(origin));
+  return copy;
 }
 MOCK_GATEWAY_INLINE Options Options::without_finding(std::string code) const {
   Options copy = *this;
@@ -30780,11 +32036,7 @@ MOCK_GATEWAY_INLINE const detail::SweepPlan& detail::SweepPlan::moved_from() {
   return fresh;
 }
 
-MOCK_GATEWAY_INLINE SweepOptions splits() {
-  SweepOptions options;
-  options.edit().splits = true;
-  return options;
-}
+MOCK_GATEWAY_INLINE SweepOptions splits() { return detail::with(SweepOptions(), &detail::SweepPlan::splits, true); }
 
 MOCK_GATEWAY_INLINE SweepOptions::SweepOptions() : data_(detail::SweepPlan{}) {}
 
@@ -31185,7 +32437,8 @@ MOCK_GATEWAY_INLINE std::size_t Sweep::size() const { return run_->size(); }
 
 // ---- document/scenario_files.cpp ------------------------------------------------------------------------------------
 
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file befell.
+// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
+// exchange.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -31297,8 +32550,8 @@ MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     return;
   }
-  all.emplace_back(
-      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)}));
+  all.push_back(Access::make<Scenario>(
+      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)})));
 }
 
 }  // namespace scenario_files
@@ -31634,7 +32887,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
     const Json* const models = json_pointer::child(gateway, "models");
-    for (std::size_t index = 0; models && index < models->size(); ++index)
+    for (std::size_t index = 0; models && models->is_array() && index < models->size(); ++index)
       if (const Json& entry = (*models)[index]; entry.is_object() && entry.contains("owner"))
         owned.insert(entry.value("id", ""));
   }
@@ -32022,6 +33275,14 @@ MOCK_GATEWAY_INLINE Effect read_effect(ScriptReader& reader, const ScriptNode& n
       *std::find_if(forms.begin(), forms.end(), [key](const EffectForm& form) { return key == form.key; }));
 }
 
+MOCK_GATEWAY_INLINE std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, *script_types::fault().table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return {read_trigger(reader, node), read_effect(reader, node.at("effect"))};
+}
+
 MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
     const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();
@@ -32211,7 +33472,8 @@ inline constexpr ScriptRow model_rows[] = {
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
 MOCK_GATEWAY_INLINE ScriptType models() {
-  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}})",
+  return {"list of ids or objects, or \"any\"",
+          R"({"anyOf":[{"const":"any"},{"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}}]})",
           &model_table};
 }
 
@@ -32247,6 +33509,11 @@ MOCK_GATEWAY_INLINE void add_model(ScriptReader& reader, const ScriptNode& node,
 }
 
 MOCK_GATEWAY_INLINE void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value == "any") {
+    options_of(target) = options_of(target).any_model();
+    return;
+  }
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list of models, or \"any\"");
   ModelList list{Access::edit(options_of(target)).models, {}};
   for (const wire::Model& model : list.models) list.ids.insert(model.id);
   reader.read_list(node, &add_model, &list);
@@ -32312,6 +33579,17 @@ MOCK_GATEWAY_INLINE void add_without_finding(ScriptReader&, const ScriptNode& no
   Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
 }
 
+MOCK_GATEWAY_INLINE ScriptType origins() {
+  return {"list of origins",
+          R"({"type":"array","items":{"type":"string","pattern":"^([*]|null|[^/?#@\\s]+://[^/?#@\\s]+)$"}})"};
+}
+
+MOCK_GATEWAY_INLINE void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).cors(script_values::text_of(node));
+}
+
+MOCK_GATEWAY_INLINE void set_cors(ScriptReader& reader, const ScriptNode& node, void* target) { reader.read_list(node, &add_cors, target); }
+
 MOCK_GATEWAY_INLINE void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &add_without_finding, target);
 }
@@ -32341,7 +33619,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("minLength":1)"},
     {"port", &count, "the port to listen on; 0 takes a free one", &SetBy<&Options::port>::apply, false,
      R"("maximum":65535)"},
-    {"models", &models, "the models that it serves; mock-model unless set", &set_models},
+    {"models", &models, "the models that it serves; mock-model unless set, and any by the program", &set_models},
     {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
@@ -32356,6 +33634,11 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"embeddings", &boolean,
+     "whether `POST /v1/embeddings` is served; with profile openai unless set, and by the program unless the profile "
+     "is documented",
+     &SetBy<&Options::embeddings>::apply},
+    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
@@ -32383,19 +33666,40 @@ MOCK_GATEWAY_INLINE ScriptType gateway() { return {"object", nullptr, &gateway_t
 MOCK_GATEWAY_INLINE ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 
 MOCK_GATEWAY_INLINE void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
+  key_store::require_secret(script_values::text_of(node));
   ScriptedKey& key = key_of(target);
-  key.secret = script_values::text_of(node);
-  key_store::require_secret(key.secret);
-  key.options = key.options.secret(key.secret);
+  key.options = key.options.secret(script_values::text_of(node));
 }
 
 MOCK_GATEWAY_INLINE ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
 
+MOCK_GATEWAY_INLINE KeyState state_of(const ScriptNode& node) {
+  return script_values::one_of(node, {"enabled", "disabled"}) == 0 ? KeyState::enabled : KeyState::disabled;
+}
+
 MOCK_GATEWAY_INLINE void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  if (script_values::one_of(node, {"enabled", "disabled"}) == 0) return;
-  key.state = KeyState::disabled;
-  key.options = key.options.disabled();
+  key.options = key.options.disabled(state_of(node) == KeyState::disabled);
+}
+
+inline constexpr ScriptRow key_step_rows[] = {
+    {"state", &key_state, "the state", nullptr, true},
+    {"requests", &positive, "for how many of its requests", nullptr, true},
+};
+inline constexpr ScriptTable key_step_table{"state_for", key_step_rows, std::size(key_step_rows)};
+
+MOCK_GATEWAY_INLINE ScriptType key_steps() { return {"list of steps", R"({"type":"array","items":"$rows"})", &key_step_table}; }
+
+MOCK_GATEWAY_INLINE void add_key_step(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, key_step_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.state_for(state_of(node.at("state")), read_value<std::size_t>(reader, node.at("requests")));
+}
+
+MOCK_GATEWAY_INLINE void set_key_steps(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &add_key_step, target);
 }
 
 MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
@@ -32404,24 +33708,29 @@ MOCK_GATEWAY_INLINE void set_key_name(ScriptReader&, const ScriptNode& node, voi
 
 MOCK_GATEWAY_INLINE void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.models = read_value<std::vector<std::string>>(reader, node);
-  for (std::size_t index = 0; index < key.models.size(); ++index)
-    reader.refer(ScriptReference::Kind::model, key.models[index], node.element(index).pointer);
-  key.options = key.options.models(key.models);
+  auto models = read_value<std::vector<std::string>>(reader, node);
+  for (std::size_t index = 0; index < models.size(); ++index)
+    reader.refer(ScriptReference::Kind::model, models[index], node.element(index).pointer);
+  key.options = key.options.models(std::move(models));
 }
 
 MOCK_GATEWAY_INLINE void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.operations = read_value<std::vector<Operation>>(reader, node);
-  for (std::size_t index = 0; index < key.operations.size(); ++index)
-    reader.refer(ScriptReference::Kind::operation, key.operations[index].to_string(), node.element(index).pointer);
-  key.options = key.options.operations(key.operations);
+  auto operations = read_value<std::vector<Operation>>(reader, node);
+  for (std::size_t index = 0; index < operations.size(); ++index)
+    reader.refer(ScriptReference::Kind::operation, operations[index].to_string(), node.element(index).pointer);
+  key.options = key.options.operations(std::move(operations));
 }
 
 MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.limit = script_values::require_limit(reader, node);
-  key.options = key.options.limit(key.limit->requests, key.limit->window);
+  const RateLimit limit = script_values::require_limit(reader, node);
+  key.options = key.options.limit(limit.requests, limit.window);
+}
+
+MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.limit_group(script_values::key_name(node));
 }
 
 inline constexpr ScriptRow key_rows[] = {
@@ -32430,9 +33739,12 @@ inline constexpr ScriptRow key_rows[] = {
     {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
+    {"state_for", &key_steps, "its states before that, each for so many of its requests", &set_key_steps},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
+    {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
+     false, R"("minLength":1)"},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 
@@ -32444,7 +33756,7 @@ MOCK_GATEWAY_INLINE void add_key(ScriptReader& reader, const ScriptNode& node, v
   auto& plan = *static_cast<ScriptPlan*>(target);
   if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
     script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
-  if (!key.secret.empty() && !plan.taken.insert({"secret", key.secret}).second)
+  if (key.secret() && !plan.taken.insert({"secret", *key.secret()}).second)
     script_reading::fail(node.at("secret"), "another key has this secret");
   plan.keys.push_back(std::move(key));
 }
@@ -32648,25 +33960,20 @@ MOCK_GATEWAY_INLINE void match_has_query(ScriptReader& reader, const ScriptNode&
 
 // Request fields: a function for each kind, and a row for each field.
 
-/// The field whose key the node stands at.
-MOCK_GATEWAY_INLINE const RequestField& field_of(const ScriptNode& node) {
-  return request_field(std::string_view(node.pointer).substr(node.pointer.rfind('/') + 1));
-}
-
 MOCK_GATEWAY_INLINE void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).in_range(read_value<Range>(reader, node)));
+  add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
 }
 
 MOCK_GATEWAY_INLINE void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).whole_is(read_value<std::int64_t>(reader, node)));
+  add(target, request_field(node.key()).whole_is(read_value<std::int64_t>(reader, node)));
 }
 
 MOCK_GATEWAY_INLINE void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).flag_is(read_value<bool>(reader, node)));
+  add(target, request_field(node.key()).flag_is(read_value<bool>(reader, node)));
 }
 
 MOCK_GATEWAY_INLINE void match_word(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, field_of(node).word_is(script_values::text_of(node)));
+  add(target, request_field(node.key()).word_is(script_values::text_of(node)));
 }
 
 MOCK_GATEWAY_INLINE void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -32894,7 +34201,7 @@ MOCK_GATEWAY_INLINE void set_extension(ScriptReader& reader, const ScriptNode& n
 MOCK_GATEWAY_INLINE const ScriptTable& acceptance_table() {
   static const std::vector<ScriptRow> rows = [] {
     std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
-                                 false, R"("enum":["strict","default","lenient","openai"])"}};
+                                 false, script_reading::lasting("\"enum\":" + Json(acceptance_names()).dump())}};
     for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
     return made;
   }();
@@ -32903,17 +34210,12 @@ MOCK_GATEWAY_INLINE const ScriptTable& acceptance_table() {
 }
 
 MOCK_GATEWAY_INLINE ScriptType acceptance() {
-  return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
-          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table()};
+  return {R"("strict", "default", "lenient", "openai", or an object of switches)",
+          R"({"anyOf":[{"enum":"$names"},"$rows"]})", &acceptance_table(), &acceptance_names};
 }
 
 MOCK_GATEWAY_INLINE Acceptance acceptance_named(const ScriptNode& node) {
-  switch (script_values::one_of(node, {"strict", "default", "lenient", "openai"})) {
-    case 0: return Acceptance::strict();
-    case 1: return Acceptance();
-    case 2: return Acceptance::lenient();
-    default: return Acceptance::openai();
-  }
+  return acceptances[script_values::one_of(node, acceptance_names())].make();
 }
 
 inline constexpr const char* log_probability = R"("maximum":0)";
@@ -32991,8 +34293,7 @@ MOCK_GATEWAY_INLINE TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, con
 
 MOCK_GATEWAY_INLINE Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return script_types::acceptance_named(node);
-  if (!node.value.is_object())
-    script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
+  if (!node.value.is_object()) script_reading::fail_expected(node, script_types::acceptance().name);
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
   reader.read_object(node, script_types::acceptance_table(), &acceptance);
@@ -33036,10 +34337,64 @@ MOCK_GATEWAY_INLINE void fail_expected(const ScriptNode& node, const std::string
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
+/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+struct Meaning {
+  std::string_view given;
+  std::string_view meant;
+};
+
+constexpr Meaning meanings[] = {
+    {"body", "json_at"},
+    {"body", "text"},
+    {"content", "text"},
+    {"content", "user_says"},
+    {"delay", "first_token_after"},
+    {"disconnect", "reset_connection"},
+    {"error", "failure"},
+    {"fault", "faults"},
+    {"fixed_delay", "first_token_after"},
+    {"latency", "first_token_after"},
+    {"match", "when"},
+    {"matches", "when"},
+    {"message", "text"},
+    {"messages", "messages_are"},
+    {"path", "json_at"},
+    {"prompt", "user_says"},
+    {"regex", "matches_regex"},
+    {"regexp", "matches_regex"},
+    {"request", "when"},
+    {"response", "reply"},
+    {"response", "text"},
+    {"responses", "replies"},
+    {"return", "reply"},
+    {"scenario_state", "in_state"},
+    {"status", "failure"},
+    {"status_code", "failure"},
+    {"tools", "has_tool"},
+    {"ttft", "first_token_after"},
+};
+
+/// The one of them that is meant, though it is spelled otherwise; null: none is.
+MOCK_GATEWAY_INLINE const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
+  for (const Meaning& meaning : meanings)
+    if (meaning.given == given)
+      for (const std::string& one : known)
+        if (one == meaning.meant) return &one;
+  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  const std::string* only = nullptr;
+  for (const std::string& one : known) {
+    if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
+    if (only) return nullptr;
+    only = &one;
+  }
+  return only;
+}
+
 MOCK_GATEWAY_INLINE std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t longest = 64;  // beyond it nothing is near
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
-  const std::string* nearest = nullptr;
+  const std::string* nearest = meant(wanted, known);
+  if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   std::size_t least = std::max<std::size_t>(wanted.size() / 3, 1) + 1;
   for (const std::string& one : known) {
     const std::size_t distance = text::edit_distance(wanted, text::lower_ascii(one));
@@ -33574,7 +34929,7 @@ MOCK_GATEWAY_INLINE std::set<std::string> declared_models(const ScriptPlan& plan
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
     const Json* const models = json_pointer::child(gateway, "models");
-    for (std::size_t index = 0; models && index < models->size(); ++index) {
+    for (std::size_t index = 0; models && models->is_array() && index < models->size(); ++index) {
       const Json& model = (*models)[index];
       const Json* const id = model.is_string() ? &model : json_pointer::child(model, "id");
       if (id && id->is_string()) names.insert(id->get<std::string>());
@@ -33672,6 +35027,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptProblem> unknown_names(const ScriptPlan& p
       continue;
     }
     const bool is_model = open.kind == ScriptReference::Kind::model;
+    if (is_model && gateway.models.any()) continue;
     KnownNames& known = is_model ? models : keys;
     if (known.has(open.name)) continue;
     const std::string message =
@@ -33831,12 +35187,8 @@ MOCK_GATEWAY_INLINE void set_extra_message(ScriptReader&, const ScriptNode& node
 MOCK_GATEWAY_INLINE ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
 
 MOCK_GATEWAY_INLINE void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, *fault().table, nullptr);
-  if (reader.noted() > noted) return;
-  reply_of(target) =
-      std::move(reply_of(target)).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+  auto [trigger, effect] = read_fault(reader, node);
+  reply_of(target) = std::move(reply_of(target)).fault(std::move(trigger), std::move(effect));
 }
 
 MOCK_GATEWAY_INLINE void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -33945,6 +35297,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
     {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
+    {"template", &yes, "puts what the request says into places such as `{{request.last_user_text}}`",
+     &set_yes<&Reply::templated>},
     {"headers", &headers, "response headers", &set_headers},
     {"early_hints", &headers, "a response 103 with these headers before the reply",
      &set_by<const wire::Headers&, &Reply::early_hints>},
@@ -33969,7 +35323,8 @@ inline constexpr ScriptTable reply_table{
     R"("$failure_setter":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
     R"("json_text"]},{"required":["text","refusal"]},{"required":["json_text","refusal"]},{"required":["usage",)"
     R"("usage_json"]},{"required":["every","tokens_per_second"]},{"required":["error_body","error_json"]},)"
-    R"({"required":["retry_after","retry_after_text"]}]},)"
+    R"({"required":["retry_after","retry_after_text"]},{"required":["failure","template"]},)"
+    R"({"required":["chunks","template"]}]},)"
     R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
     R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
     R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"
@@ -34501,6 +35856,8 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
     {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
+    {"first_token_after", &timing, "when the answer begins to leave", nullptr},
+    {"faults", &faults, "what breaks the answer, and where", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
@@ -34524,6 +35881,12 @@ MOCK_GATEWAY_INLINE ScriptType operations_section() {
   return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
 }
 
+MOCK_GATEWAY_INLINE void add_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto [trigger, effect] = read_fault(reader, node);
+  HttpReply& reply = *static_cast<HttpReply*>(target);
+  reply = reply.fault(std::move(trigger), std::move(effect));
+}
+
 MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, operation_table, nullptr);
@@ -34531,7 +35894,9 @@ MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& n
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
                             read_http_reply(reader, node.at("reply"))};
   try {
-    Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+    Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
+      return HttpReply(Json());
+    });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
     constexpr std::string_view after = "…): ";  // the call that C++ has
@@ -34812,6 +36177,16 @@ MOCK_GATEWAY_INLINE ScriptType document() { return {"document", nullptr, &docume
 
 }  // namespace script_types
 
+/// When the answer leaves, and what breaks it.
+MOCK_GATEWAY_INLINE HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
+  if (node.find("first_token_after"))
+    reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
+  const std::size_t noted = reader.noted();
+  if (node.find("faults")) reader.read_list(node.at("faults"), &script_types::add_fault, &reply);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return reply;
+}
+
 MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::http_reply_table, nullptr);
@@ -34820,7 +36195,7 @@ MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const Script
     for (const char* key : {"status", "json", "body", "base64"})
       if (node.find(key))
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
-    return script_types::with_headers(reader, node, read_failure(reader, node));
+    return read_delivery(reader, node, script_types::with_headers(reader, node, read_failure(reader, node)));
   }
   require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
@@ -34841,7 +36216,7 @@ MOCK_GATEWAY_INLINE HttpReply read_http_reply(ScriptReader& reader, const Script
       seen.add(field.name, field.value);
     }
   }
-  return reply;
+  return read_delivery(reader, node, std::move(reply));
 }
 
 MOCK_GATEWAY_INLINE void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {
@@ -35722,256 +37097,266 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    445    gateway/chat_script.hpp
 //    599    model/range.hpp
 //    634    script/matcher.hpp
-//    715    script/matchers.hpp
-//    843    model/reply.hpp
-//   1209    model/received_request.hpp
-//   1278    model/failure.hpp
-//   1387    core/wait.hpp
-//   1415    core/clock.hpp
-//   1525    model/fault.hpp
-//   1695    model/hold.hpp
-//   1739    model/pace.hpp
-//   1898    model/sse_dialect.hpp
-//   2015    model/writes.hpp
-//   2046    model/http_reply.hpp
-//   2116    model/connection_fault.hpp
-//   2211    evidence/journal.hpp
-//   2471    evidence/sent_answer.hpp
-//   2552    script/near_miss.hpp
-//   2598    evidence/verification.hpp
-//   2729    model/finding.hpp
-//   2771    evidence/review.hpp
-//   2891    model/operation.hpp
-//   2920    keys/api_key.hpp
-//   3000    keys/keys.hpp
-//   3056    model/profile.hpp
-//   3088    model/tokenizer.hpp
-//   3100    gateway/options.hpp
-//   3228    model/acceptance.hpp
-//   3454    model/chat_request.hpp
-//   3583    script/scope.hpp
-//   3629    script/failure_scope.hpp
-//   3667    script/chaos.hpp
-//   3767    gateway/sweep.hpp
-//   3909    gateway/catalogue.hpp
-//   4075    document/scenario_files.hpp
-//   4107    core/error.hpp
-//   4122    document/script_document.hpp
-//   4262    evidence/evidence_json.hpp
-//   4284    core/printed.hpp
-//   4315    core/reporter.hpp
-//   4399  Implementation
-//   4456    core/text.hpp
-//   4567    core/random.hpp
-//   4599    core/json_reader.hpp
-//   4656    core/json_pointer.hpp
-//   4673    core/calendar.hpp
-//   4708    core/access.hpp
-//   4766    core/timeline.hpp
-//   4928    core/process.hpp
-//   4953    core/warning.hpp
-//   4963    core/rows.hpp
-//   4989    model/profile_traits.hpp
-//   5096    model/checks.hpp
-//   5113    model/reply_data.hpp
-//   5180    model/request_error.hpp
-//   5193    model/fault_rows.hpp
-//   5322    model/chat_parser.hpp
-//   5340    model/dialect_rows.hpp
-//   5380    model/finding_kinds.hpp
-//   5445    model/reply_checks.hpp
-//   5480    model/chat_fields.hpp
-//   5529    model/chat_reader.hpp
-//   5625    keys/secrets.hpp
-//   5672    keys/key_store.hpp
-//   5823    answer/bodies.hpp
-//   5852    answer/events.hpp
-//   5900    answer/tokens.hpp
-//   5975    answer/completion.hpp
-//   6084    answer/completion_json.hpp
-//   6119    answer/completion_events.hpp
-//   6187    answer/words.hpp
-//   6202    answer/default_reply.hpp
-//   6218    answer/schema_pattern.hpp
-//   6315    answer/schema_instance.hpp
-//   6337    answer/occurrences.hpp
-//   6360    answer/schema_checker.hpp
-//   6455    script/matcher_node.hpp
-//   6541    script/script.hpp
-//   6814    script/chaos_plan.hpp
-//   6859    script/chaos_rules.hpp
-//   6941    script/connection_faults.hpp
-//   6997    script/forced_failures.hpp
-//   7042    script/field_matchers.hpp
-//   7143    script/hiding.hpp
-//   7184    script/excerpts.hpp
-//   7210    script/json_comparison.hpp
-//   7237    script/matcher_leaf.hpp
-//   7268    delivery/gzip.hpp
-//   7294    delivery/framing.hpp
-//   7343    delivery/outlet.hpp
-//   7401    delivery/pace_schedule.hpp
-//   7443    delivery/kept_answer.hpp
-//   7539    delivery/progress.hpp
-//   7637    delivery/delivery.hpp
-//   7816    delivery/waits.hpp
-//   7911    evidence/kept_problems.hpp
-//   7981    evidence/record.hpp
-//   8241    evidence/gateway_parts.hpp
-//   8260    evidence/review_parts.hpp
-//   8312    evidence/diagnosis.hpp
-//   8382    evidence/gateway_problems.hpp
-//   8484    evidence/redaction.hpp
-//   8503    http/sockets.hpp
-//   8619    http/connection.hpp
-//   8852    http/request_reader.hpp
-//   8907    http/server.hpp
-//   8969    http/turned_away.hpp
-//   9023    http/workers.hpp
-//   9086    http/acceptor.hpp
-//   9134    http/compatibility.hpp
-//   9144    http/response.hpp
-//   9160    serve/asked_requests.hpp
-//   9240    serve/operations.hpp
-//   9307    serve/gateway_state.hpp
-//   9366    serve/served_request.hpp
-//   9505    serve/runner.hpp
-//   9551    serve/connection_loop.hpp
-//   9577    serve/request_checks.hpp
-//   9600    serve/tester_code.hpp
-//   9657    serve/explanation.hpp
-//   9680    gateway/catalogue_entries.hpp
-//   9905    gateway/option_values.hpp
-//   9959    gateway/sweep_run.hpp
-//   9983    document/script_reader.hpp
-//  10192    document/script_files.hpp
-//  10211    document/script_references.hpp
-//  10247    document/script_sections.hpp
-//  10377    document/script_values.hpp
-//  10509    document/loaded_document.hpp
-//  10542    core/calendar.cpp
-//  10652    core/clock.cpp
-//  11235    core/json_pointer.cpp
-//  11292    core/json_reader.cpp
-//  11615    core/process.cpp
-//  11639    core/random.cpp
-//  11694    core/reporter.cpp
-//  11777    core/source_location.cpp
-//  11793    core/text.cpp
-//  12143    core/wait.cpp
-//  12155    core/warning.cpp
-//  12169    model/acceptance.cpp
-//  12222    model/chat_fields.cpp
-//  12364    model/chat_messages.cpp
-//  12567    model/chat_reader.cpp
-//  12957    model/chat_request.cpp
-//  13042    model/checks.cpp
-//  13080    model/connection_fault.cpp
-//  13168    model/failure.cpp
-//  13338    model/fault.cpp
-//  13573    model/finding.cpp
-//  13600    model/hold.cpp
-//  13622    model/http_reply.cpp
-//  13671    model/pace.cpp
-//  13867    model/profile.cpp
-//  14042    model/range.cpp
-//  14072    model/received_request.cpp
-//  14139    model/reply.cpp
-//  14602    model/reply_checks.cpp
-//  14794    model/sse_dialect.cpp
-//  14928    keys/api_key.cpp
-//  14961    keys/key_store.cpp
-//  15384    keys/keys.cpp
-//  15432    keys/secrets.cpp
-//  15637    answer/bodies.cpp
-//  15744    answer/completion.cpp
-//  15980    answer/completion_events.cpp
-//  16191    answer/completion_json.cpp
-//  16409    answer/default_reply.cpp
-//  16586    answer/events.cpp
-//  16605    answer/occurrences.cpp
-//  16627    answer/schema_checker.cpp
-//  17099    answer/schema_instance.cpp
-//  17479    answer/schema_pattern.cpp
-//  17897    answer/tokens.cpp
-//  18126    answer/words.cpp
-//  18187    script/chaos.cpp
-//  18325    script/chaos_rules.cpp
-//  18434    script/connection_faults.cpp
-//  18543    script/excerpts.cpp
-//  18606    script/field_matchers.cpp
-//  19010    script/forced_failures.cpp
-//  19110    script/hiding.cpp
-//  19167    script/json_comparison.cpp
-//  19253    script/matcher.cpp
-//  19488    script/matchers.cpp
-//  19838    script/scope.cpp
-//  19900    script/script.cpp
-//  20335    script/text_matchers.cpp
-//  20456    delivery/delivery.cpp
-//  21045    delivery/framing.cpp
-//  21150    delivery/gzip.cpp
-//  21217    delivery/kept_answer.cpp
-//  21308    delivery/pace_schedule.cpp
-//  21377    delivery/progress.cpp
-//  21440    evidence/diagnosis.cpp
-//  21652    evidence/evidence_json.cpp
-//  21973    evidence/exchange.cpp
-//  22273    evidence/gateway_problems.cpp
-//  22724    evidence/journal.cpp
-//  22864    evidence/kept_problems.cpp
-//  22975    evidence/notes.cpp
-//  23076    evidence/record.cpp
-//  23533    evidence/redaction.cpp
-//  23639    evidence/retries.cpp
-//  24029    evidence/review.cpp
-//  24401    evidence/sent_answer.cpp
-//  24519    evidence/verification.cpp
-//  24635    http/acceptor.cpp
-//  24744    http/compatibility.cpp
-//  24854    http/connection.cpp
-//  25355    http/request_reader.cpp
-//  25728    http/response.cpp
-//  25809    http/server.cpp
-//  26142    http/sockets.cpp
-//  26652    http/turned_away.cpp
-//  26742    http/workers.cpp
-//  26878    serve/asked_requests.cpp
-//  26951    serve/chat_judge.cpp
-//  27220    serve/connection_loop.cpp
-//  27313    serve/delivery_report.cpp
-//  27404    serve/explanation.cpp
-//  27470    serve/gateway_state.cpp
-//  27508    serve/judge.cpp
-//  27707    serve/operations.cpp
-//  27904    serve/profile_headers.cpp
-//  27946    serve/reply_answer.cpp
-//  28086    serve/request_checks.cpp
-//  28141    serve/runner.cpp
-//  28349    serve/served_request.cpp
-//  28420    gateway/catalogue.cpp
-//  28813    gateway/catalogue_delivery.cpp
-//  29375    gateway/catalogue_entries.cpp
-//  29541    gateway/catalogue_failures.cpp
-//  29804    gateway/catalogue_replies.cpp
-//  30200    gateway/chat_script.cpp
-//  30349    gateway/gateway.cpp
-//  30630    gateway/options.cpp
-//  30760    gateway/sweep.cpp
-//  31186    document/scenario_files.cpp
-//  31331    document/script_document.cpp
-//  31733    document/script_faults.cpp
-//  32049    document/script_files.cpp
-//  32196    document/script_gateway.cpp
-//  32462    document/script_matchers.cpp
-//  32833    document/script_objects.cpp
-//  33004    document/script_reader.cpp
-//  33387    document/script_references.cpp
-//  33710    document/script_replies.cpp
-//  34189    document/script_schema.cpp
-//  34323    document/script_sections.cpp
-//  34859    document/script_values.cpp
-//  35257  Adapters
-//  35274    adapters/catch2.hpp
-//  35432    adapters/doctest.hpp
-//  35597    adapters/gtest.hpp
+//    714    script/matchers.hpp
+//    842    model/reply.hpp
+//   1226    model/received_request.hpp
+//   1295    model/failure.hpp
+//   1404    core/wait.hpp
+//   1435    core/clock.hpp
+//   1545    model/fault.hpp
+//   1715    model/hold.hpp
+//   1759    model/pace.hpp
+//   1917    model/sse_dialect.hpp
+//   2039    model/writes.hpp
+//   2070    model/http_reply.hpp
+//   2152    model/connection_fault.hpp
+//   2246    evidence/journal.hpp
+//   2539    evidence/sent_answer.hpp
+//   2620    script/near_miss.hpp
+//   2666    evidence/verification.hpp
+//   2799    model/finding.hpp
+//   2843    evidence/review.hpp
+//   2966    model/operation.hpp
+//   2997    keys/api_key.hpp
+//   3106    keys/keys.hpp
+//   3164    model/profile.hpp
+//   3196    model/tokenizer.hpp
+//   3208    gateway/options.hpp
+//   3352    model/acceptance.hpp
+//   3600    model/chat_request.hpp
+//   3729    script/scope.hpp
+//   3785    script/failure_scope.hpp
+//   3831    script/chaos.hpp
+//   3931    gateway/sweep.hpp
+//   4072    gateway/catalogue.hpp
+//   4240    document/scenario_files.hpp
+//   4272    core/error.hpp
+//   4287    document/script_document.hpp
+//   4427    evidence/evidence_json.hpp
+//   4452    core/printed.hpp
+//   4483    core/reporter.hpp
+//   4567  Implementation
+//   4624    core/text.hpp
+//   4735    core/random.hpp
+//   4767    core/json_reader.hpp
+//   4824    core/json_pointer.hpp
+//   4841    core/calendar.hpp
+//   4876    core/access.hpp
+//   4943    core/timeline.hpp
+//   5105    core/process.hpp
+//   5130    core/warning.hpp
+//   5140    core/rows.hpp
+//   5166    core/change_count.hpp
+//   5213    model/profile_traits.hpp
+//   5322    model/checks.hpp
+//   5339    model/reply_data.hpp
+//   5407    model/request_error.hpp
+//   5420    model/embedding_request.hpp
+//   5444    model/fault_rows.hpp
+//   5573    model/chat_parser.hpp
+//   5591    model/dialect_rows.hpp
+//   5631    model/finding_kinds.hpp
+//   5700    model/reply_checks.hpp
+//   5735    model/chat_fields.hpp
+//   5784    model/chat_reader.hpp
+//   5882    model/reply_template.hpp
+//   5904    keys/secrets.hpp
+//   5951    keys/key_store.hpp
+//   6113    answer/bodies.hpp
+//   6142    answer/events.hpp
+//   6190    answer/tokens.hpp
+//   6265    answer/completion.hpp
+//   6374    answer/completion_json.hpp
+//   6409    answer/completion_events.hpp
+//   6477    answer/words.hpp
+//   6492    answer/default_reply.hpp
+//   6508    answer/schema_pattern.hpp
+//   6605    answer/schema_instance.hpp
+//   6627    answer/embeddings.hpp
+//   6642    answer/occurrences.hpp
+//   6665    answer/schema_checker.hpp
+//   6760    script/matcher_node.hpp
+//   6851    script/script.hpp
+//   7128    script/chaos_plan.hpp
+//   7173    script/chaos_rules.hpp
+//   7255    script/connection_faults.hpp
+//   7311    script/forced_failures.hpp
+//   7356    script/field_matchers.hpp
+//   7450    script/hiding.hpp
+//   7491    script/excerpts.hpp
+//   7517    script/json_comparison.hpp
+//   7544    script/matcher_leaf.hpp
+//   7575    delivery/gzip.hpp
+//   7601    delivery/framing.hpp
+//   7651    delivery/outlet.hpp
+//   7709    delivery/pace_schedule.hpp
+//   7751    delivery/kept_answer.hpp
+//   7847    delivery/progress.hpp
+//   7945    delivery/delivery.hpp
+//   8124    delivery/waits.hpp
+//   8219    evidence/kept_problems.hpp
+//   8289    evidence/record.hpp
+//   8550    evidence/gateway_parts.hpp
+//   8569    evidence/review_parts.hpp
+//   8621    evidence/diagnosis.hpp
+//   8693    evidence/gateway_problems.hpp
+//   8795    evidence/redaction.hpp
+//   8814    http/sockets.hpp
+//   8930    http/connection.hpp
+//   9167    http/request_reader.hpp
+//   9222    http/server.hpp
+//   9284    http/turned_away.hpp
+//   9338    http/workers.hpp
+//   9401    http/acceptor.hpp
+//   9449    http/compatibility.hpp
+//   9459    http/response.hpp
+//   9475    serve/asked_requests.hpp
+//   9555    serve/operations.hpp
+//   9625    serve/served_models.hpp
+//   9668    serve/gateway_state.hpp
+//   9729    serve/served_request.hpp
+//   9881    serve/runner.hpp
+//   9927    serve/connection_loop.hpp
+//   9953    serve/request_checks.hpp
+//   9976    serve/tester_code.hpp
+//  10033    serve/explanation.hpp
+//  10056    gateway/catalogue_entries.hpp
+//  10281    gateway/option_values.hpp
+//  10338    gateway/sweep_run.hpp
+//  10362    document/script_reader.hpp
+//  10571    document/script_files.hpp
+//  10590    document/script_references.hpp
+//  10626    document/script_sections.hpp
+//  10759    document/script_values.hpp
+//  10891    document/loaded_document.hpp
+//  10924    core/calendar.cpp
+//  11034    core/clock.cpp
+//  11617    core/json_pointer.cpp
+//  11674    core/json_reader.cpp
+//  12005    core/process.cpp
+//  12029    core/random.cpp
+//  12084    core/reporter.cpp
+//  12167    core/source_location.cpp
+//  12183    core/text.cpp
+//  12533    core/wait.cpp
+//  12545    core/warning.cpp
+//  12559    model/acceptance.cpp
+//  12618    model/chat_fields.cpp
+//  12760    model/chat_messages.cpp
+//  12969    model/chat_reader.cpp
+//  13377    model/chat_request.cpp
+//  13462    model/checks.cpp
+//  13500    model/connection_fault.cpp
+//  13595    model/embedding_request.cpp
+//  13682    model/failure.cpp
+//  13852    model/fault.cpp
+//  14087    model/finding.cpp
+//  14121    model/hold.cpp
+//  14143    model/http_reply.cpp
+//  14209    model/pace.cpp
+//  14408    model/profile.cpp
+//  14584    model/range.cpp
+//  14614    model/received_request.cpp
+//  14681    model/reply.cpp
+//  15153    model/reply_checks.cpp
+//  15345    model/reply_template.cpp
+//  15517    model/sse_dialect.cpp
+//  15663    keys/api_key.cpp
+//  15710    keys/key_store.cpp
+//  16162    keys/keys.cpp
+//  16214    keys/secrets.cpp
+//  16419    answer/bodies.cpp
+//  16526    answer/completion.cpp
+//  16762    answer/completion_events.cpp
+//  16973    answer/completion_json.cpp
+//  17191    answer/default_reply.cpp
+//  17368    answer/embeddings.cpp
+//  17482    answer/events.cpp
+//  17501    answer/occurrences.cpp
+//  17523    answer/schema_checker.cpp
+//  17995    answer/schema_instance.cpp
+//  18375    answer/schema_pattern.cpp
+//  18793    answer/tokens.cpp
+//  19022    answer/words.cpp
+//  19083    script/chaos.cpp
+//  19221    script/chaos_rules.cpp
+//  19333    script/connection_faults.cpp
+//  19442    script/excerpts.cpp
+//  19505    script/field_matchers.cpp
+//  19918    script/forced_failures.cpp
+//  20022    script/hiding.cpp
+//  20079    script/json_comparison.cpp
+//  20165    script/matcher.cpp
+//  20417    script/matchers.cpp
+//  20770    script/scope.cpp
+//  20828    script/script.cpp
+//  21259    script/text_matchers.cpp
+//  21380    delivery/delivery.cpp
+//  21969    delivery/framing.cpp
+//  22081    delivery/gzip.cpp
+//  22148    delivery/kept_answer.cpp
+//  22239    delivery/pace_schedule.cpp
+//  22308    delivery/progress.cpp
+//  22371    evidence/diagnosis.cpp
+//  22591    evidence/evidence_json.cpp
+//  22975    evidence/exchange.cpp
+//  23275    evidence/gateway_problems.cpp
+//  23726    evidence/journal.cpp
+//  23885    evidence/kept_problems.cpp
+//  23996    evidence/notes.cpp
+//  24097    evidence/record.cpp
+//  24554    evidence/redaction.cpp
+//  24660    evidence/retries.cpp
+//  25050    evidence/review.cpp
+//  25425    evidence/sent_answer.cpp
+//  25543    evidence/verification.cpp
+//  25660    http/acceptor.cpp
+//  25769    http/compatibility.cpp
+//  25879    http/connection.cpp
+//  26383    http/request_reader.cpp
+//  26756    http/response.cpp
+//  26837    http/server.cpp
+//  27170    http/sockets.cpp
+//  27682    http/turned_away.cpp
+//  27772    http/workers.cpp
+//  27908    serve/asked_requests.cpp
+//  27981    serve/chat_judge.cpp
+//  28262    serve/connection_loop.cpp
+//  28355    serve/cross_origin.cpp
+//  28398    serve/delivery_report.cpp
+//  28489    serve/explanation.cpp
+//  28555    serve/gateway_state.cpp
+//  28591    serve/judge.cpp
+//  28820    serve/operations.cpp
+//  29036    serve/profile_headers.cpp
+//  29078    serve/reply_answer.cpp
+//  29218    serve/request_checks.cpp
+//  29292    serve/runner.cpp
+//  29502    serve/served_models.cpp
+//  29580    serve/served_request.cpp
+//  29651    gateway/catalogue.cpp
+//  30046    gateway/catalogue_delivery.cpp
+//  30608    gateway/catalogue_entries.cpp
+//  30774    gateway/catalogue_failures.cpp
+//  31037    gateway/catalogue_replies.cpp
+//  31433    gateway/chat_script.cpp
+//  31582    gateway/gateway.cpp
+//  31869    gateway/options.cpp
+//  32016    gateway/sweep.cpp
+//  32438    document/scenario_files.cpp
+//  32584    document/script_document.cpp
+//  32986    document/script_faults.cpp
+//  33310    document/script_files.cpp
+//  33457    document/script_gateway.cpp
+//  33774    document/script_matchers.cpp
+//  34140    document/script_objects.cpp
+//  34305    document/script_reader.cpp
+//  34742    document/script_references.cpp
+//  35066    document/script_replies.cpp
+//  35544    document/script_schema.cpp
+//  35678    document/script_sections.cpp
+//  36234    document/script_values.cpp
+//  36632  Adapters
+//  36649    adapters/catch2.hpp
+//  36807    adapters/doctest.hpp
+//  36972    adapters/gtest.hpp

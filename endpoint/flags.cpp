@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/access.hpp"
+#include "gateway/option_values.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -156,7 +158,9 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   option("--print", flags.print, "FORMAT", "what stdout gets: text, or json (the line of --info-file, nothing else)")
       ->check(CLI::IsMember({"text", "json"}));
   app.add_flag("--until-eof", flags.until_eof, "serve: end when stdin is closed, as with SIGTERM");
-  option("--model", flags.models, "ID[=OWNER]", "serve this model (mock-model); repeatable");
+  option("--model", flags.models, "ID[=OWNER]", "serve this model, and no other; unless set, any; repeatable");
+  option("--cors", flags.cors, "ORIGIN",
+         "let pages of this origin call it from a browser: http://localhost:5173, or * for all; repeatable");
   option("--key", flags.keys, "KEY[=disabled]",
          "accept this key; repeatable. The first that is enabled is the one printed, without any the seed makes one");
   option("--fail", flags.failures, "STATUS[:TIMES][@SCOPE]",
@@ -170,10 +174,10 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
   CLI::Option* acceptance =
       option(
           "--acceptance", flags.acceptance, "NAME",
-          "what requests may hold: strict (only what the documentation lists, with --profile openai OpenAI's), default "
-          "(what common SDKs send) or lenient (any JSON with model and messages); unless set, what the profile's "
-          "service takes")
-          ->check(CLI::IsMember({"strict", "default", "lenient"}));
+          "what requests may hold: openai (what OpenAI documents; what else the documentation lacks is noted), default "
+          "(what common SDKs send), strict (only what the documentation lists, with --profile openai OpenAI's) or "
+          "lenient (any JSON with model and messages); unless set, openai, with --profile documented default")
+          ->check(CLI::IsMember(detail::acceptance_names()));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
@@ -186,8 +190,9 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
       "at the end, tell what was wrong: text, json, json:FILE, junit:FILE or github (annotations); to stderr without "
       "FILE, to stdout with - as FILE; repeatable");
   option("--fail-on", flags.fail_on, "WHAT",
-         "what makes the exit code 1: error (problems, and findings of severity error; the default), warning (any "
-         "finding too), unmatched (only requests that no stub answered) or never; all but never: no request at all, "
+         "what makes the exit code 1: error (problems, and findings of severity error; the default), warning "
+         "(warnings too; notes never), unmatched (only requests that no stub answered) or never; all but never: no "
+         "request at all, "
          "or none that was not refused")
       ->check(CLI::IsMember({"error", "warning", "unmatched", "never"}));
   app.add_flag("--allow-refused", flags.allow_refused,
@@ -201,14 +206,14 @@ Options with_flags(Options options, const Flags& flags) {
   if (flags.seed) options = options.seed(*flags.seed);
   if (flags.profile) options = options.profile(profile_named(*flags.profile));
   const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
-  if (acceptance == "strict") options = options.acceptance(Acceptance::strict());
-  if (acceptance == "default") options = options.acceptance(Acceptance());
-  if (acceptance == "lenient") options = options.acceptance(Acceptance::lenient());
+  for (const detail::NamedAcceptance& one : detail::acceptances)
+    if (acceptance == one.name) options = options.acceptance(one.make());
   for (const std::string& spec : flags.models) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
     options = owner ? options.model(id, *owner) : options.model(id);
   }
+  for (const std::string& origin : flags.cors) options = options.cors(origin);
   options = with_keys(std::move(options), flags.keys);
   if (flags.limit) options = with_limit(options, *flags.limit);
   if (flags.first_token_ms || flags.gap_ms) {
@@ -218,6 +223,19 @@ Options with_flags(Options options, const Flags& flags) {
     options = options.pace(pace);
   }
   for (const std::string& code : flags.without_findings) options = options.without_finding(code);
+  return options;
+}
+
+Options as_the_program_serves(Options options) {
+  const Options& as_set = options;
+  const detail::OptionValues& set = detail::Access::data(as_set);
+  // Asked first: what is set goes with the options that are replaced.
+  const bool lists_models = !set.models.empty();
+  const bool says_what_it_takes = set.acceptance || set.profile == Profile::documented;
+  const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
+  if (!lists_models) options = options.any_model();
+  if (!says_what_it_takes) options = options.acceptance(Acceptance::openai());
+  if (!says_embeddings) options = options.embeddings();
   return options;
 }
 

@@ -63,6 +63,7 @@ JournalFile::~JournalFile() { ::close(file_); }
 void JournalFile::append(const Exchange& exchange) {
   try {
     Json line = as_json(exchange);
+    if (const std::optional<SentAnswer> answer = exchange.answer()) line["answer"] = as_json(*answer);
     line["run"] = run_;
     write(line.dump() + "\n");
   } catch (const std::exception& problem) {

@@ -100,7 +100,7 @@ void Log::note(const Exchange& exchange) {
   ++noted_;
   ++exchanges_;
   if (!is_refusal(exchange)) served_ = true;
-  if (chosen_ && chosen_->befell(exchange)) struck_ = true;
+  if (chosen_ && chosen_->happened_to(exchange)) struck_ = true;
   // In the file nothing is left out: while the disk is slow, who notes waits.
   if (appending_) appending_->add([this, exchange] { journal_->append(exchange); });
   if (quiet_) return;

@@ -102,7 +102,8 @@ std::string report_github(const Results& results) {
     for (std::size_t i = 0; i < finding.exchanges.size(); ++i)
       message += (i == 0 ? " (exchange " : ", ") + std::to_string(finding.exchanges[i]) +
                  (i + 1 == finding.exchanges.size() ? ")" : "");
-    lines += annotation(counts(results, finding) ? "error" : "warning", {}, finding.code, message);
+    const char* const uncounted = finding.severity == Severity::note ? "notice" : "warning";
+    lines += annotation(counts(results, finding) ? "error" : uncounted, {}, finding.code, message);
   }
   bool is_first = true;
   for (const std::string& remark : remarks(results)) {

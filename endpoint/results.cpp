@@ -33,7 +33,7 @@ bool counts(const Results& results, const Problem& problem) {
 
 bool counts(const Results& results, const Finding& finding) {
   if (results.allow_refused && finding.code == "request_refused") return false;
-  if (results.fail_on == FailOn::warning) return true;
+  if (results.fail_on == FailOn::warning) return finding.severity != Severity::note;
   return results.fail_on == FailOn::error && finding.severity == Severity::error;
 }
 
@@ -52,7 +52,10 @@ bool failed(const Results& results) { return found(results) || results.command_f
 std::string conclusion(const Results& results) {
   const std::size_t problems = number_that_counts(results, results.problems);
   const std::size_t findings = number_that_counts(results, results.findings);
-  const std::size_t others = results.problems.size() + results.findings.size() - problems - findings;
+  const auto notes = static_cast<std::size_t>(
+      std::count_if(results.findings.begin(), results.findings.end(),
+                    [](const Finding& finding) { return finding.severity == Severity::note; }));
+  const std::size_t others = results.problems.size() + results.findings.size() - problems - findings - notes;
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (results.report_missing) add("a report could not be written");

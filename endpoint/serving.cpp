@@ -124,7 +124,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
   // Where nobody tests anything, a client may be looked at in a debugger for as long as that takes.
   if (!judged) options = options.stall_guard(std::nullopt);
   if (document_) options = document_->options(options);
-  options = with_flags(options, flags)
+  options = as_the_program_serves(with_flags(options, flags))
                 // Its destructor would end the program before a report is written.
                 .verify_on_destruction(false)
                 .on_exchange([this](const Exchange& exchange) { log_.note(exchange); })
@@ -224,7 +224,9 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   results.problems = verification.problems();
   results.notes = verification.notes();
   const auto message_of = [](std::vector<Problem> problems, std::vector<std::string> notes) {
-    return Verification(std::move(problems), std::move(notes), {}, nullptr, {}, 0, 0).message();
+    return detail::Access::make<Verification>(std::move(problems), std::move(notes), std::vector<std::string>(),
+                                              nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0})
+        .message();
   };
   results.verification_text = message_of(results.problems, {});
   std::vector<std::string> notes = results.notes;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the helpers in their frameworks: pytest, node:test, vitest.
+# Tests the helpers in their frameworks: pytest, node:test, vitest, go test; their types by mypy and tsc.
 #
 #   helpers/run.sh path to the mock-gateway program
 #
@@ -32,6 +32,8 @@ echo '== Python: pytest'
 "$build/venv/bin/python" -m pytest --quiet --rootdir "$here/python" --timeout 120 -W error -p no:cacheprovider \
   --junit-xml "$build/python.xml" "$here/python" || result=1
 
+"$build/venv/bin/mypy" --strict --cache-dir "$build/mypy" "$here/python/mock_gateway.py" || result=1
+
 echo '== Node: node:test'
 node --test --test-reporter=dot --test-reporter-destination=stdout \
   --test-reporter=junit --test-reporter-destination="$build/node.xml" "$here/node/mock-gateway.test.mjs" || result=1
@@ -40,5 +42,17 @@ echo '== Node: vitest'
 (cd "$here/node" && node node_modules/vitest/vitest.mjs run --testTimeout=30000 --reporter=dot --reporter=junit \
   --outputFile.junit="$build/vitest.xml" vitest.test) || result=1
 
-print_totals "" "$build"/{python,node,vitest}.xml || result=1
+(cd "$here/node" && node node_modules/typescript/bin/tsc --project .) || result=1
+
+reports=("$build"/{python,node,vitest}.xml)
+if go=$(command -v go) && [[ $("$go" env GOVERSION) =~ ^go1\.([0-9]+) && ${BASH_REMATCH[1]} -ge 22 ]]; then
+  echo '== Go: go test'
+  (cd "$here/go" && "$go" vet . && "$go" test -json .) >"$build/go.json" || result=1
+  python3 "$here/go/junit.py" <"$build/go.json" >"$build/go.xml" || result=1
+  reports+=("$build/go.xml")
+else
+  echo '== Go: skipped, there is no go 1.22 or newer'
+fi
+
+print_totals "" "${reports[@]}" || result=1
 exit $result

@@ -168,12 +168,17 @@ export function explained(error) {
   return el('div', { class: 'problem' }, el('strong', {}, 'That did not work. '), list ? null : error.message, list);
 }
 
+/// The class of a badge by what a severity weighs; a note has none.
+export function badgeOf(severity) {
+  return { error: 'bad', warning: 'warn' }[severity] ?? '';
+}
+
 /// Problems of a script: place, message, and the source line with a caret under the place.
 export function problems(list) {
   return el('ul', { class: 'problems' }, list.map((problem) => {
     const where = placed(problem, problem.line && problem.column ? `:${problem.column}` : '');
     return el('li', { class: problem.severity },
-      el('span', { class: 'badge ' + (problem.severity === 'error' ? 'bad' : 'warn') }, problem.severity), ' ',
+      el('span', { class: 'badge ' + badgeOf(problem.severity) }, problem.severity), ' ',
       where, ' ', problem.pointer && [el('code', {}, cut(problem.pointer, 200)), ' '],
       cut(problem.message, 2000), source(problem));
   }));

@@ -1,8 +1,9 @@
 // One exchange: its sections.
 
 import { call, callForText } from './api.mjs';
+import { conversation, rawAnswer } from './conversation.mjs';
 import { copy, curlButton } from './dialogs.mjs';
-import { add, button, el, placed, refill, save, say, table, text } from './dom.mjs';
+import { add, badgeOf, button, el, placed, refill, save, say, table, text } from './dom.mjs';
 import { statusClass } from './journal.mjs';
 import { answered, complain, live } from './live.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
@@ -58,15 +59,22 @@ export async function showExchange(main, { parts, signal }) {
 
 function draw(content, exchange, key, judged, signal) {
   const { request, decision } = exchange;
+  const said = conversation(exchange);
   refill(content,
     el('p', { class: 'lead' }, el('code', {}, cut(`${request.method} ${request.target}`, 300)), ' → ',
       el('span', { class: `badge ${statusClass(exchange.status)}` }, String(exchange.status || 'no status')), ' ',
       decision.kind, ', ', exchange.outcome),
+    said && section('Conversation', said),
     section('Who answered, and why', whoAnswered(exchange, key)),
     exchange.near_misses.length > 0 && section('The closest stubs', nearMisses(exchange.near_misses)),
     section('Findings', judged),
-    section('Timeline', timeline(exchange, signal)),
-    section('Answer', answerFacts(exchange)));
+    isStream(exchange) && section('Timeline', timeline(exchange, signal)),
+    section('Answer', answerFacts(exchange), exchange.outcome !== 'pending' && rawAnswer(exchange.answer, body)));
+}
+
+/// What left in one piece has no times to show, unless something broke or waited.
+function isStream({ events, faults, chaos, departure, outcome }) {
+  return events.length > 1 || faults.length > 0 || chaos.length > 0 || departure !== null || outcome === 'pending';
 }
 
 function drawRequest(came, exchange, command) {
@@ -146,7 +154,7 @@ export function nearMisses(list, focus = 'near') {
 function findings(list) {
   if (list.length === 0) return el('p', {}, 'None: the client did nothing wrong in it.');
   return el('ul', { class: 'problems' }, list.map((finding) => el('li', {},
-    el('span', { class: `badge ${finding.severity === 'error' ? 'bad' : 'warn'}` }, finding.severity), ' ',
+    el('span', { class: 'badge ' + badgeOf(finding.severity) }, finding.severity), ' ',
     el('code', {}, finding.code), ' ', text(finding.message, { most: 1000, tag: 'span', name: 'value' }))));
 }
 
@@ -179,15 +187,16 @@ function requestFacts({ request, received, connection }) {
     ]),
     request.headers.length > 0 && el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Header fields' },
       table('Header fields', ['Name', 'Value'], request.headers.map(([name, value]) => [cut(name, 200), cut(value, 4000)]))),
-    request.body ? [el('h3', {}, 'Body'), body(request.body)] : el('p', {}, 'There was no body.'),
-    request.raw && [el('h3', {}, 'What came, which is no HTTP'), body(request.raw)],
+    request.body ? [el('h3', {}, 'Body'), body(request.body, 'the body')] : el('p', {}, 'There was no body.'),
+    request.raw && [el('h3', {}, 'What came, which is no HTTP'), body(request.raw, 'what came')],
   ];
 }
 
-function body(content) {
+/// `what` names it on the button that copies it.
+function body(content, what) {
   if ('json' in content) {
     const written = jsonText(content.json);
-    return [text(written, { most: 4000 }), button('Copy the body', () => copy('the body', JSON.stringify(content.json, null, 2)))];
+    return [text(written, { most: 4000 }), button(`Copy ${what}`, () => copy(what, JSON.stringify(content.json, null, 2)))];
   }
   if ('text' in content) return text(content.text, { most: 4000 });
   return [el('p', {}, 'These bytes are not UTF-8; in base64:'), text(content.base64, { most: 4000 })];

@@ -1,13 +1,13 @@
 // The list of exchanges: columns, filters, following.
 
 import { call, withQuery } from './api.mjs';
-import { confirmed, curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, row, say, select } from './dom.mjs';
+import { confirmed, copy, curlButton } from './dialogs.mjs';
+import { add, button, el, field, form, refill, row, say, select, text as shownText } from './dom.mjs';
 import { answered, complain, pause, whenVisible } from './live.mjs';
 import { count, cut, milliseconds, place, timeOfDay } from './text.mjs';
 
-const headings = ['#', 'Time', 'Request', 'Key', 'Said', 'Status', 'Answered by', 'Outcome', 'Took'];
-const decisions = ['stub', 'default reply', 'unmatched', 'forced failure', 'chaos', 'rejected', 'models', 'handler',
+const headings = ['#', 'Time', 'Request', 'Model', 'Key', 'Said', 'Status', 'Answered by', 'Outcome', 'Took'];
+const decisions = ['stub', 'default reply', 'unmatched', 'forced failure', 'chaos', 'rejected', 'models', 'embeddings', 'handler', 'preflight',
   'callback failed', 'answer failed', 'malformed'];
 const PAGE = 200;
 // More rows than these would make the page slow.
@@ -17,6 +17,7 @@ export async function showJournal(main, { query, signal }) {
   const filters = Object.fromEntries(['key', 'status', 'decision', 'text'].map((name) => [name, query.get(name) ?? '']));
   const list = new Rows();
   const note = el('p', { role: 'status', class: 'note' });
+  const first = el('div');
   const older = button('Show older requests', () => showOlder(), { hidden: true });
   const hold = button('Pause', () => { feed.paused = !feed.paused; feed.changed(); }, { 'aria-pressed': 'false' });
   const newest = button('Back to the newest', () => restart(), { hidden: true });
@@ -28,7 +29,7 @@ export async function showJournal(main, { query, signal }) {
     el('div', { class: 'row' }, hold, newest, button('Clear the journal', clear), curlButton('the journal', () => [
       ['What this view shows', 'GET', withQuery('/journal', { limit: PAGE, ...filters })],
       ['Clear the journal', 'DELETE', '/journal']])),
-    note, el('div', { class: 'scroll' }, list.element), el('div', { class: 'row' }, older));
+    note, first, el('div', { class: 'scroll' }, list.element), el('div', { class: 'row' }, older));
   await restart();
 
   /// Loads the newest rows, then follows the changes until the view is left or loads anew.
@@ -43,12 +44,13 @@ export async function showJournal(main, { query, signal }) {
   }
 
   async function follow(ended) {
-    const first = await ask({ limit: PAGE }, ended);
-    list.take(first.exchanges);
-    Object.assign(feed, { more: first.more, evicted: first.evicted, loaded: true });
+    const newestPage = await ask({ limit: PAGE }, ended);
+    list.take(newestPage.exchanges);
+    Object.assign(feed, { more: newestPage.more, evicted: newestPage.evicted, loaded: true });
+    if (list.size === 0 && !Object.values(filters).some(Boolean)) await offerFirst(ended);
     changed();
     // Nobody waits for the changes, so that the view is shown.
-    changes(first.cursor, ended).catch((error) => complain(error, ended));
+    changes(newestPage.cursor, ended).catch((error) => complain(error, ended));
   }
 
   async function changes(cursor, ended) {
@@ -70,6 +72,15 @@ export async function showJournal(main, { query, signal }) {
     return answered(() => call('GET', withQuery('/journal', { ...values, ...filters }), undefined, { signal: ended }), ended);
   }
 
+  /// Shows how the first request is made.
+  async function offerFirst(ended) {
+    const { base_url: address } = await answered(() => call('GET', '', undefined, { signal: ended }), ended);
+    const line = `curl ${address}/chat/completions -H "Authorization: Bearer $OPENAI_API_KEY" -H 'Content-Type: application/json' ` +
+      `-d '{"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}'`;
+    refill(first, el('p', {}, 'A client calls it at ', el('code', {}, address), ' with a key of the page API keys; the default one was printed at the start:'),
+      shownText(line), button('Copy the first request', () => copy('the first request', line)));
+  }
+
   /// Draws once for all changes before the next frame.
   function changed() {
     if (feed.frame) return;
@@ -86,6 +97,7 @@ export async function showJournal(main, { query, signal }) {
       const held = feed.paused ? ` Paused; ${feed.overflown ? 'at least ' : ''}${count(feed.waiting.size, 'change')} since.` : '';
       const dropped = feed.evicted > 0 ? ` The journal has dropped ${count(feed.evicted, 'older one')}.` : '';
       const text = list.size === 0 && feed.loaded ? empty(filters) : `${count(list.size, 'request')}, the newest first${feed.more ? ', and older ones' : ''}.`;
+      if (list.size > 0) first.replaceChildren();
       if (note.textContent !== text + held + dropped) note.textContent = text + held + dropped;
     });
   }
@@ -185,14 +197,19 @@ function keepFocus(old, made) {
 function exchangeRow(exchange) {
   const { request, decision, key } = exchange;
   const pending = exchange.outcome === 'pending';
+  const { model, stream } = request.body?.json ?? {};
+  // Nobody has received the status of an answer of which nothing was read.
+  const shown = exchange.departure && exchange.departure.delivered === 0 ? 0 : exchange.status;
+  const look = decision.kind === 'unmatched' ? 'bad' : statusClass(shown);
   return row(headings, [
     el('a', { href: `#/exchange/${exchange.id}`, 'aria-label': `Exchange ${exchange.id}` }, String(exchange.id)),
     el('time', { datetime: exchange.received, title: exchange.received }, timeOfDay(exchange.received)),
-    cut(`${request.method} ${request.path}`, 120),
+    oneLine(cut(`${request.method} ${request.path}`, 120)),
+    [oneLine(cut(typeof model === 'string' ? model : '', 60)), stream === true && el('span', { class: 'badge' }, 'stream')],
     key ? el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}` }, cut(key.description || key.id, 60)) : '–',
     el('span', { class: 'said-by-user', dir: 'auto' }, lastWords(request.body?.json)),
-    el('span', { class: `badge ${statusClass(exchange.status)}` }, String(exchange.status || '–')),
-    [decision.kind, why(exchange)],
+    el('span', { class: `badge ${look}` }, String(shown || '–')),
+    el('div', { class: 'line', title: wholeReason(exchange) }, decision.kind, why(exchange)),
     el('span', { class: pending ? 'badge warn' : '' }, exchange.outcome),
     el('span', { class: 'fixed' }, milliseconds(exchange.ended_ms)),
   ], { 'data-id': exchange.id });
@@ -211,10 +228,20 @@ function lastWords(body) {
   return typeof parts === 'string' ? cut(parts, 160) + (parts.length > 160 ? '…' : '') : '';
 }
 
-function why({ decision, stub, near_misses: [closest] }) {
+/// What is cut by the width of its column stands whole in the title.
+function oneLine(text) {
+  return el('div', { class: 'line', title: text }, text);
+}
+
+function wholeReason({ decision, stub, near_misses: [closest] }) {
   const near = closest && `closest: ${closest.stub.name || place(closest.stub)}, ${closest.matched} of ${closest.total}`;
   const reason = decision.refusal ?? near ?? (stub ? stub.name || place(stub) || stub.title : decision.detail);
-  return reason ? el('div', { class: 'why' }, cut(reason.split('\n')[0], 200)) : null;
+  return reason ? cut(reason.split('\n')[0], 200) : null;
+}
+
+function why(exchange) {
+  const reason = wholeReason(exchange);
+  return reason && el('span', { class: 'why' }, ' ', reason);
 }
 
 function filterForm(filters, signal) {

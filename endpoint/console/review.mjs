@@ -2,7 +2,7 @@
 
 import { call } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
-import { add, el, placed, refill, table, text } from './dom.mjs';
+import { add, badgeOf, el, placed, refill, table, text } from './dom.mjs';
 import { nearMisses, stubName } from './exchange.mjs';
 import { live } from './live.mjs';
 import { count, cut } from './text.mjs';
@@ -66,7 +66,7 @@ function verifiedParts(problems, stubs, notes) {
 function reviewedParts(findings, chaos) {
   return [el('h2', {}, 'Review: what did the client do wrong?'),
     findings.length === 0 ? el('p', {}, 'Nothing was found.') : el('ul', { class: 'problems' }, findings.map((finding, index) => el('li', {},
-      el('span', { class: `badge ${finding.severity === 'error' ? 'bad' : 'warn'}` }, finding.severity), ' ', el('code', {}, finding.code),
+      el('span', { class: 'badge ' + badgeOf(finding.severity) }, finding.severity), ' ', el('code', {}, finding.code),
       text(finding.message, { focus: `finding${index}` }), exchanges(finding.exchanges, `finding${index}`)))),
     chaos !== null && el('p', {}, cut(chaos, 2000))];
 }

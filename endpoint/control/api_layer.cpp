@@ -27,10 +27,11 @@ void ApiLayer::put(Gateway& gateway, const ScriptDocument& document, const Json&
   for (const Stub& stub : document_->stubs()) document_stubs_.insert(detail::Access::state(stub)->id());
 }
 
-void ApiLayer::add_operations(detail::GatewayState& state, const LoadedScript& loaded) {
+void ApiLayer::keep(detail::GatewayState& state, const LoadedScript& loaded, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto& document = detail::Access::state(loaded);
   const std::lock_guard<std::mutex> of_document(document->mutex);
+  if (!scope.empty() && document->sections.count("/chaos") > 0) chaos_[document->owner] = scope;
   std::vector<detail::Operations::Owned> replaced;
   for (const Operation& one : document->operations) {
     const auto [earlier, is_new] = operations_.try_emplace({one.method, one.path}, document->owner);
@@ -68,7 +69,13 @@ std::optional<std::string> ApiLayer::scope_of(std::uint64_t stub) const {
   return found->second.scope;
 }
 
-std::size_t ApiLayer::remove_scope(detail::Script& script, const std::string& scope) {
+bool ApiLayer::chaos_is_of(std::uint64_t document, const std::string& scope) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = chaos_.find(document);
+  return found != chaos_.end() && found->second == scope;
+}
+
+void ApiLayer::remove_stubs(detail::GatewayState& state, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   detail::Script::Stubs removed;
   for (auto stub = stubs_.begin(); stub != stubs_.end();) {
@@ -79,8 +86,19 @@ std::size_t ApiLayer::remove_scope(detail::Script& script, const std::string& sc
     removed.push_back(detail::Access::state(stub->second.stub));
     stub = stubs_.erase(stub);
   }
-  script.remove(removed);
-  return removed.size();
+  state.script->remove(removed);
+}
+
+void ApiLayer::remove_chaos(detail::GatewayState& state, const std::string& scope) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto document = chaos_.begin(); document != chaos_.end();) {
+    if (document->second != scope) {
+      ++document;
+      continue;
+    }
+    state.chaos->clear_of(document->first);
+    document = chaos_.erase(document);
+  }
 }
 
 void ApiLayer::forget_stub(std::uint64_t stub) {
@@ -105,7 +123,11 @@ void ApiLayer::remove_operations(detail::GatewayState& state) {
 void ApiLayer::forget(const std::vector<std::string>& sections) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (document_) detail::Access::state(*document_)->forget(sections);
-  if (std::find(sections.begin(), sections.end(), "/stubs") == sections.end()) return;
+  const auto has = [&sections](const char* one) {
+    return std::find(sections.begin(), sections.end(), one) != sections.end();
+  };
+  if (has("/chaos")) chaos_.clear();
+  if (!has("/stubs")) return;
   stubs_.clear();
   document_stubs_.clear();
   json_ = nullptr;

@@ -24,8 +24,9 @@ class ApiLayer {
   void add(const std::vector<Stub>& stubs, const std::string& scope);
   /// Mounts a document in the place of the last one. `json` is the document.
   void put(Gateway& gateway, const ScriptDocument& document, const Json& json);
-  /// Keeps the operations that a document mounted; those of earlier ones that it takes the place of are unmounted.
-  void add_operations(detail::GatewayState& state, const LoadedScript& loaded);
+  /// Keeps the operations that a document mounted, and for whom its rules of chaos are; operations of earlier ones that
+  /// it takes the place of are unmounted.
+  void keep(detail::GatewayState& state, const LoadedScript& loaded, const std::string& scope);
 
   /// The document that put() mounted last; null when there is none.
   Json document() const;
@@ -38,8 +39,12 @@ class ApiLayer {
   /// The scope that the stub was mounted for; nothing for none.
   std::optional<std::string> scope_of(std::uint64_t stub) const;
 
-  /// Removes the stubs that were mounted for a scope. Returns how many there were.
-  std::size_t remove_scope(detail::Script& script, const std::string& scope);
+  /// Whether the rules of chaos of this document are of that scope.
+  bool chaos_is_of(std::uint64_t document, const std::string& scope) const;
+
+  // Remove what was mounted for a scope.
+  void remove_stubs(detail::GatewayState& state, const std::string& scope);
+  void remove_chaos(detail::GatewayState& state, const std::string& scope);
   /// Forgets a stub that was removed.
   void forget_stub(std::uint64_t stub);
   /// Unmounts the operations that came from here.
@@ -60,6 +65,7 @@ class ApiLayer {
   std::set<std::uint64_t> document_stubs_;  // their ids
   Json json_ = nullptr;
   std::map<std::pair<std::string, std::string>, std::uint64_t> operations_;  // by method and path: their document
+  std::map<std::uint64_t, std::string> chaos_;                               // by document: its scope
 };
 
 }  // namespace endpoint

@@ -70,6 +70,9 @@ std::string scope_of(const Control& control, std::uint64_t exchange) {
 ControlAnswer answer(Control& control, const ControlRequest& request) {
   const std::uint64_t exchange = request.id(0, "no_such_exchange", "exchange");
   const std::string scope = scope_of(control, exchange);
+  const std::optional<Scope> wanted_scope = control.scope_of(request);
+  if (wanted_scope && !scope.empty() && scope != wanted_scope->id)
+    throw not_of("exchange", "no_such_exchange", request.parameters.at(0), *wanted_scope);
   const auto naming = control.gates.naming();
   Read wanted = read(ControlBody(request.body), control.gates.known(scope));
   switch (control.state().asked.answer(exchange, std::move(wanted.step))) {
@@ -92,7 +95,7 @@ ControlAnswer answer(Control& control, const ControlRequest& request) {
 std::vector<ControlRoute> asked_routes() {
   return {
       {"GET", "/asked", {"wait", "scope"}, &list_asked},
-      {"POST", "/asked/{exchange}", {}, &answer},
+      {"POST", "/asked/{exchange}", {"scope"}, &answer},
   };
 }
 

@@ -15,8 +15,11 @@
 #include "../script_layout.hpp"
 #include "core/text.hpp"
 #include "model/acceptance.hpp"
+#include "model/chat_parser.hpp"
 #include "model/profile_traits.hpp"
+#include "model/request_error.hpp"
 #include "serve/gateway_state.hpp"
+#include "serve/request_checks.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -51,13 +54,10 @@ Json differences(const Acceptance& acceptance, const Acceptance& base) {
 Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   const detail::ProfileTraits& traits = detail::traits_of(profile);
   if (differences(acceptance, traits.acceptance()).empty()) return {};
+  for (const detail::NamedAcceptance& one : detail::acceptances)
+    if (differences(acceptance, detail::StrictAcceptance::under(one.make(), traits.documented())).empty())
+      return one.name;
   const Acceptance strict = detail::StrictAcceptance::under(Acceptance::strict(), traits.documented());
-  const std::pair<const char*, Acceptance> known[] = {{"default", Acceptance()},
-                                                      {"strict", strict},
-                                                      {"lenient", Acceptance::lenient()},
-                                                      {"openai", Acceptance::openai()}};
-  for (const auto& [name, base] : known)
-    if (differences(acceptance, base).empty()) return name;
   const bool is_partly_strict = detail::StrictAcceptance::takes_documented_fields(acceptance) ||
                                 detail::StrictAcceptance::takes_documented_nulls(acceptance);
   Json object{{"base", is_partly_strict ? "strict" : "default"}};
@@ -65,13 +65,29 @@ Json acceptance_of(const Acceptance& acceptance, Profile profile) {
   return object;
 }
 
-/// How the gateway must start: what of it decides what requests get, and is not as it is unless set.
+/// Whether a gateway of which nothing is said would take this chat request.
+bool is_taken_by_default(const detail::ExchangeRecord& record, const detail::ServeSettings& settings) {
+  const Acceptance standard = detail::traits_of(settings.profile).acceptance();
+  try {
+    detail::parse_chat_request(record.request.body, standard, settings.chat_limits);
+  } catch (const detail::RequestError&) {
+    return false;
+  }
+  return detail::allows_json(record.request, standard);
+}
+
+/// How the gateway must start: what of it decides what requests get, and is not as it is unless set. What the program
+/// takes unless told otherwise, any model and OpenAI's bodies, stands there only for a request that needs it: a gateway
+/// that is running can load a script without the rest.
 Json gateway_of(const detail::ServeSettings& settings, const detail::ExchangeRecord& record) {
   constexpr std::size_t largest_body = std::size_t{16} << 20;
   const wire::Model standard{"mock-model"};
   Json gateway = Json::object();
   const std::vector<wire::Model>& models = settings.models;
-  if (models.size() != 1 || models[0].id != standard.id || models[0].owner != standard.owner) {
+  if (settings.any_model) {
+    if (record.chat && importing::text_of(Json::parse(record.request.body, nullptr, false), "model") != standard.id)
+      gateway["models"] = "any";
+  } else if (models.size() != 1 || models[0].id != standard.id || models[0].owner != standard.owner) {
     Json list = Json::array();
     for (const wire::Model& model : models) {
       if (model.owner == standard.owner)
@@ -82,8 +98,11 @@ Json gateway_of(const detail::ServeSettings& settings, const detail::ExchangeRec
     gateway["models"] = std::move(list);
   }
   if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
-  if (Json acceptance = acceptance_of(settings.acceptance, settings.profile); !acceptance.is_null())
-    gateway["acceptance"] = std::move(acceptance);
+  const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
+  if (!is_openai || (record.chat && !is_taken_by_default(record, settings))) {
+    if (Json acceptance = acceptance_of(settings.acceptance, settings.profile); !acceptance.is_null())
+      gateway["acceptance"] = std::move(acceptance);
+  }
   if (settings.chat_limits.max_n != detail::ChatLimits().max_n) gateway["max_n"] = settings.chat_limits.max_n;
   if (record.request.body.size() > largest_body) gateway["max_body"] = record.request.body.size();
   return gateway;
@@ -176,7 +195,9 @@ class Bundle {
       case Decision::Kind::forced_failure:
       case Decision::Kind::rejected:
       case Decision::Kind::models:
+      case Decision::Kind::embeddings:
       case Decision::Kind::handler:
+      case Decision::Kind::preflight:
       case Decision::Kind::malformed: break;
     }
     return false;
@@ -223,8 +244,9 @@ class Bundle {
     if (path.empty() || path[0] != '/' || path.find_first_of(" {}") != std::string::npos ||
         !std::all_of(path.begin(), path.end(), [](char c) { return c >= '!' && c <= '~'; }))
       throw no_bundle(record_, "no script can name its path");
-    const bool is_mounted =
-        record_.decision.kind == Decision::Kind::handler || record_.decision.kind == Decision::Kind::callback_failed;
+    const bool is_mounted = record_.decision.kind == Decision::Kind::handler ||
+                            record_.decision.kind == Decision::Kind::embeddings ||
+                            record_.decision.kind == Decision::Kind::callback_failed;
     if (is_mounted) return add_operation(method, path);
     const bool is_chat = route.kind == detail::Route::Kind::chat;
     const bool is_models = route.kind == detail::Route::Kind::models || route.kind == detail::Route::Kind::model;

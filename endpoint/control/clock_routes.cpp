@@ -150,9 +150,9 @@ ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
 
 std::vector<ControlRoute> clock_routes() {
   return {
-      {"GET", "/clock", {}, &show_clock},
-      {"POST", "/clock/advance", {}, &advance},
-      {"POST", "/clock/next", {}, &next},
+      {"GET", "/clock", {}, &show_clock, of_server},
+      {"POST", "/clock/advance", {}, &advance, of_server},
+      {"POST", "/clock/next", {}, &next, of_server},
       {"GET", "/gates", {"scope"}, &list_gates},
       {"POST", "/gates/{name}/release", {"scope"}, &work_gate<&Gate::release>},
       {"POST", "/gates/{name}/open", {"scope"}, &work_gate<&Gate::open>},

@@ -64,6 +64,10 @@ ControlError no_such(const std::string& what, const std::string& name, const std
       "there is no " + what + " " + quoted(name) + (known.empty() ? "; there is none yet" : suggestion(name, known))};
 }
 
+ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope) {
+  return {404, code, what + " " + quoted(name) + " is not of the scope " + quoted(scope.id)};
+}
+
 Json as_json(const ScriptProblem& problem) {
   return Json{{"severity", to_string(problem.severity)},
               {"file", detail::text::as_utf8(problem.file)},

@@ -95,6 +95,8 @@ struct ControlAnswer {
 };
 
 /// 404 `no_such_key`, say: "there is no key "x"". `known` are the names that there are, for "did you mean".
+/// The 404 of `code` for what the path names, where it belongs to another scope than the query's, or to none.
+ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope);
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known = {});
 /// A 400 of several problems, of which it tells the first 20. The text for people says whether there are more.
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems);
@@ -154,11 +156,16 @@ struct ControlRoute {
   const char* method;
   /// Behind `/control/v1`: "" is the root, else "/stubs/{id}/wait".
   const char* path;
-  /// The names that its query may hold.
+  /// The names that its query may hold. "scope" is one of them, or `no_scope` says why not.
   std::vector<const char*> query;
   /// Throws ControlError; GatewayError becomes 400 `invalid_request`.
   ControlAnswer (*answer)(Control& control, const ControlRequest& request);
+  /// What a test that asks for its scope's part is told: what has no parts, and what to use.
+  const char* no_scope = nullptr;
 };
+
+/// The `no_scope` of what a server has once.
+inline constexpr char of_server[] = "it is of the whole server, which all scopes share; leave the scope out";
 
 // The tables of routes, one for each file.
 

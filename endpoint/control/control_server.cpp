@@ -160,13 +160,14 @@ void ControlServer::serve(Connection& connection, const detail::HeadCheck& check
           detail::read_request(connection, check_head, std::nullopt, clock_, refuse_head);
       if (!incoming) break;
       const Response response = respond(*incoming, connection);
+      const auto answered = std::chrono::steady_clock::now();
       const bool sent = send(connection, *incoming, response);
       if (sent && response.after) {
         connection.drain();
         response.after();
       }
       if (!sent) break;
-      place.release();
+      place.release(answered);
     }
     place.leave();
     connection.finish();                       // as long as it has its place

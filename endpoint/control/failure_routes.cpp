@@ -18,13 +18,20 @@ constexpr char chaos_section[] = "chaos";
 constexpr char connections_section[] = "connections";
 constexpr char operations_section[] = "operations";
 
+constexpr char of_connections[] =
+    "a connection is struck before it says a key; break the replies of a scope by \"fault\" of a stub or by its "
+    "/chaos, "
+    "or leave the scope out";
+constexpr char of_operations[] =
+    "a path is served to all keys; mount it under a path of the test's own, and leave the scope out";
+
 /// Mounts the entries of a section. What they are is all that is kept of them: clearing asks nobody who mounted them.
 template <const char* Section>
 ControlAnswer mount(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
   const ScriptText script =
       read_script(control, request.body, {std::string("POST ") + Section, Section, scope ? scope->id : std::string()});
-  control.layer.add_operations(control.state(), script.document.mount(control.gateway()));
+  control.layer.keep(control.state(), script.document.mount(control.gateway()), scope ? scope->id : std::string());
   return {201, Json{{"mounted", script.entries}}};
 }
 
@@ -50,12 +57,19 @@ Json text_of(const Control& control, const FailureScope& scope) {
   return nullptr;
 }
 
-ControlAnswer list_failures(Control& control, const ControlRequest&) {
+bool is_of(const FailureScope& failures, const Scope& scope) {
+  return failures.kind() == FailureScope::Kind::key && failures.name() == scope.id;
+}
+
+ControlAnswer list_failures(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
   Json list = Json::array();
-  for (const auto& queued : control.state().failures.queued())
+  for (const auto& queued : control.state().failures.queued()) {
+    if (scope && !is_of(queued.scope, *scope)) continue;
     list.push_back(Json{{"text", std::to_string(queued.failure.status()) + " " + queued.failure.code()},
                         {"left", or_null(queued.left)},
                         {"for", text_of(control, queued.scope)}});
+  }
   return {200, Json{{failures_section, std::move(list)}}};
 }
 
@@ -67,11 +81,22 @@ ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
   return clear<failures_section, &Gateway::clear_failures>(control, request);
 }
 
-ControlAnswer list_chaos(Control& control, const ControlRequest&) {
+ControlAnswer list_chaos(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
   Json list = Json::array();
   const auto mounted = control.state().chaos->rules();
-  for (const auto& rule : *mounted) list.push_back(Json{{"text", rule->chaos.to_string()}});
+  for (const auto& rule : *mounted)
+    if (!scope || control.layer.chaos_is_of(rule->owner, scope->id))
+      list.push_back(Json{{"text", rule->chaos.to_string()}});
   return {200, Json{{chaos_section, std::move(list)}}};
+}
+
+ControlAnswer clear_chaos(Control& control, const ControlRequest& request) {
+  if (const std::optional<Scope> scope = control.scope_of(request)) {
+    control.layer.remove_chaos(control.state(), scope->id);
+    return {};
+  }
+  return clear<chaos_section, &Gateway::clear_chaos>(control, request);
 }
 
 ControlAnswer list_connections(Control& control, const ControlRequest&) {
@@ -116,20 +141,21 @@ ControlAnswer set_listening(Control& control, const ControlRequest& request) {
 }  // namespace
 
 std::vector<ControlRoute> failure_routes() {
-  return {{"POST", "/failures", {"scope"}, &mount<failures_section>},
-          {"GET", "/failures", {}, &list_failures},
-          {"DELETE", "/failures", {"scope"}, &clear_failures},
-          {"POST", "/chaos", {}, &mount<chaos_section>},
-          {"GET", "/chaos", {}, &list_chaos},
-          {"DELETE", "/chaos", {}, &clear<chaos_section, &Gateway::clear_chaos>},
-          {"POST", "/connections", {}, &mount<connections_section>},
-          {"GET", "/connections", {}, &list_connections},
-          {"DELETE", "/connections", {}, &clear<connections_section, &Gateway::clear_connection_faults>},
-          {"POST", "/operations", {}, &mount<operations_section>},
-          {"GET", "/operations", {}, &list_operations},
-          {"DELETE", "/operations", {}, &remove_operations},
-          {"GET", "/listening", {}, &show_listening},
-          {"PUT", "/listening", {}, &set_listening}};
+  return {
+      {"POST", "/failures", {"scope"}, &mount<failures_section>},
+      {"GET", "/failures", {"scope"}, &list_failures},
+      {"DELETE", "/failures", {"scope"}, &clear_failures},
+      {"POST", "/chaos", {"scope"}, &mount<chaos_section>},
+      {"GET", "/chaos", {"scope"}, &list_chaos},
+      {"DELETE", "/chaos", {"scope"}, &clear_chaos},
+      {"POST", "/connections", {}, &mount<connections_section>, of_connections},
+      {"GET", "/connections", {}, &list_connections, of_connections},
+      {"DELETE", "/connections", {}, &clear<connections_section, &Gateway::clear_connection_faults>, of_connections},
+      {"POST", "/operations", {}, &mount<operations_section>, of_operations},
+      {"GET", "/operations", {}, &list_operations, of_operations},
+      {"DELETE", "/operations", {}, &remove_operations, of_operations},
+      {"GET", "/listening", {}, &show_listening, of_server},
+      {"PUT", "/listening", {}, &set_listening, of_server}};
 }
 
 }  // namespace endpoint

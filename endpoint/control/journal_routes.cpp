@@ -7,10 +7,15 @@
 #include <utility>
 
 #include "../messages.hpp"
+#include "../recorded_reply.hpp"
+#include "../recorded_request.hpp"
+#include "body.hpp"
 #include "bundle.hpp"
 #include "core/access.hpp"
 #include "core/text.hpp"
+#include "document/script_sections.hpp"
 #include "evidence/diagnosis.hpp"
+#include "evidence/sent_answer.hpp"
 #include "evidence_routes.hpp"
 #include "serve/explanation.hpp"
 #include "serve/gateway_state.hpp"
@@ -22,10 +27,11 @@ namespace {
 using Record = std::shared_ptr<detail::ExchangeRecord>;
 
 constexpr Decision::Kind decision_kinds[] = {
-    Decision::Kind::stub,           Decision::Kind::default_reply, Decision::Kind::unmatched,
-    Decision::Kind::forced_failure, Decision::Kind::chaos,         Decision::Kind::rejected,
-    Decision::Kind::models,         Decision::Kind::handler,       Decision::Kind::callback_failed,
-    Decision::Kind::answer_failed,  Decision::Kind::malformed};
+    Decision::Kind::stub,           Decision::Kind::default_reply,   Decision::Kind::unmatched,
+    Decision::Kind::forced_failure, Decision::Kind::chaos,           Decision::Kind::rejected,
+    Decision::Kind::models,         Decision::Kind::embeddings,      Decision::Kind::handler,
+    Decision::Kind::preflight,      Decision::Kind::callback_failed, Decision::Kind::answer_failed,
+    Decision::Kind::malformed};
 
 /// "default_reply".
 std::string word_of(Decision::Kind kind) {
@@ -65,6 +71,41 @@ class WantedText {
   std::vector<std::size_t> matched_;  // of each beginning, how much of the text it ends with besides being it
 };
 
+/// Appends what a choice of a completion, or of a chunk, says: its reasoning, its text, the arguments of its calls.
+void append_said(const Json& choice, std::string& said) {
+  const Json& part = importing::member(choice, choice.contains("delta") ? "delta" : "message");
+  said += importing::text_of(part, "reasoning_content") + importing::text_of(part, "content");
+  const Json& calls = importing::member(part, "tool_calls");
+  if (!calls.is_array()) return;
+  for (const Json& call : calls) {
+    const Json& function = importing::member(call, "function");
+    said += importing::text_of(function, "name") + importing::text_of(function, "arguments");
+  }
+}
+
+/// What the body of an answer says: of a stream, the text of its events joined.
+std::string said_in(const std::string& body) {
+  std::string said;
+  const auto read = [&said](std::string_view json) {
+    const Json value = importing::json_if_valid(json);
+    const Json& choices = importing::member(value, "choices");
+    if (!choices.is_array()) return;
+    for (const Json& choice : choices) append_said(choice, said);
+  };
+  if (!importing::looks_like_stream(body)) {
+    read(body);
+    return said;
+  }
+  constexpr std::string_view field = "data:";
+  for (std::size_t begin = 0; begin < body.size();) {
+    const std::size_t end = std::min(body.find_first_of("\r\n", begin), body.size());
+    const std::string_view line = std::string_view(body).substr(begin, end - begin);
+    if (line.substr(0, field.size()) == field) read(line.substr(field.size()));
+    begin = end + 1;
+  }
+  return said;
+}
+
 /// Which exchanges are asked for.
 struct Filter {
   RequestScope key;
@@ -73,18 +114,27 @@ struct Filter {
   int most_status = 999;
   std::optional<Decision::Kind> decision;
   WantedText text;
+  bool in_request = true;
+  bool in_answer = false;
+  /// What the chat request must meet; empty: it need be none.
+  std::vector<Matcher> when;
 
-  bool has_text(const detail::ExchangeRecord& record) const {
-    for (const std::string* place : {&record.request.target, &record.request.body, &record.request.key_description,
-                                     &record.decision.detail, &record.refusal}) {
-      if (text.is_in(*place)) return true;
+  bool has_text(const Record& record) const {
+    if (in_request) {
+      for (const std::string* place : {&record->request.target, &record->request.body, &record->request.key_description,
+                                       &record->decision.detail, &record->refusal}) {
+        if (text.is_in(*place)) return true;
+      }
     }
-    return false;
+    if (!in_answer) return false;
+    const std::optional<SentAnswer> answer = Exchange(record).answer();
+    return answer && (text.is_in(answer->body()) || text.is_in(said_in(answer->body())));
   }
-  bool matches(const detail::ExchangeRecord& record) const {
-    return record.status >= least_status && record.status <= most_status &&
-           (!decision || record.decision.kind == *decision) && key.covers(record.request) &&
-           scope.covers(record.request) && has_text(record);
+  bool matches(const Record& record) const {
+    return record->status >= least_status && record->status <= most_status &&
+           (!decision || record->decision.kind == *decision) && key.covers(record->request) &&
+           scope.covers(record->request) && has_text(record) &&
+           (when.empty() || detail::RecordedCall(record).meets(when));
   }
 };
 
@@ -119,6 +169,13 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   if (text.size() > longest_text)
     throw invalid_query("text", text, "a text of at most " + std::to_string(longest_text) + " bytes");
   filter.text = WantedText(text);
+  if (const auto place = request.value("text_in")) {
+    if (*place != "request" && *place != "answer" && *place != "any")
+      throw invalid_query("text_in", *place, "request, answer or any");
+    filter.in_request = *place != "answer";
+    filter.in_answer = *place != "request" && !text.empty();
+    if (text.empty()) filter.in_request = true;
+  }
   return filter;
 }
 
@@ -160,7 +217,7 @@ class Page {
 std::optional<JournalFeed::Change> next_change(Control& control, const Filter& filter, std::uint64_t& cursor) {
   while (auto change = control.feed.after(cursor)) {
     control.waits.require_running();
-    if (filter.matches(*change->record)) return change;
+    if (filter.matches(change->record)) return change;
     cursor = change->revision;
   }
   return std::nullopt;
@@ -169,7 +226,7 @@ std::optional<JournalFeed::Change> next_change(Control& control, const Filter& f
 std::optional<JournalFeed::Change> next_older(Control& control, const Filter& filter, std::uint64_t before) {
   while (auto older = control.feed.before(before)) {
     control.waits.require_running();
-    if (filter.matches(*older->record)) return older;
+    if (filter.matches(older->record)) return older;
     before = older->record->id;
   }
   return std::nullopt;
@@ -211,11 +268,59 @@ ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
   return page.answer(cursor, older.has_value(), journal.evicted());
 }
 
-/// The exchange that the path names. Throws ControlError `no_such_exchange`.
+void read_when(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  *static_cast<std::vector<Matcher>*>(target) = detail::read_matchers(reader, node);
+}
+
+/// The filter of the query, and the matchers of the body: `{"when": {"user_says": "weather"}}`.
+Filter filter_of_body(const Control& control, const ControlRequest& request) {
+  Filter filter = filter_of(control, request);
+  if (request.body.empty()) return filter;
+  const ControlBody body(request.body);
+  body.require_keys({"when"});
+  const detail::ScriptNode root{body.value(), ""};
+  if (!root.find("when")) return filter;
+  std::vector<ScriptProblem> problems;
+  std::map<std::string, Gate> gates;
+  detail::ScriptReader reader(body.source(), problems, gates);
+  reader.guarded(root.at("when"), &read_when, &filter.when);
+  for (ScriptProblem& problem : problems) body.unwrap(problem);
+  if (!problems.empty()) throw error_of("invalid_script", std::move(problems));
+  return filter;
+}
+
+ControlAnswer count_exchanges(Control& control, const ControlRequest& request) {
+  const Filter filter = filter_of_body(control, request);
+  const detail::JournalState& journal = *control.state().journal;
+  std::size_t count = 0;
+  for (const Record& record : journal.snapshot()) {
+    control.waits.require_running();
+    if (filter.matches(record)) ++count;
+  }
+  return {200, Json{{"count", count}, {"at_least", journal.evicted() > 0}}};
+}
+
+ControlAnswer find_exchanges(Control& control, const ControlRequest& request) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  const Filter filter = filter_of_body(control, request);
+  const detail::JournalState& journal = *control.state().journal;
+  Page page(request.number("limit", 1, 1000).value_or(200));
+  const std::uint64_t cursor = control.feed.look(journal);
+  std::optional<JournalFeed::Change> older =
+      next_older(control, filter, request.number("before", 1, most).value_or(most));
+  for (; older && !page.is_full(); older = next_older(control, filter, older->record->id)) page.add(*older);
+  return page.answer(cursor, older.has_value(), journal.evicted());
+}
+
+/// The exchange that the path names. Throws ControlError `no_such_exchange`, also for one that is not of the scope.
 Record record_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_exchange", "exchange");
+  const std::optional<Scope> scope = control.scope_of(request);
   try {
-    return control.state().journal->at(id);
+    Record record = control.state().journal->at(id);
+    if (scope && record->request.key_id != scope->id)
+      throw not_of("exchange", "no_such_exchange", request.parameters.at(0), *scope);
+    return record;
   } catch (const GatewayError& error) {
     throw ControlError(404, "no_such_exchange", without_prefix(error.what()));
   }
@@ -243,6 +348,8 @@ ControlAnswer show_exchange(Control& control, const ControlRequest& request) {
   for (const Finding& finding : record->findings) findings.push_back(as_json(finding));
   json["findings"] = std::move(findings);
   json["events"] = events_of(*record);
+  const std::optional<SentAnswer> answer = Exchange(record).answer();
+  json["answer"] = answer ? as_json(*answer) : Json();
   return {200, std::move(json)};
 }
 
@@ -304,13 +411,22 @@ std::vector<ControlRoute> journal_routes() {
   return {
       {"GET",
        "/journal",
-       {"after", "before", "limit", "key", "scope", "status", "decision", "text", "wait"},
+       {"after", "before", "limit", "key", "scope", "status", "decision", "text", "text_in", "wait"},
        &list_exchanges},
-      {"DELETE", "/journal", {}, &clear_journal},
+      {"POST", "/journal/count", {"key", "scope", "status", "decision", "text", "text_in"}, &count_exchanges},
+      {"POST",
+       "/journal/find",
+       {"before", "limit", "key", "scope", "status", "decision", "text", "text_in"},
+       &find_exchanges},
+      {"DELETE",
+       "/journal",
+       {},
+       &clear_journal,
+       "it forgets all; POST /reset?scope= with {\"what\": [\"journal\"]} forgets what is of a scope"},
       {"POST", "/journal/explain", {"scope"}, &explain},
-      {"GET", "/journal/{exchange}", {}, &show_exchange},
-      {"GET", "/journal/{exchange}/curl", {}, &curl},
-      {"GET", "/journal/{exchange}/bundle", {}, &bundle},
+      {"GET", "/journal/{exchange}", {"scope"}, &show_exchange},
+      {"GET", "/journal/{exchange}/curl", {"scope"}, &curl},
+      {"GET", "/journal/{exchange}/bundle", {"scope"}, &bundle},
   };
 }
 

@@ -24,6 +24,12 @@ std::string window_text(Duration window) {
   return detail::printed(window);
 }
 
+Json limit_json(const std::optional<RateLimit>& limit) {
+  return limit ? Json(std::to_string(limit->requests) + "/" + window_text(limit->window)) : Json();
+}
+
+constexpr char of_all_keys[] = "all keys share it; PATCH /keys/{id} with {\"limit\": …} limits the key of a scope";
+
 Json key_json(const Control& control, const ApiKey& key) {
   Json models = Json::array();
   for (const std::string& model : key.models) models.push_back(model);
@@ -40,7 +46,8 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["requests"] = key.requests;
   json["models"] = std::move(models);
   json["operations"] = std::move(operations);
-  json["limit"] = key.limit ? Json(std::to_string(key.limit->requests) + "/" + window_text(key.limit->window)) : Json();
+  json["limit"] = limit_json(key.limit);
+  json["limit_group"] = key.limit_group.empty() ? Json() : Json(detail::text::as_utf8(key.limit_group));
   json["scope"] = control.scopes.find(key.id).has_value();
   return json;
 }
@@ -48,6 +55,8 @@ Json key_json(const Control& control, const ApiKey& key) {
 /// The key that the path names. Throws ControlError `no_such_key`.
 ApiKey key_of(const Control& control, const ControlRequest& request) {
   const std::string& id = request.parameters.at(0);
+  const std::optional<Scope> scope = control.scope_of(request);
+  if (scope && id != scope->id) throw not_of("key", "no_such_key", id, *scope);
   std::vector<std::string> known;
   for (const ApiKey& key : control.gateway().keys().list()) {
     if (key.id == id) return key;
@@ -70,9 +79,11 @@ ApiKey living_key(const Control& control, const ControlRequest& request) {
   return key;
 }
 
-ControlAnswer list_keys(Control& control, const ControlRequest&) {
+ControlAnswer list_keys(Control& control, const ControlRequest& request) {
+  const std::optional<Scope> scope = control.scope_of(request);
   Json keys = Json::array();
-  for (const ApiKey& key : control.gateway().keys().list()) keys.push_back(key_json(control, key));
+  for (const ApiKey& key : control.gateway().keys().list())
+    if (!scope || key.id == scope->id) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}}};
 }
 
@@ -117,9 +128,9 @@ void read_key(detail::ScriptReader& reader, const detail::ScriptNode& node, void
   reader.read_object({with_name, node.pointer}, *detail::script_types::keys().table, &key);
   if (reader.noted() > noted) return;
   if (!has_name) key.name.clear();
-  if (!key.secret.empty()) {
-    bool is_taken = wanted.store.knows(key.secret);
-    for (const detail::ScriptedKey& other : wanted.keys) is_taken = is_taken || other.secret == key.secret;
+  if (key.secret()) {
+    bool is_taken = wanted.store.knows(*key.secret());
+    for (const detail::ScriptedKey& other : wanted.keys) is_taken = is_taken || other.secret() == key.secret();
     if (is_taken)
       detail::script_reading::fail(node.at("secret"),
                                    "another key has this secret, or had it; choose another, or leave it out to have "
@@ -207,6 +218,43 @@ ControlAnswer change(Control& control, const ControlRequest& request) {
   return {200, key_json(control, keys.find(id))};
 }
 
+ControlAnswer disable(Control& control, const ControlRequest& request) {
+  const std::string id = living_key(control, request).id;
+  const Json body = request.object({"requests"});
+  const Keys keys = control.gateway().keys();
+  if (!body.contains("requests")) {
+    keys.disable(id);
+  } else {
+    const Json& requests = body["requests"];
+    if (!requests.is_number_unsigned() || requests == 0)
+      throw request.invalid("/requests", "expected for how many of its requests, at least 1");
+    keys.disable_for(id, requests.get<std::size_t>());
+  }
+  return {200, key_json(control, keys.find(id))};
+}
+
+ControlAnswer show_limit(Control& control, const ControlRequest&) {
+  return {200, Json{{"limit", limit_json(control.state().keys->limit_for_all())}}};
+}
+
+ControlAnswer put_limit(Control& control, const ControlRequest& request) {
+  const ControlBody body(request.body);
+  body.require_keys({"limit"});
+  Reading reading(body);
+  Change changed;
+  const detail::ScriptNode root{body.value(), ""};
+  if (!root.find("limit"))
+    throw body.error({"", R"("limit" is missing, such as {"limit": "60/1m"}, or null for none)"});
+  reading.reader().guarded(root.at("limit"), &read_limit, &changed);
+  reading.require_no_problem();
+  const Keys keys = control.gateway().keys();
+  if (const std::optional<RateLimit>& limit = *changed.limit)
+    keys.limit_rate_for_all(limit->requests, limit->window);
+  else
+    keys.unlimit_rate_for_all();
+  return show_limit(control, request);
+}
+
 template <void (Keys::*Call)(const std::string&) const>
 ControlAnswer turn(Control& control, const ControlRequest& request) {
   const std::string id = living_key(control, request).id;
@@ -220,13 +268,15 @@ ControlAnswer turn(Control& control, const ControlRequest& request) {
 
 std::vector<ControlRoute> key_routes() {
   return {
-      {"GET", "/keys", {}, &list_keys},
-      {"POST", "/keys", {}, &create_key},
-      {"GET", "/keys/{id}", {}, &show_key},
-      {"PATCH", "/keys/{id}", {}, &change},
-      {"DELETE", "/keys/{id}", {}, &turn<&Keys::remove>},
-      {"POST", "/keys/{id}/disable", {}, &turn<&Keys::disable>},
-      {"POST", "/keys/{id}/enable", {}, &turn<&Keys::enable>},
+      {"GET", "/keys", {"scope"}, &list_keys},
+      {"POST", "/keys", {}, &create_key, "a scope has one key, its own; leave it out, and others are made"},
+      {"GET", "/keys/{id}", {"scope"}, &show_key},
+      {"PATCH", "/keys/{id}", {"scope"}, &change},
+      {"DELETE", "/keys/{id}", {"scope"}, &turn<&Keys::remove>},
+      {"POST", "/keys/{id}/disable", {"scope"}, &disable},
+      {"POST", "/keys/{id}/enable", {"scope"}, &turn<&Keys::enable>},
+      {"GET", "/limit", {}, &show_limit, of_all_keys},
+      {"PUT", "/limit", {}, &put_limit, of_all_keys},
   };
 }
 

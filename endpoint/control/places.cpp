@@ -9,7 +9,7 @@ namespace endpoint {
 namespace {
 
 /// How long a head may take whose bytes never cease to come.
-constexpr std::chrono::milliseconds longest_head{100};
+constexpr std::chrono::milliseconds longest_head{300};
 /// How long the accepting thread waits for other threads: they wait for nobody, but they may need a processor.
 constexpr std::chrono::milliseconds patience{1000};
 
@@ -24,12 +24,12 @@ Places::Place::~Place() {
   places_.changed_.notify_all();
 }
 
-void Places::Place::become(State state) {
+void Places::Place::become(State state, std::chrono::steady_clock::time_point since) {
   {
     const std::lock_guard<std::mutex> lock(places_.mutex_);
     if (state_ == State::closed) return;
     state_ = state;
-    since_ = std::chrono::steady_clock::now();
+    since_ = since;
   }
   places_.changed_.notify_all();
 }
@@ -52,7 +52,7 @@ bool Places::Place::hold() {
   return state_ == State::held;
 }
 
-void Places::Place::release() { become(State::idle); }
+void Places::Place::release(std::chrono::steady_clock::time_point answered) { become(State::idle, answered); }
 
 void Places::Place::leave() { become(State::leaving); }
 

@@ -32,8 +32,9 @@ class Places {
     /// It has a request of whoever may use the API, and is not closed until release(). False: it has been closed
     /// already, and nobody would get the answer.
     bool hold();
-    /// It has had its answer, and waits for its next request.
-    void release();
+    /// It has had its answer, and waits for its next request. It has been unused since before that answer was sent, so
+    /// that the connections' clients see their answers in the order in which the connections are closed for others.
+    void release(std::chrono::steady_clock::time_point answered);
     /// It only waits for its client to read the last answer: it is closed before all others.
     void leave();
 
@@ -41,7 +42,7 @@ class Places {
     friend class Places;
     enum class State { starting, idle, reading, held, leaving, closed };
 
-    void become(State state);
+    void become(State state, std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now());
 
     Places& places_;
     State state_ = State::closed;                                                     // until it is open

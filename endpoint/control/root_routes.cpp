@@ -67,11 +67,11 @@ ControlAnswer stop(Control& control, const ControlRequest& request) {
 }  // namespace
 
 std::vector<ControlRoute> root_routes() {
-  return {{"GET", "", {}, &show_root},
-          {"GET", "/schema", {}, &show_schema},
-          {"GET", "/openapi.json", {}, &show_openapi},
-          {"POST", "/session", {}, &open_session},
-          {"POST", "/stop", {}, &stop}};
+  return {{"GET", "", {}, &show_root, of_server},
+          {"GET", "/schema", {}, &show_schema, of_server},
+          {"GET", "/openapi.json", {}, &show_openapi, of_server},
+          {"POST", "/session", {}, &open_session, of_server},
+          {"POST", "/stop", {}, &stop, of_server}};
 }
 
 }  // namespace endpoint

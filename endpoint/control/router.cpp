@@ -104,7 +104,10 @@ std::map<std::string, std::string> ControlRouter::query(const ControlRoute& rout
       throw ControlError(400, "invalid_request",
                          "the query holds a % that no two hexadecimal digits follow, or no UTF-8");
     const std::string shown = "\"" + detail::text::printable(*name, 60) + "\"";
-    if (std::find(known.begin(), known.end(), *name) == known.end())
+    const bool is_known = std::find(known.begin(), known.end(), *name) != known.end();
+    if (!is_known && *name == "scope" && route.no_scope)
+      throw ControlError(400, "invalid_request", std::string("this takes no ?scope=: ") + route.no_scope);
+    if (!is_known)
       throw ControlError(
           400, "invalid_request",
           "unknown parameter " + shown + (known.empty() ? "; this route takes none" : suggestion(*name, known)));

@@ -44,8 +44,10 @@ ControlAnswer list_scopes(Control& control, const ControlRequest&) {
 /// Takes away what belongs to a scope alone.
 void forget(Control& control, const std::string& id) {
   detail::GatewayState& state = control.state();
-  control.layer.remove_scope(*state.script, id);
-  state.script->forget(RequestScope(id), scoped_name(id, ""));
+  control.layer.remove_stubs(state, id);
+  control.layer.remove_chaos(state, id);
+  state.script->forget_removed(RequestScope(id));
+  state.script->forget_states(scoped_name(id, ""), id);
   state.failures.clear(for_key(id));
   // Whoever still waits for the test waits for nobody.
   for (auto& [name, gate] : control.gates.known(id)) gate.open();
@@ -98,9 +100,9 @@ std::vector<ControlRoute> verdict_routes() {
 
 std::vector<ControlRoute> scope_routes() {
   return {
-      {"GET", "/scopes", {}, &list_scopes},
-      {"POST", "/scopes", {}, &create_scope},
-      {"DELETE", "/scopes/{id}", {}, &end},
+      {"GET", "/scopes", {}, &list_scopes, of_server},
+      {"POST", "/scopes", {}, &create_scope, of_server},
+      {"DELETE", "/scopes/{id}", {}, &end, "the path names the scope"},
   };
 }
 

@@ -7,6 +7,7 @@
 #include "control.hpp"
 #include "core/access.hpp"
 #include "core/text.hpp"
+#include "core/timeline.hpp"
 #include "script_text.hpp"
 #include "serve/gateway_state.hpp"
 #include "stub_json.hpp"
@@ -14,6 +15,9 @@
 namespace mock_gateway {
 namespace endpoint {
 namespace {
+
+constexpr char of_documents[] =
+    "a script is for all keys; POST /stubs?scope= and its like mount for one, or leave the scope out";
 
 constexpr std::array<const char*, 6> resettable = {"stubs", "states", "failures", "chaos", "connections", "journal"};
 
@@ -75,8 +79,15 @@ std::map<std::string, std::string> machines(const Control& control) {
   return all;
 }
 
-ControlAnswer list_states(Control& control, const ControlRequest&) {
-  return {200, Json{{"states", Json(machines(control))}}};
+ControlAnswer list_states(Control& control, const ControlRequest& request) {
+  const std::map<std::string, std::string> all = machines(control);
+  const std::optional<Scope> scope = control.scope_of(request);
+  if (!scope) return {200, Json{{"states", Json(all)}}};
+  const std::string prefix = scoped_name(scope->id, "");
+  Json its = Json::object();
+  for (const auto& [machine, state] : all)
+    if (machine.compare(0, prefix.size(), prefix) == 0) its[machine.substr(prefix.size())] = state;
+  return {200, Json{{"states", std::move(its)}}};
 }
 
 std::string machine_of(const Control& control, const ControlRequest& request) {
@@ -104,8 +115,28 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
                           R"(expected the state that the machine is to have, such as {"state": "paid"})");
   request.require_name("", request.parameters.at(0));
   request.require_name("/state", body["state"].get_ref<const std::string&>());
-  control.gateway().set_state(machine_of(control, request), body["state"]);
+  const std::optional<Scope> scope = control.scope_of(request);
+  control.state().script->set_state(machine_of(control, request), body["state"], scope ? scope->id : std::string());
   return {200, Json{{"state", body["state"]}}};
+}
+
+bool has_part(const std::vector<std::string>& what, const char* part) {
+  return std::find(what.begin(), what.end(), part) != what.end();
+}
+
+/// Forgets what belongs to a scope alone, which goes on.
+void reset_scope(Control& control, const std::string& id, const std::vector<std::string>& what) {
+  detail::GatewayState& state = control.state();
+  if (has_part(what, "stubs")) {
+    control.layer.remove_stubs(state, id);
+    state.script->forget_removed(RequestScope(id));
+  }
+  if (has_part(what, "states")) state.script->forget_states(scoped_name(id, ""), id);
+  if (has_part(what, "failures")) state.failures.clear(for_key(id));
+  if (has_part(what, "chaos")) control.layer.remove_chaos(state, id);
+  if (has_part(what, "journal")) state.journal->forget(RequestScope(id));
+  if (has_part(what, "stubs"))
+    for (const auto& [name, gate] : control.gates.known(id)) detail::reset(gate);
 }
 
 ControlAnswer reset(Control& control, const ControlRequest& request) {
@@ -123,7 +154,13 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
       what.push_back(part);
     }
   }
-  const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
+  const std::optional<Scope> scope = control.scope_of(request);
+  if (scope) {
+    if (body.contains("what") && has_part(what, "connections"))
+      throw request.invalid("/what", "faults of connections are of no scope; leave \"connections\" or the scope out");
+    what.erase(std::remove(what.begin(), what.end(), "connections"), what.end());
+  }
+  const auto has = [&what](const char* part) { return has_part(what, part); };
   std::vector<std::string> sections;
   Json done = Json::array();
   Json kept = Json::array();
@@ -132,6 +169,10 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
     if (has(part)) sections.push_back(std::string("/") + part);
   }
   for (const char* part : {"keys", "operations", "scopes"}) kept.push_back(part);
+  if (scope) {
+    reset_scope(control, scope->id, what);
+    return {200, Json{{"reset", std::move(done)}, {"kept", std::move(kept)}}};
+  }
   control.layer.forget(sections);
   if (has("connections")) control.listening = true;
   control.serving.reset(what);
@@ -142,12 +183,9 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
 }  // namespace
 
 std::vector<ControlRoute> script_routes() {
-  return {{"GET", "/script", {}, &show_script},
-          {"PUT", "/script", {"check"}, &put_script},
-          {"GET", "/states", {}, &list_states},
-          {"GET", "/states/{machine}", {"scope"}, &show_state},
-          {"PUT", "/states/{machine}", {"scope"}, &set_state},
-          {"POST", "/reset", {}, &reset}};
+  return {{"GET", "/script", {}, &show_script, of_documents},  {"PUT", "/script", {"check"}, &put_script, of_documents},
+          {"GET", "/states", {"scope"}, &list_states},         {"GET", "/states/{machine}", {"scope"}, &show_state},
+          {"PUT", "/states/{machine}", {"scope"}, &set_state}, {"POST", "/reset", {"scope"}, &reset}};
 }
 
 }  // namespace endpoint

@@ -26,7 +26,8 @@ void refuse_gateway(const Json& document, detail::ScriptReader& reader) {
                true});
 }
 
-/// Puts stubs and failures into a scope: its key alone has them, and names of state machines are its own.
+/// Puts stubs, failures and rules of chaos into a scope: its key alone has them, and names of state machines are its
+/// own.
 void put_into_scope(detail::ScriptPlan& plan, const Json& document, const std::string& scope,
                     detail::ScriptReader& reader) {
   const Json stubs = document.value("stubs", Json::array());
@@ -41,6 +42,7 @@ void put_into_scope(detail::ScriptPlan& plan, const Json& document, const std::s
     for (auto* states : {&stub.plan.in_states, &stub.plan.then_states})
       for (detail::MachineState& state : *states) state.machine = scoped_name(scope, state.machine);
   }
+  for (Chaos& rule : plan.chaos) rule = rule.when(key_is(scope));
   for (std::size_t index = 0; index < plan.failures.size(); ++index) {
     detail::ScriptedFailure& failure = plan.failures[index];
     if (!failure.key.empty() || failure.scope.kind() != FailureScope::Kind::all)

@@ -26,12 +26,22 @@ ControlAnswer list_stubs(Control& control, const ControlRequest& request) {
   return {200, Json{{"stubs", stubs_json(control, control.scope_of(request))}}};
 }
 
+/// The stub that the path names. Throws ControlError `no_such_stub`, also for one that is not of the scope.
+std::shared_ptr<detail::StubState> stub_of(const Control& control, const ControlRequest& request) {
+  const std::uint64_t id = request.id(0, "no_such_stub", "stub");
+  const std::optional<Scope> scope = control.scope_of(request);
+  auto stub = require_stub(control, id);
+  if (scope && control.layer.scope_of(id) != scope->id)
+    throw not_of("stub", "no_such_stub", request.parameters.at(0), *scope);
+  return stub;
+}
+
 ControlAnswer show_stub(Control& control, const ControlRequest& request) {
-  return {200, stub_json(control, require_stub(control, request.id(0, "no_such_stub", "stub")))};
+  return {200, stub_json(control, stub_of(control, request))};
 }
 
 ControlAnswer remove_stub(Control& control, const ControlRequest& request) {
-  const auto stub = require_stub(control, request.id(0, "no_such_stub", "stub"));
+  const auto stub = stub_of(control, request);
   Json shown = stub_json(control, stub);
   control.state().script->remove(stub);
   control.layer.forget_stub(stub->id());
@@ -40,7 +50,7 @@ ControlAnswer remove_stub(Control& control, const ControlRequest& request) {
 
 ControlAnswer wait_for_stub(Control& control, const ControlRequest& request) {
   using namespace std::chrono_literals;
-  const auto stub = require_stub(control, request.id(0, "no_such_stub", "stub"));
+  const auto stub = stub_of(control, request);
   const std::uint64_t calls = request.number("calls", 1, std::numeric_limits<std::uint32_t>::max()).value_or(1);
   const Duration within = request.duration("within").value_or(Duration(1s));
   const auto deadline = std::chrono::steady_clock::now() + within;
@@ -58,9 +68,9 @@ ControlAnswer wait_for_stub(Control& control, const ControlRequest& request) {
 std::vector<ControlRoute> stub_routes() {
   return {{"POST", "/stubs", {"scope"}, &mount_stubs},
           {"GET", "/stubs", {"scope"}, &list_stubs},
-          {"GET", "/stubs/{id}", {}, &show_stub},
-          {"DELETE", "/stubs/{id}", {}, &remove_stub},
-          {"GET", "/stubs/{id}/wait", {"calls", "within"}, &wait_for_stub}};
+          {"GET", "/stubs/{id}", {"scope"}, &show_stub},
+          {"DELETE", "/stubs/{id}", {"scope"}, &remove_stub},
+          {"GET", "/stubs/{id}/wait", {"calls", "within", "scope"}, &wait_for_stub}};
 }
 
 }  // namespace endpoint

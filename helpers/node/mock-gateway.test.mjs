@@ -330,6 +330,72 @@ describe('what a test does with it', () => {
     await assert.rejects(client.models.list(), OpenAI.AuthenticationError);
   });
 
+  test('the key of a test is disabled until it is enabled again', async (t) => {
+    const [gateway, other] = [await openGateway(t), await openGateway(t)];
+    for (const each of [gateway, other]) await each.stub({ reply: 'Hello.' });
+    await gateway.disable();
+    assert.equal((await post(gateway, 'Hi')).status, 403);
+    assert.equal((await post(other, 'Hi')).status, 200);
+    await gateway.enable();
+    assert.equal((await post(gateway, 'Hi')).status, 200);
+  });
+
+  test('the limit of a test holds until it is taken back', async (t) => {
+    const [gateway, other] = [await openGateway(t), await openGateway(t)];
+    for (const each of [gateway, other]) await each.stub({ reply: 'Hello.' });
+    await gateway.limit('2/1h');
+    const statuses = [];
+    for (const text of ['a', 'b', 'c']) statuses.push((await post(gateway, text)).status, (await post(other, text)).status);
+    assert.deepEqual(statuses, [200, 200, 200, 200, 429, 200]);
+    await gateway.limit(null);
+    assert.equal((await post(gateway, 'd')).status, 200);
+  });
+
+  test('requests are counted after the fact', async (t) => {
+    const [gateway, other] = [await openGateway(t), await openGateway(t)];
+    await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.' });
+    await other.stub({ reply: 'Hello.' });
+    for (const [place, text] of [[gateway, 'Hi there'], [gateway, 'Hi all'], [other, 'Hi there']]) await ask(place, text);
+    assert.equal(await gateway.count(), 2);
+    assert.equal(await gateway.count({ user_says: 'there' }), 1);
+    assert.equal(await gateway.count({ user_says: 'Hi' }, { status: 429 }), 0);
+    assert.equal(await gateway.count({ user_says: 'Hi' }, { text: 'Hello', text_in: 'answer' }), 2);
+    await assert.rejects(gateway.count({ user_say: 'Hi' }), /unknown key "user_say"/);
+  });
+
+  test('what is a note fails and says nothing', async () => {
+    const said = [];
+    const [gateway, write] = [await openGateway('noted'), process.stderr.write];
+    await gateway.stub({ reply: 'Hello.' });
+    await post(gateway, 'Hi', { service_tier: 'auto' });
+    const { findings } = await gateway.server.control('GET', '/review', undefined, { scope: gateway.id });
+    assert.deepEqual(findings.map(({ severity }) => severity), ['note']);
+    process.stderr.write = (text) => said.push(text);
+    try {
+      await gateway.close();
+    } finally {
+      process.stderr.write = write;
+    }
+    assert.deepEqual(said, []);
+  });
+
+  test('the types name all that there is, and nothing else', async (t) => {
+    const declared = readFileSync(join(here, 'mock-gateway.d.mts'), 'utf8');
+    const helper = await import('./mock-gateway.mjs');
+    const values = [...declared.matchAll(/^export (?:class|function) (\w+)/gm)].map(([, name]) => name);
+    assert.deepEqual(values.sort(), Object.keys(helper).sort());
+    const gateway = await openGateway(t);
+    const stub = await gateway.stub({ reply: 'Hello.' });
+    const objects = { MockGateway: gateway.server, Scope: gateway, Stub: stub, Gate: gateway.gate('g') };
+    for (const [type, object] of Object.entries(objects)) {
+      const body = declared.match(new RegExp(`^export (?:class|interface) ${type} \\{$([^]*?)^\\}$`, 'm'))[1];
+      const named = [...body.matchAll(/^  (?:static |readonly )*(\w+)[(?:]/gm)].map(([, name]) => name);
+      const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(object)).filter((name) => name !== 'constructor');
+      for (const name of named) assert.ok(name === 'start' || name in object, `there is no ${type}.${name}`);
+      for (const name of methods) assert.ok(named.includes(name), `${type} has ${name}, which the types do not`);
+    }
+  });
+
   test('a manual clock is moved', async (t) => {
     const script = file('manual.json', '{"mock_gateway": 1, "gateway": {"clock": "manual"}}', 0o644);
     const server = await MockGateway.start({ scripts: [script] });
@@ -401,7 +467,7 @@ describe('mistakes', () => {
     await gateway.stub({ when: { user_says: 'Hi' }, reply: 'Hello.' });
     assert.equal((await post(gateway, 'something else')).status, 422);
     assert.equal((await gateway.verify()).ok, false);
-    assert.equal((await post(gateway, 'Hi', { user: 'somebody' })).status, 200);
+    assert.equal((await post(gateway, 'Hi', { mood: 'calm' })).status, 200);
     assert.deepEqual(
       (await gateway.review()).findings.map(({ code }) => code),
       ['unknown_field'],
@@ -411,9 +477,9 @@ describe('mistakes', () => {
   test('what is wrong once more fails it', async () => {
     const gateway = await openGateway('once more');
     await gateway.stub({ reply: 'Hello.' });
-    await post(gateway, 'Hi', { user: 'somebody' });
+    await post(gateway, 'Hi', { mood: 'calm' });
     assert.equal((await gateway.review()).ok, false);
-    await post(gateway, 'Hi', { user: 'somebody' });
+    await post(gateway, 'Hi', { mood: 'calm' });
     await assert.rejects(gateway.close(), { name: 'AssertionError', message: /^unknown_field \(exchange \d+\): .*$/ });
   });
 

@@ -12,7 +12,7 @@ verifies and reviews what was asked with the key: what is wrong fails the test, 
 itself. All tests of a process share a server. For other settings, a conftest.py defines its fixture, or more of them:
 
     @pytest.fixture(scope="session")
-    def mock_gateway_server():
+    def mock_gateway_server() -> Iterator[MockGateway]:
         with MockGateway.start(scripts=["agent.jsonc"], flags=["--profile", "openai"]) as server:
             yield server
 
@@ -20,6 +20,8 @@ Without pytest: `with MockGateway.start() as server, server.scope("x") as gatewa
 keys are those of scripts; what the server refuses is a GatewayError with its text. (PYTEST_DONT_REWRITE: a conftest.py
 may import this file first.)
 """
+
+from __future__ import annotations
 
 import contextlib
 import http.client
@@ -30,28 +32,36 @@ import subprocess
 import sys
 import tempfile
 import threading
+from typing import IO, Any, Callable, Generator, Iterator, Mapping, Sequence
 from urllib.parse import quote, urlencode, urlsplit
 
 # For pytest, which then shows the lines of the test alone.
 __tracebackhide__ = lambda error: error.errisinstance((GatewayError, AssertionError))
 
+Fields = Mapping[str, Any]  # of a stub, a failure or another object of a script
+
 
 class GatewayError(Exception):
     """The program did not start or answer, or it refused a request: then `code` and `problems` are the server's."""
-    def __init__(self, message, code=None, problems=()):
+    def __init__(self, message: str, code: str | None = None, problems: Sequence[Fields] = ()) -> None:
         super().__init__(message)
         self.code, self.problems = code, problems
 
 
-class MockGateway(contextlib.AbstractContextManager):
+class MockGateway:
     """A running mock-gateway. It ends with stop(), and with this process, whatever ends that."""
-    def __init__(self, process, log):
+    base_url: str
+    api_key: str
+    _info: dict[str, Any]
+
+    def __init__(self, process: Any, log: IO[bytes]) -> None:
         self._process, self._log = process, log
         self._slots = threading.BoundedSemaphore(32)  # the server takes 64 connections
         os.register_at_fork(after_in_child=process.stdin.close)  # a fork that lives on does not keep the server
 
     @classmethod
-    def start(cls, scripts=(), flags=(), within=30):
+    def start(cls, scripts: Sequence[str | os.PathLike[str]] = (), flags: Sequence[str] = (),
+              within: float = 30) -> MockGateway:
         """Returns when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
         serve`, such as ["--profile", "openai"]. Raises GatewayError, at the latest after `within` seconds."""
         program = os.environ.get("MOCK_GATEWAY_BIN") or "mock-gateway"
@@ -59,7 +69,7 @@ class MockGateway(contextlib.AbstractContextManager):
         command += [f"--script={os.fspath(script)}" for script in scripts]
         log, pipe = tempfile.TemporaryFile(), subprocess.PIPE
         try:  # in a session of its own, since Ctrl-C is for the tests, which still need it for their last requests
-            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True)
+            process: Any = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True)
         except OSError as error:
             log.close()
             hint = "Set MOCK_GATEWAY_BIN to the program mock-gateway, or put it on PATH; examples/run.sh builds it."
@@ -81,7 +91,7 @@ class MockGateway(contextlib.AbstractContextManager):
             code = f"its exit code is {server._end(grace=1)}, its stderr:"
             raise GatewayError(f"{program} did not start within {within} s: {problem}; {code}\n{server.stderr()}")
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends the program. Raises GatewayError, with what it wrote on stderr, unless it ends with exit code 0."""
         if self._process.stdin.closed:
             return
@@ -90,17 +100,17 @@ class MockGateway(contextlib.AbstractContextManager):
             if code := self._end(grace=10):
                 raise GatewayError(f"mock-gateway ended with exit code {code}\n{self.stderr()}")
 
-    def _end(self, grace=0):
+    def _end(self, grace: float = 0) -> int:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(grace)
+            return int(self._process.wait(grace))
         os.killpg(self._process.pid, signal.SIGKILL)
-        return self._process.wait()
+        return int(self._process.wait())
 
-    def stderr(self):
+    def stderr(self) -> str:
         """What the program has written there."""
         return os.pread(self._log.fileno(), 1 << 20, 0).decode(errors="replace").strip()
 
-    def control(self, method, path, body=None, **query):
+    def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         """A request of the control API: control("GET", "/journal", limit=1). Returns the JSON of the answer, or its
         text. Raises GatewayError for every status from 400 on."""
         target = f"/control/v1{path}?{urlencode(query)}".rstrip("?")
@@ -110,7 +120,7 @@ class MockGateway(contextlib.AbstractContextManager):
             try:
                 connection.request(method, target, None if body is None else json.dumps(body, allow_nan=False), headers)
                 response = connection.getresponse()
-                answer = response.read().decode()
+                answer: Any = response.read().decode()
             except (OSError, http.client.HTTPException) as error:
                 said = "" if self._log.closed else f"; its exit code is {self._process.poll()}\n{self.stderr()}"
                 raise GatewayError(f"mock-gateway does not answer {method} {target}: {error!r}{said}") from error
@@ -121,31 +131,35 @@ class MockGateway(contextlib.AbstractContextManager):
         return answer
 
     # Each of these is one request; `mock-gateway openapi` prints the fields and answers.
-    def scope(self, name): return Scope(self, self.control("POST", "/scopes", {"name": _short(name)}))
-    def create_key(self, **fields): return self.control("POST", "/keys", fields)  # with its "id" and "secret"
-    def disable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/disable")
-    def enable_key(self, key_id): return self.control("POST", f"/keys/{key_id}/enable")
-    def delete_key(self, key_id): return self.control("DELETE", f"/keys/{key_id}")
-    def advance(self, by): return self.control("POST", "/clock/advance", {"by": by})  # a manual clock, by "60s"
-    def __exit__(self, *error): self.stop()
+    def scope(self, name: str) -> Scope: return Scope(self, self.control("POST", "/scopes", {"name": _short(name)}))
+    def create_key(self, **fields: Any) -> Any: return self.control("POST", "/keys", fields)  # with its "id" and "secret"
+    def disable_key(self, key_id: str) -> Any: return self.control("POST", f"/keys/{key_id}/disable")
+    def enable_key(self, key_id: str) -> Any: return self.control("POST", f"/keys/{key_id}/enable")
+    def delete_key(self, key_id: str) -> Any: return self.control("DELETE", f"/keys/{key_id}")
+    def advance(self, by: str) -> Any: return self.control("POST", "/clock/advance", {"by": by})  # a manual clock, by "60s"
+    def __enter__(self) -> MockGateway: return self
+    def __exit__(self, *error: object) -> None: self.stop()
 
 
-class Scope(contextlib.AbstractContextManager):
+class Scope:
     """A key of a server, and the stubs, failures, states, gates and requests that belong to it."""
-    def __init__(self, server, facts):
-        self.server, self.id, self._seen, self._is_open = server, facts["id"], set(), True
-        self.base_url, self.api_key = facts["base_url"], facts["api_key"]
-        self.env = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_BASE": self.base_url}  # leads a client here
+    def __init__(self, server: MockGateway, facts: Fields) -> None:
+        self.server, self._is_open = server, True
+        self.id: str = facts["id"]  # of its key
+        self.base_url: str = facts["base_url"]
+        self.api_key: str = facts["api_key"]
+        self._seen: set[tuple[Any, ...]] = set()
+        self.env: dict[str, str] = {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_BASE": self.base_url}  # leads a client here
         self.env.update({"OPENAI_API_KEY": self.api_key, **_around_proxies()})
 
-    def control(self, method, path, body=None, **query):
+    def control(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
         return self.server.control(method, path, body, scope=self.id, **query)
 
-    def stub(self, *document, **fields):
+    def stub(self, *document: Fields, **fields: Any) -> Stub:
         """Mounts a stub: stub(when={"user_says": "Hi"}, reply="Hello.", expect=1), or a dict of the same."""
         return self.stubs([dict(*document, **fields)])[0]
 
-    def stubs(self, documents):
+    def stubs(self, documents: Sequence[Fields]) -> list[Stub]:
         """Mounts stubs, all or none. The first that matches answers; those of earlier calls come after them. Says what
         is hardly meant."""
         line = _line_of_test()
@@ -155,74 +169,87 @@ class Scope(contextlib.AbstractContextManager):
             print(f"{line}: {warning['pointer']}: {warning['message']}", file=sys.stderr)
         return [Stub(self.server.control, f"/stubs/{facts['id']}") for facts in mounted["stubs"]]
 
+    # The key of this test: 403 for its requests until it is enabled again; and how many it may make in what time, as
+    # limit("2/1m"), above which they get 429; limit(None) takes that back.
+    def disable(self) -> None: self.server.disable_key(self.id)
+    def enable(self) -> None: self.server.enable_key(self.id)
+    def limit(self, rate: str | None) -> None: self.server.control("PATCH", f"/keys/{self.id}", {"limit": rate})
     # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
-    def fail(self, *document, **fields): self.control("POST", "/failures", dict(*document, **fields))
+    def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
     # What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.
-    def verify(self): return self._look_at("/verify", "problems")
-    def review(self): return self._look_at("/review", "findings")
+    def verify(self) -> dict[str, Any]: return self._look_at("/verify", "problems")
+    def review(self) -> dict[str, Any]: return self._look_at("/review", "findings")
 
-    def journal(self, **filters):
+    def count(self, when: Fields | None = None, **filters: Any) -> int:
+        """How many requests there were that the matchers fit, whoever answered them: count({"user_says": "Hi"})."""
+        counted = self.control("POST", "/journal/count", {} if when is None else {"when": when}, **filters)
+        return int(counted["count"])
+
+    def journal(self, **filters: Any) -> list[dict[str, Any]]:
         """The exchanges, newest first: journal(status=429, text="Hi"). All of them, or the newest `limit`."""
         page, limit = self.control("GET", "/journal", **filters), int(filters.get("limit", 1 << 62))
-        found = page["exchanges"]
+        found: list[dict[str, Any]] = page["exchanges"]
         while page["more"] and len(found) < limit:
             rest = {"after": page["cursor"]} if "after" in filters else {"before": found[-1]["id"]}
             page = self.control("GET", "/journal", **{**filters, **rest})
             found += page["exchanges"]
         return found[:limit]
 
-    def state(self, machine): return self.control("GET", f"/states/{quote(machine, '')}")["state"]
-    def set_state(self, machine, state): self.control("PUT", f"/states/{quote(machine, '')}", {"state": state})
-    def gate(self, name): return Gate(self.control, f"/gates/{quote(name, '')}")
+    def state(self, machine: str) -> str: return str(self.control("GET", f"/states/{quote(machine, '')}")["state"])
+    def set_state(self, machine: str, state: str) -> None: self.control("PUT", f"/states/{quote(machine, '')}", {"state": state})
+    def gate(self, name: str) -> Gate: return Gate(self.control, f"/gates/{quote(name, '')}")
     # The requests whose reply is `ask`, once there is one. A reply to the "exchange" of one is as in stubs.
-    def asked(self, wait="5s"): return self.control("GET", "/asked", wait=wait)["asked"]
-    def answer(self, exchange, reply): self.server.control("POST", f"/asked/{exchange}", {"reply": reply})
+    def asked(self, wait: str = "5s") -> list[Any]: return list(self.control("GET", "/asked", wait=wait)["asked"])
+    def answer(self, exchange: int, reply: Any) -> None: self.server.control("POST", f"/asked/{exchange}", {"reply": reply})
 
-    def close(self, say=lambda text: print(text, file=sys.stderr)):
+    def close(self, say: Callable[[str], Any] = lambda text: print(text, file=sys.stderr)) -> None:
         """Removes the scope from the server. Raises AssertionError for what is wrong and was not looked at. Says what
         fails no test, such as asked_again_early."""
         if self._is_open:
             self._is_open = False
             answer = self.server.control("DELETE", f"/scopes/{self.id}")
             found = answer["verify"]["problems"] + answer["review"]["findings"]
-            unseen = [each for each in found if _identity(each) not in self._seen]
+            unseen = [each for each in found if _identity(each) not in self._seen and each.get("severity") != "note"]
             text = answer["message"] if unseen == found else "\n".join(map(_text, unseen))
             if any(each.get("fails_review", True) for each in unseen):
                 raise AssertionError(text)
             if unseen:
                 say(text)
 
-    def __exit__(self, kind, error, traceback):
+    def __enter__(self) -> Scope: return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         with contextlib.suppress(*((AssertionError, GatewayError) if error else ())):
             self.close()
 
-    def _look_at(self, path, those):
-        answer = self.control("GET", path)
+    def _look_at(self, path: str, those: str) -> dict[str, Any]:
+        answer: dict[str, Any] = self.control("GET", path)
         self._seen.update(map(_identity, answer[those]))
         return answer
 
 
 class Stub:
     """A mounted stub. wait() returns when it has answered so many requests, or raises AssertionError after `within`."""
-    def __init__(self, control, path): self._control, self._path = control, path
-    def wait(self, calls=1, within="5s"): _wait(self, calls=calls, within=within)
-    def remove(self): self._control("DELETE", self._path)
+    def __init__(self, control: Callable[..., Any], path: str) -> None: self._control, self._path = control, path
+    def wait(self, calls: int = 1, within: str = "5s") -> None: _wait(self, calls=calls, within=within)
+    def remove(self) -> None: self._control("DELETE", self._path)
     @property
-    def calls(self): return self._control("GET", self._path)["calls"]
+    def calls(self) -> int: return int(self._control("GET", self._path)["calls"])
 
 
 class Gate:
     """A gate, at which replies wait until release() lets one pass, or open() all. wait() returns when so many have
     come, or, with "delivered", when clients have what stands before it; it raises AssertionError after `within`."""
-    def __init__(self, control, path): self._control, self._path = control, path
-    def wait(self, count=1, within="5s", what="reached"): _wait(self, **{"for": what, "count": count, "within": within})
-    def release(self): self._control("POST", f"{self._path}/release")
-    def open(self): self._control("POST", f"{self._path}/open")
+    def __init__(self, control: Callable[..., Any], path: str) -> None: self._control, self._path = control, path
+    def wait(self, count: int = 1, within: str = "5s", what: str = "reached") -> None:
+        _wait(self, **{"for": what, "count": count, "within": within})
+    def release(self) -> None: self._control("POST", f"{self._path}/release")
+    def open(self) -> None: self._control("POST", f"{self._path}/open")
 
 
-def _line_of_test():
+def _line_of_test() -> str:
     """The line that called this file, for reports: "tests/test_agent.py:12"."""
-    frame = sys._getframe()
+    frame: Any = sys._getframe()
     while frame.f_back and frame.f_code.co_filename == _line_of_test.__code__.co_filename:
         frame = frame.f_back
     file = frame.f_code.co_filename
@@ -232,14 +259,14 @@ def _line_of_test():
     return f"{file}:{frame.f_lineno}"
 
 
-def _around_proxies():
+def _around_proxies() -> dict[str, str]:
     """Clients read either variable, and some prefer one: where only one is set, both go on from it."""
     upper, lower = os.environ.get("NO_PROXY"), os.environ.get("no_proxy")
     lists = {"NO_PROXY": upper or lower or "localhost", "no_proxy": lower or upper or "localhost"}
     return {name: hosts if hosts == "*" else f"{hosts},127.0.0.1" for name, hosts in lists.items()}
 
 
-def _short(name):
+def _short(name: str) -> str:
     """A test's name within the 256 bytes that the program takes: its beginning and its end."""
     data = name.encode(errors="replace")
     if len(data) <= 256:
@@ -247,19 +274,19 @@ def _short(name):
     return data[:125].decode(errors="ignore") + "…" + data[-125:].decode(errors="ignore")
 
 
-def _identity(wrong):
+def _identity(wrong: Fields) -> tuple[Any, ...]:
     """Tells a problem or a finding from others of the same words."""
     if wrong.get("kind") == "unmet expectation":  # which later requests explain anew, below the first line
         return wrong["stub"]["id"], wrong["message"].partition("\n")[0]
     return wrong.get("code"), wrong["message"], *wrong["exchanges"]
 
 
-def _text(wrong):
+def _text(wrong: Fields) -> str:
     exchanges = ", ".join(map(str, wrong["exchanges"]))
     return f"{wrong['code']} (exchange {exchanges}): {wrong['message']}" if "code" in wrong else wrong["message"]
 
 
-def _wait(waited, **query):
+def _wait(waited: Stub | Gate, **query: Any) -> None:
     answer = waited._control("GET", f"{waited._path}/wait", **query)
     if not answer["reached"]:
         raise AssertionError(answer["message"])
@@ -267,9 +294,9 @@ def _wait(waited, **query):
 
 with contextlib.suppress(ImportError):
     import pytest
-    _scopes = pytest.StashKey()
+    _scopes = pytest.StashKey[list[Scope]]()
 
-    def scope_of(request, server):
+    def scope_of(request: pytest.FixtureRequest, server: MockGateway) -> Scope:
         """A scope that is judged with the test of pytest's `request`."""
         scope = server.scope(request.node.nodeid)
         request.node.stash.setdefault(_scopes, []).append(scope)
@@ -277,29 +304,30 @@ with contextlib.suppress(ImportError):
         return scope
 
     @pytest.fixture(scope="session")
-    def mock_gateway_server():
+    def mock_gateway_server() -> Iterator[MockGateway]:
         with MockGateway.start() as server:
             yield server
 
     @pytest.fixture
-    def gateway(request, mock_gateway_server, monkeypatch):
+    def gateway(request: pytest.FixtureRequest, mock_gateway_server: MockGateway,
+                monkeypatch: pytest.MonkeyPatch) -> Scope:
         scope = scope_of(request, mock_gateway_server)
         for name, value in scope.env.items():
             monkeypatch.setenv(name, value)
         return scope
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(item):
+    def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield from _beside_failures(item, "setup"))
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(item):
+    def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         result = yield from _beside_failures(item, "call")
         if problems := list(_problems(item, "call")):
             pytest.fail("\n".join(problems), pytrace=False)
         return result
 
-    def _beside_failures(item, phase):
+    def _beside_failures(item: pytest.Item, phase: str) -> Generator[None, Any, Any]:
         """What failed first is what counts, or skipped the test: the problems become a section of its report."""
         try:
             return (yield)
@@ -308,7 +336,7 @@ with contextlib.suppress(ImportError):
                 item.add_report_section(phase, "mock-gateway", problem)
             raise
 
-    def _problems(item, phase):
+    def _problems(item: pytest.Item, phase: str) -> Iterator[str]:
         """What fails the test; what fails none becomes a section of its report, which pytest -rA shows."""
         for scope in item.stash.get(_scopes, []):
             try:

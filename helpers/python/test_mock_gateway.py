@@ -154,9 +154,9 @@ def test_a_stub_that_hardly_says_what_was_meant_is_told_with_the_line_that_mount
     told = capsys.readouterr().err
     assert f'test_mock_gateway.py:{line}: /stubs/0/in_state: {{"machine": "login", "state": "started"}} names two' in told
     assert told.count("\n") == 1
-    gateway.stubs([{"when": {"user_says": "Hi"}, "reply": "a"}, {"when": {"model_is": "fasst"}, "reply": "b"}])
+    gateway.stubs([{"when": {"user_says": "Hi"}, "reply": "a"}, {"in_state": {"machine": "login", "state": "ended"}, "reply": "b"}])
     told = capsys.readouterr().err
-    assert f"test_mock_gateway.py:{line + 4}: /stubs/1/when/model_is: the gateway serves no model" in told
+    assert f'test_mock_gateway.py:{line + 4}: /stubs/1/in_state: {{"machine": "login", "state": "ended"}} names two' in told
     gateway.stub(in_state={"login": "started"}, reply="a")
     assert capsys.readouterr().err == ""
 
@@ -289,6 +289,49 @@ def test_keys_go_through_their_states(gateway, mock_gateway_server):
             client.models.list()
 
 
+def test_the_key_of_a_test_is_disabled_until_it_is_enabled_again(gateway, mock_gateway_server):
+    with mock_gateway_server.scope("beside") as other:
+        for each in (gateway, other):
+            each.stub(reply="Hello.")
+        gateway.disable()
+        assert [post(each, "Hi")[0] for each in (gateway, other)] == [403, 200]
+        gateway.enable()
+        assert post(gateway, "Hi")[0] == 200
+
+
+def test_the_limit_of_a_test_holds_until_it_is_taken_back(gateway, mock_gateway_server):
+    with mock_gateway_server.scope("beside") as other:
+        for each in (gateway, other):
+            each.stub(reply="Hello.")
+        gateway.limit("2/1h")
+        assert [post(gateway, text)[0] for text in ("a", "b", "c")] == [200, 200, 429]
+        assert [post(other, text)[0] for text in ("a", "b", "c")] == [200, 200, 200]
+        gateway.limit(None)
+        assert post(gateway, "d")[0] == 200
+
+
+def test_requests_are_counted_after_the_fact(gateway, mock_gateway_server):
+    gateway.stub(when={"user_says": "Hi"}, reply="Hello.")
+    with mock_gateway_server.scope("beside") as other:
+        other.stub(reply="Hello.")
+        for place, text in ((gateway, "Hi there"), (gateway, "Hi all"), (other, "Hi there")):
+            ask(place, text)
+    assert gateway.count() == 2
+    assert gateway.count({"user_says": "there"}) == 1
+    assert gateway.count({"user_says": "Hi"}, status=429) == 0
+    assert gateway.count({"user_says": "Hi"}, text="Hello", text_in="answer") == 2
+    with pytest.raises(GatewayError, match='unknown key "user_say"'):
+        gateway.count({"user_say": "Hi"})
+
+
+def test_what_is_a_note_fails_and_says_nothing(gateway, capsys):
+    gateway.stub(reply="Hello.")
+    assert post(gateway, "Hi", service_tier="auto")[0] == 200
+    assert [finding["severity"] for finding in gateway.server.control("GET", "/review", scope=gateway.id)["findings"]] == ["note"]
+    gateway.close()
+    assert capsys.readouterr().err == ""
+
+
 def test_a_manual_clock_is_moved(tmp_path):
     script = tmp_path / "manual.json"
     script.write_text(json.dumps({"mock_gateway": 1, "gateway": {"clock": "manual"}}))
@@ -362,7 +405,7 @@ def test_what_the_test_has_looked_at_is_not_raised(mock_gateway_server):
         gateway.stub(when={"user_says": "Hi"}, reply="Hello.")
         assert post(gateway, "something else")[0] == 422
         assert not gateway.verify()["ok"]
-        assert post(gateway, "Hi", user="somebody")[0] == 200
+        assert post(gateway, "Hi", mood="calm")[0] == 200
         assert [finding["code"] for finding in gateway.review()["findings"]] == ["unknown_field"]
 
 
@@ -370,9 +413,9 @@ def test_what_is_wrong_once_more_is_raised(mock_gateway_server):
     with pytest.raises(AssertionError, match=r"\Aunknown_field \(exchange \d+\): [^\n]*\Z"):
         with mock_gateway_server.scope("once more") as gateway:
             gateway.stub(reply="Hello.")
-            post(gateway, "Hi", user="somebody")
+            post(gateway, "Hi", mood="calm")
             assert not gateway.review()["ok"]
-            post(gateway, "Hi", user="somebody")
+            post(gateway, "Hi", mood="calm")
 
 
 LIMITED = {"replies": [{"failure": "rate_limited", "retry_after": "3600s"}, "Hello."], "expect": 2}

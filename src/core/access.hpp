@@ -27,7 +27,16 @@ struct Access {
   static const auto& data(const T& value) {
     return *value.data_;
   }
-  /// The same, to be changed.
+  template <class T>
+  static const auto& values(const T& options) {
+    return options.values_;
+  }
+  /// How a Timing or a Rate is drawn.
+  template <class T>
+  static const auto& distribution(const T& value) {
+    return value.distribution_;
+  }
+  /// The data of a value, to be changed.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();

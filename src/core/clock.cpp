@@ -458,7 +458,7 @@ class GateState {
     const bool reached = changed_.wait_for(lock, bounded(timeout), [&] { return arrived_ >= count; });
     const std::string message =
         std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
-    return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+    return detail::Access::make<Wait>(reached, message);
   }
 
   Wait wait_until_delivered(std::size_t count, Duration timeout) {
@@ -467,7 +467,7 @@ class GateState {
     const std::string message = std::to_string(arrived_) + " of " + std::to_string(count) +
                                 " exchanges have reached the gate, " + std::to_string(delivered_) +
                                 " with everything before it delivered";
-    return delivered ? Wait::fulfilled(message) : Wait::timed_out(message);
+    return detail::Access::make<Wait>(delivered, message);
   }
 
  private:
@@ -563,7 +563,7 @@ Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
   const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
   const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
                               " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  return detail::Access::make<Wait>(reached, message);
 }
 
 Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
@@ -573,7 +573,7 @@ Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
                         " waits are pending on the manual clock";
   for (const PendingWait& pending : waits()) message += "; " + pending.name;
   if (!reached) message += clock.about_date();
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message);
+  return detail::Access::make<Wait>(reached, message);
 }
 
 std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }

@@ -128,6 +128,13 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
+  /// What many other formats allow is named.
+  void refuse_trailing_comma(bool object) {
+    skip_space();
+    if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
+    if (!object && next() == ']') fail_expected("a value", "JSON has no comma after the last element");
+  }
+
   void read_key() {
     skip_space();
     if (next() != '"') fail_expected("a key in quotation marks");
@@ -205,6 +212,7 @@ class Reader {
         continue;
       }
       if (!opened && !take(',')) fail_expected(object ? "',' or '}'" : "',' or ']'");
+      if (!opened) refuse_trailing_comma(object);
       if (object) read_key();
       return true;
     }
@@ -287,8 +295,8 @@ class Reader {
     throw JsonError(wrong, text::position_in(whole_, wrong), "a byte that is not UTF-8");
   }
 
-  [[noreturn]] void fail_expected(std::string_view expected) const {
-    fail(at_, "expected " + std::string(expected) + ", got " + token());
+  [[noreturn]] void fail_expected(std::string_view expected, std::string_view why = "") const {
+    fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
   /// What stands here: "a string", "'}'".

@@ -8,20 +8,23 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
 /// failed REQUIRE(wait) says what was missing.
 class [[nodiscard]] Wait {
  public:
-  /// For the library.
-  static Wait fulfilled(std::string what) { return Wait{true, std::move(what)}; }
-  static Wait timed_out(std::string what) { return Wait{false, std::move(what)}; }
-
   /// Whether what was waited for came true in time.
   explicit operator bool() const { return fulfilled_; }
   /// What was waited for, and how far it had come when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
+  friend struct detail::Access;
   Wait(bool fulfilled, std::string message) : fulfilled_(fulfilled), message_(std::move(message)) {}
 
   bool fulfilled_;

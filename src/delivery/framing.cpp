@@ -2,6 +2,7 @@
 
 #include "framing.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 
@@ -23,6 +24,13 @@ EventFraming::EventFraming(const SseDialect& dialect, bool chunked)
     ping_.append(after_);
   }
   if (dialect.gzip()) gzip_.emplace();
+  end_ = "0\r\n";
+  for (std::size_t begin = 0; begin < dialect.trailer().size();) {
+    const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
+    end_.append(dialect.trailer(), begin, end - begin).append("\r\n");
+    begin = end + 1;
+  }
+  end_ += "\r\n";
 }
 
 std::string_view EventFraming::frame(std::string_view data) {
@@ -48,13 +56,13 @@ std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing)
 }
 
 std::string_view EventFraming::terminator() {
-  if (!gzip_) return chunked_ ? "0\r\n\r\n" : "";
+  if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
   std::string end;
   gzip_->begin(end);
   gzip_->end(end);
   begin_chunk(end.size());
   buffer_.append(end);
-  if (chunked_) buffer_.append("\r\n0\r\n\r\n");
+  if (chunked_) buffer_.append("\r\n").append(end_);
   return buffer_;
 }
 

@@ -42,6 +42,7 @@ class EventFraming {
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
+  std::string end_;      // what terminates a body in chunks, with its trailer
   std::string before_;   // "data: "
   std::string after_;    // the blank line
   std::string comment_;  // the same for every event

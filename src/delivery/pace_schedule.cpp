@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 
+#include "../core/access.hpp"
+
 namespace mock_gateway::detail {
 namespace pace_schedule {
 
@@ -29,9 +31,9 @@ PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t o
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
 bool PaceSchedule::varies(const Pace& pace) {
-  return (pace.first_token() && !pace.first_token()->nanoseconds().fixed()) ||
-         (pace.gap() && !pace.gap()->nanoseconds().fixed()) ||
-         (pace.rate() && !pace.rate()->tokens_per_second().fixed());
+  return (pace.first_token() && !Access::distribution(*pace.first_token()).fixed()) ||
+         (pace.gap() && !Access::distribution(*pace.gap()).fixed()) ||
+         (pace.rate() && !Access::distribution(*pace.rate()).fixed());
 }
 
 Duration PaceSchedule::next(std::uint64_t share) {
@@ -39,7 +41,7 @@ Duration PaceSchedule::next(std::uint64_t share) {
   if (drawn_ > 0) {
     since_first_ += gap(share);
   } else if (first_token_) {
-    first_ = first_token_->nanoseconds().draw(firsts_, occurrence_ - 1);
+    first_ = Access::distribution(*first_token_).draw(firsts_, occurrence_ - 1);
   }
   ++drawn_;
   return due();
@@ -48,9 +50,9 @@ Duration PaceSchedule::next(std::uint64_t share) {
 Duration PaceSchedule::due() const { return pace_schedule::rounded(first_ + since_first_); }
 
 double PaceSchedule::gap(std::uint64_t share) {
-  if (gap_) return gap_->nanoseconds().draw(gaps_, drawn_ - 1);
+  if (gap_) return Access::distribution(*gap_).draw(gaps_, drawn_ - 1);
   if (!rate_) return 0;
-  return static_cast<double>(share) / rate_->tokens_per_second().draw(gaps_, drawn_ - 1);
+  return static_cast<double>(share) / Access::distribution(*rate_).draw(gaps_, drawn_ - 1);
 }
 
 Duration PaceSchedule::last(std::size_t count) {

@@ -1,4 +1,5 @@
-// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file befell.
+// Keys of `scenario` in a script; what a folder of scenarios is refused for; when a scenario of a file happened to an
+// exchange.
 
 #include "scenario_files.hpp"
 
@@ -128,8 +129,8 @@ void add(const std::string& file, std::vector<Scenario>& all, std::vector<Script
     problems.insert(problems.end(), error.problems().begin(), error.problems().end());
     return;
   }
-  all.emplace_back(
-      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)}));
+  all.push_back(Access::make<Scenario>(
+      share<const ScenarioData>(ScenarioData{plan->scenario, nullptr, share<const ScriptedScenario>(plan)})));
 }
 
 }  // namespace scenario_files

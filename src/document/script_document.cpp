@@ -328,7 +328,7 @@ std::set<std::string> owned_models(const ScriptPlan& plan) {
   std::set<std::string> owned;
   for (const Json& gateway : plan.gateways) {
     const Json* const models = json_pointer::child(gateway, "models");
-    for (std::size_t index = 0; models && index < models->size(); ++index)
+    for (std::size_t index = 0; models && models->is_array() && index < models->size(); ++index)
       if (const Json& entry = (*models)[index]; entry.is_object() && entry.contains("owner"))
         owned.insert(entry.value("id", ""));
   }

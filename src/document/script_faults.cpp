@@ -297,6 +297,14 @@ Effect read_effect(ScriptReader& reader, const ScriptNode& node) {
       *std::find_if(forms.begin(), forms.end(), [key](const EffectForm& form) { return key == form.key; }));
 }
 
+std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node) {
+  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, *script_types::fault().table, nullptr);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return {read_trigger(reader, node), read_effect(reader, node.at("effect"))};
+}
+
 ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) {
     const std::vector<script_types::NamedConnectionFault> named = script_types::named_connection_faults();

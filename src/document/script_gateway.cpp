@@ -28,7 +28,8 @@ inline constexpr ScriptRow model_rows[] = {
 inline constexpr ScriptTable model_table{"model", model_rows, std::size(model_rows)};
 
 ScriptType models() {
-  return {"list of ids or objects", R"({"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}})",
+  return {"list of ids or objects, or \"any\"",
+          R"({"anyOf":[{"const":"any"},{"type":"array","items":{"anyOf":[{"type":"string","minLength":1},"$rows"]}}]})",
           &model_table};
 }
 
@@ -64,6 +65,11 @@ void add_model(ScriptReader& reader, const ScriptNode& node, void* target) {
 }
 
 void set_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  if (node.value == "any") {
+    options_of(target) = options_of(target).any_model();
+    return;
+  }
+  if (!node.value.is_array()) script_reading::fail_expected(node, "a list of models, or \"any\"");
   ModelList list{Access::edit(options_of(target)).models, {}};
   for (const wire::Model& model : list.models) list.ids.insert(model.id);
   reader.read_list(node, &add_model, &list);
@@ -129,6 +135,17 @@ void add_without_finding(ScriptReader&, const ScriptNode& node, void* target) {
   Access::edit(options_of(target)).without_findings.push_back(code);  // in place, as models are
 }
 
+ScriptType origins() {
+  return {"list of origins",
+          R"({"type":"array","items":{"type":"string","pattern":"^([*]|null|[^/?#@\\s]+://[^/?#@\\s]+)$"}})"};
+}
+
+void add_cors(ScriptReader&, const ScriptNode& node, void* target) {
+  options_of(target) = options_of(target).cors(script_values::text_of(node));
+}
+
+void set_cors(ScriptReader& reader, const ScriptNode& node, void* target) { reader.read_list(node, &add_cors, target); }
+
 void set_without_findings(ScriptReader& reader, const ScriptNode& node, void* target) {
   reader.read_list(node, &add_without_finding, target);
 }
@@ -158,7 +175,7 @@ inline constexpr ScriptRow gateway_rows[] = {
      R"("minLength":1)"},
     {"port", &count, "the port to listen on; 0 takes a free one", &SetBy<&Options::port>::apply, false,
      R"("maximum":65535)"},
-    {"models", &models, "the models that it serves; mock-model unless set", &set_models},
+    {"models", &models, "the models that it serves; mock-model unless set, and any by the program", &set_models},
     {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
@@ -173,6 +190,11 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"max_head", &positive, "the largest request head in bytes; 64 KiB unless set", &SetBy<&Options::max_head>::apply,
      false, R"("minimum":1024)"},
     {"journal_limits", &journal_limits, "how much the journal keeps", &set_journal_limits},
+    {"embeddings", &boolean,
+     "whether `POST /v1/embeddings` is served; with profile openai unless set, and by the program unless the profile "
+     "is documented",
+     &SetBy<&Options::embeddings>::apply},
+    {"cors", &origins, "the origins of pages that may call it from a browser, or `*`", &set_cors},
     {"keep_answers", &boolean, "whether the journal keeps what was sent; false unless set",
      &SetBy<&Options::keep_answers>::apply},
     {"read_timeout", &duration, "real time without a byte of an unfinished request; 30s unless set",
@@ -200,19 +222,40 @@ ScriptType gateway() { return {"object", nullptr, &gateway_table}; }
 ScriptedKey& key_of(void* target) { return *static_cast<ScriptedKey*>(target); }
 
 void set_key_secret(ScriptReader&, const ScriptNode& node, void* target) {
+  key_store::require_secret(script_values::text_of(node));
   ScriptedKey& key = key_of(target);
-  key.secret = script_values::text_of(node);
-  key_store::require_secret(key.secret);
-  key.options = key.options.secret(key.secret);
+  key.options = key.options.secret(script_values::text_of(node));
 }
 
 ScriptType key_state() { return {"\"enabled\" or \"disabled\"", R"({"enum":["enabled","disabled"]})"}; }
 
+KeyState state_of(const ScriptNode& node) {
+  return script_values::one_of(node, {"enabled", "disabled"}) == 0 ? KeyState::enabled : KeyState::disabled;
+}
+
 void set_key_state(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  if (script_values::one_of(node, {"enabled", "disabled"}) == 0) return;
-  key.state = KeyState::disabled;
-  key.options = key.options.disabled();
+  key.options = key.options.disabled(state_of(node) == KeyState::disabled);
+}
+
+inline constexpr ScriptRow key_step_rows[] = {
+    {"state", &key_state, "the state", nullptr, true},
+    {"requests", &positive, "for how many of its requests", nullptr, true},
+};
+inline constexpr ScriptTable key_step_table{"state_for", key_step_rows, std::size(key_step_rows)};
+
+ScriptType key_steps() { return {"list of steps", R"({"type":"array","items":"$rows"})", &key_step_table}; }
+
+void add_key_step(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const std::size_t noted = reader.noted();
+  reader.read_object(node, key_step_table, nullptr);
+  if (reader.noted() > noted) return;
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.state_for(state_of(node.at("state")), read_value<std::size_t>(reader, node.at("requests")));
+}
+
+void set_key_steps(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &add_key_step, target);
 }
 
 void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
@@ -221,24 +264,29 @@ void set_key_name(ScriptReader&, const ScriptNode& node, void* target) {
 
 void set_key_models(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.models = read_value<std::vector<std::string>>(reader, node);
-  for (std::size_t index = 0; index < key.models.size(); ++index)
-    reader.refer(ScriptReference::Kind::model, key.models[index], node.element(index).pointer);
-  key.options = key.options.models(key.models);
+  auto models = read_value<std::vector<std::string>>(reader, node);
+  for (std::size_t index = 0; index < models.size(); ++index)
+    reader.refer(ScriptReference::Kind::model, models[index], node.element(index).pointer);
+  key.options = key.options.models(std::move(models));
 }
 
 void set_key_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.operations = read_value<std::vector<Operation>>(reader, node);
-  for (std::size_t index = 0; index < key.operations.size(); ++index)
-    reader.refer(ScriptReference::Kind::operation, key.operations[index].to_string(), node.element(index).pointer);
-  key.options = key.options.operations(key.operations);
+  auto operations = read_value<std::vector<Operation>>(reader, node);
+  for (std::size_t index = 0; index < operations.size(); ++index)
+    reader.refer(ScriptReference::Kind::operation, operations[index].to_string(), node.element(index).pointer);
+  key.options = key.options.operations(std::move(operations));
 }
 
 void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
-  key.limit = script_values::require_limit(reader, node);
-  key.options = key.options.limit(key.limit->requests, key.limit->window);
+  const RateLimit limit = script_values::require_limit(reader, node);
+  key.options = key.options.limit(limit.requests, limit.window);
+}
+
+void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  key.options = key.options.limit_group(script_values::key_name(node));
 }
 
 inline constexpr ScriptRow key_rows[] = {
@@ -247,9 +295,12 @@ inline constexpr ScriptRow key_rows[] = {
     {"secret", &text, "its secret; unless set, one is made up", &set_key_secret, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"state", &key_state, "enabled unless set", &set_key_state},
+    {"state_for", &key_steps, "its states before that, each for so many of its requests", &set_key_steps},
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
+    {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
+     false, R"("minLength":1)"},
 };
 inline constexpr ScriptTable key_table{"key", key_rows, std::size(key_rows)};
 
@@ -261,7 +312,7 @@ void add_key(ScriptReader& reader, const ScriptNode& node, void* target) {
   auto& plan = *static_cast<ScriptPlan*>(target);
   if (!key.name.empty() && !plan.taken.insert({"name", key.name}).second)
     script_reading::fail(node, "there are two keys of the name \"" + text::printable(key.name, 60) + "\"");
-  if (!key.secret.empty() && !plan.taken.insert({"secret", key.secret}).second)
+  if (key.secret() && !plan.taken.insert({"secret", *key.secret()}).second)
     script_reading::fail(node.at("secret"), "another key has this secret");
   plan.keys.push_back(std::move(key));
 }

@@ -192,25 +192,20 @@ void match_has_query(ScriptReader& reader, const ScriptNode& node, void* target)
 
 // Request fields: a function for each kind, and a row for each field.
 
-/// The field whose key the node stands at.
-const RequestField& field_of(const ScriptNode& node) {
-  return request_field(std::string_view(node.pointer).substr(node.pointer.rfind('/') + 1));
-}
-
 void match_number(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).in_range(read_value<Range>(reader, node)));
+  add(target, request_field(node.key()).in_range(read_value<Range>(reader, node)));
 }
 
 void match_whole(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).whole_is(read_value<std::int64_t>(reader, node)));
+  add(target, request_field(node.key()).whole_is(read_value<std::int64_t>(reader, node)));
 }
 
 void match_flag(ScriptReader& reader, const ScriptNode& node, void* target) {
-  add(target, field_of(node).flag_is(read_value<bool>(reader, node)));
+  add(target, request_field(node.key()).flag_is(read_value<bool>(reader, node)));
 }
 
 void match_word(ScriptReader&, const ScriptNode& node, void* target) {
-  add(target, field_of(node).word_is(script_values::text_of(node)));
+  add(target, request_field(node.key()).word_is(script_values::text_of(node)));
 }
 
 void match_model(ScriptReader& reader, const ScriptNode& node, void* target) {

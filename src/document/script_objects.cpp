@@ -65,7 +65,7 @@ void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
 const ScriptTable& acceptance_table() {
   static const std::vector<ScriptRow> rows = [] {
     std::vector<ScriptRow> made{{"base", &text, "where the switches start: strict, default, lenient or openai", nullptr,
-                                 false, R"("enum":["strict","default","lenient","openai"])"}};
+                                 false, script_reading::lasting("\"enum\":" + Json(acceptance_names()).dump())}};
     for (const ExtensionRow& row : extensions) made.push_back({row.name, &boolean, row.text, &set_extension});
     return made;
   }();
@@ -74,17 +74,12 @@ const ScriptTable& acceptance_table() {
 }
 
 ScriptType acceptance() {
-  return {"\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches",
-          R"({"anyOf":[{"enum":["strict","default","lenient","openai"]},"$rows"]})", &acceptance_table()};
+  return {R"("strict", "default", "lenient", "openai", or an object of switches)",
+          R"({"anyOf":[{"enum":"$names"},"$rows"]})", &acceptance_table(), &acceptance_names};
 }
 
 Acceptance acceptance_named(const ScriptNode& node) {
-  switch (script_values::one_of(node, {"strict", "default", "lenient", "openai"})) {
-    case 0: return Acceptance::strict();
-    case 1: return Acceptance();
-    case 2: return Acceptance::lenient();
-    default: return Acceptance::openai();
-  }
+  return acceptances[script_values::one_of(node, acceptance_names())].make();
 }
 
 inline constexpr const char* log_probability = R"("maximum":0)";
@@ -162,8 +157,7 @@ TokenUsage read_as(As<TokenUsage>, ScriptReader& reader, const ScriptNode& node)
 
 Acceptance read_as(As<Acceptance>, ScriptReader& reader, const ScriptNode& node) {
   if (node.value.is_string()) return script_types::acceptance_named(node);
-  if (!node.value.is_object())
-    script_reading::fail_expected(node, "\"strict\", \"default\", \"lenient\", \"openai\", or an object of switches");
+  if (!node.value.is_object()) script_reading::fail_expected(node, script_types::acceptance().name);
   Acceptance acceptance;
   if (node.find("base")) acceptance = script_types::acceptance_named(node.at("base"));
   reader.read_object(node, script_types::acceptance_table(), &acceptance);

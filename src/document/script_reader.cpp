@@ -46,10 +46,64 @@ void fail_expected(const ScriptNode& node, const std::string& what) {
   fail(node, "expected " + what + ", got " + (is_secret ? "a number" : kind_of(node.value)));
 }
 
+/// What users of other test doubles, and of the API itself, call what scripts name otherwise.
+struct Meaning {
+  std::string_view given;
+  std::string_view meant;
+};
+
+constexpr Meaning meanings[] = {
+    {"body", "json_at"},
+    {"body", "text"},
+    {"content", "text"},
+    {"content", "user_says"},
+    {"delay", "first_token_after"},
+    {"disconnect", "reset_connection"},
+    {"error", "failure"},
+    {"fault", "faults"},
+    {"fixed_delay", "first_token_after"},
+    {"latency", "first_token_after"},
+    {"match", "when"},
+    {"matches", "when"},
+    {"message", "text"},
+    {"messages", "messages_are"},
+    {"path", "json_at"},
+    {"prompt", "user_says"},
+    {"regex", "matches_regex"},
+    {"regexp", "matches_regex"},
+    {"request", "when"},
+    {"response", "reply"},
+    {"response", "text"},
+    {"responses", "replies"},
+    {"return", "reply"},
+    {"scenario_state", "in_state"},
+    {"status", "failure"},
+    {"status_code", "failure"},
+    {"tools", "has_tool"},
+    {"ttft", "first_token_after"},
+};
+
+/// The one of them that is meant, though it is spelled otherwise; null: none is.
+const std::string* meant(const std::string& given, const std::vector<std::string>& known) {
+  for (const Meaning& meaning : meanings)
+    if (meaning.given == given)
+      for (const std::string& one : known)
+        if (one == meaning.meant) return &one;
+  // "model" is model_is, "reset" is reset_connection, where nothing else begins so.
+  const std::string* only = nullptr;
+  for (const std::string& one : known) {
+    if (given.size() < 3 || one.compare(0, given.size() + 1, given + "_") != 0) continue;
+    if (only) return nullptr;
+    only = &one;
+  }
+  return only;
+}
+
 std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
   constexpr std::size_t longest = 64;  // beyond it nothing is near
   const std::string wanted = text::lower_ascii(given.substr(0, longest));
-  const std::string* nearest = nullptr;
+  const std::string* nearest = meant(wanted, known);
+  if (nearest) return "; did you mean \"" + text::printable(*nearest) + "\"?";
   std::size_t least = std::max<std::size_t>(wanted.size() / 3, 1) + 1;
   for (const std::string& one : known) {
     const std::size_t distance = text::edit_distance(wanted, text::lower_ascii(one));

@@ -202,7 +202,7 @@ std::set<std::string> declared_models(const ScriptPlan& plan) {
   std::set<std::string> names;
   for (const Json& gateway : plan.gateways) {
     const Json* const models = json_pointer::child(gateway, "models");
-    for (std::size_t index = 0; models && index < models->size(); ++index) {
+    for (std::size_t index = 0; models && models->is_array() && index < models->size(); ++index) {
       const Json& model = (*models)[index];
       const Json* const id = model.is_string() ? &model : json_pointer::child(model, "id");
       if (id && id->is_string()) names.insert(id->get<std::string>());
@@ -300,6 +300,7 @@ std::vector<ScriptProblem> unknown_names(const ScriptPlan& plan, const GatewaySt
       continue;
     }
     const bool is_model = open.kind == ScriptReference::Kind::model;
+    if (is_model && gateway.models.any()) continue;
     KnownNames& known = is_model ? models : keys;
     if (known.has(open.name)) continue;
     const std::string message =

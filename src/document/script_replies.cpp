@@ -134,12 +134,8 @@ void set_extra_message(ScriptReader&, const ScriptNode& node, void* target) {
 ScriptType faults() { return {"list of faults", R"({"type":"array","items":{"$ref":"#/$defs/fault"}})"}; }
 
 void set_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
-  if (!node.value.is_object()) script_reading::fail_expected(node, "an object with a trigger and an effect");
-  const std::size_t noted = reader.noted();
-  reader.read_object(node, *fault().table, nullptr);
-  if (reader.noted() > noted) return;
-  reply_of(target) =
-      std::move(reply_of(target)).fault(read_trigger(reader, node), read_effect(reader, node.at("effect")));
+  auto [trigger, effect] = read_fault(reader, node);
+  reply_of(target) = std::move(reply_of(target)).fault(std::move(trigger), std::move(effect));
 }
 
 void set_faults(ScriptReader& reader, const ScriptNode& node, void* target) {
@@ -248,6 +244,8 @@ inline constexpr ScriptRow reply_rows[] = {
     {"extra_message", &patch, "fields that are merged into each message", &set_extra_message},
     {"extra_chunks", &extra_chunks_type, "fields that are merged into one chunk", &set_extra_chunks},
     {"verbatim", &yes, "whatever the request's stop and max_tokens say", &set_yes<&Reply::verbatim>},
+    {"template", &yes, "puts what the request says into places such as `{{request.last_user_text}}`",
+     &set_yes<&Reply::templated>},
     {"headers", &headers, "response headers", &set_headers},
     {"early_hints", &headers, "a response 103 with these headers before the reply",
      &set_by<const wire::Headers&, &Reply::early_hints>},
@@ -272,7 +270,8 @@ inline constexpr ScriptTable reply_table{
     R"("$failure_setter":["failure"],"content_type":["error_body"]},"not":{"anyOf":[{"required":["text",)"
     R"("json_text"]},{"required":["text","refusal"]},{"required":["json_text","refusal"]},{"required":["usage",)"
     R"("usage_json"]},{"required":["every","tokens_per_second"]},{"required":["error_body","error_json"]},)"
-    R"({"required":["retry_after","retry_after_text"]}]},)"
+    R"({"required":["retry_after","retry_after_text"]},{"required":["failure","template"]},)"
+    R"({"required":["chunks","template"]}]},)"
     R"("dependentSchemas":{"failure":{"$ref":"#/$defs/written_reply"},)"
     R"("raw_reply":{"$ref":"#/$defs/written_reply"},"chunks":{"$ref":"#/$defs/written_reply"},)"
     R"("scenario":{"propertyNames":{"pattern":"^(scenario|comment|[$]schema|x-.*)$"}},)"

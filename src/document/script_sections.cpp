@@ -194,6 +194,8 @@ inline constexpr ScriptRow http_reply_rows[] = {
     {"content_type", &text, "its Content-Type", nullptr},
     {"headers", &headers, "response headers", nullptr},
     {"failure", &failure, "a failure in place of a body; its setters stand beside it", nullptr},
+    {"first_token_after", &timing, "when the answer begins to leave", nullptr},
+    {"faults", &faults, "what breaks the answer, and where", nullptr},
 };
 inline constexpr ScriptTable http_reply_table{
     "operation reply", http_reply_rows, std::size(http_reply_rows),
@@ -217,6 +219,12 @@ ScriptType operations_section() {
   return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
 }
 
+void add_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto [trigger, effect] = read_fault(reader, node);
+  HttpReply& reply = *static_cast<HttpReply*>(target);
+  reply = reply.fault(std::move(trigger), std::move(effect));
+}
+
 void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, operation_table, nullptr);
@@ -224,7 +232,9 @@ void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
                             read_http_reply(reader, node.at("reply"))};
   try {
-    Operations(true).mount(mounted.method, mounted.path, [](const ReceivedRequest&) { return HttpReply(Json()); });
+    Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
+      return HttpReply(Json());
+    });
   } catch (const GatewayError& error) {
     const std::string message = error.what();
     constexpr std::string_view after = "…): ";  // the call that C++ has
@@ -505,6 +515,16 @@ ScriptType document() { return {"document", nullptr, &document_table}; }
 
 }  // namespace script_types
 
+/// When the answer leaves, and what breaks it.
+HttpReply read_delivery(ScriptReader& reader, const ScriptNode& node, HttpReply reply) {
+  if (node.find("first_token_after"))
+    reply = reply.first_token_after(read_value<Timing>(reader, node.at("first_token_after")));
+  const std::size_t noted = reader.noted();
+  if (node.find("faults")) reader.read_list(node.at("faults"), &script_types::add_fault, &reply);
+  if (reader.noted() > noted) throw ScriptMistake();
+  return reply;
+}
+
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, script_types::http_reply_table, nullptr);
@@ -513,7 +533,7 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
     for (const char* key : {"status", "json", "body", "base64"})
       if (node.find(key))
         script_reading::fail(node.at(key), std::string("\"") + key + "\" has no meaning beside \"failure\"");
-    return script_types::with_headers(reader, node, read_failure(reader, node));
+    return read_delivery(reader, node, script_types::with_headers(reader, node, read_failure(reader, node)));
   }
   require_no_failure_key(node, false);
   const int status = node.find("status") ? read_value<int>(reader, node.at("status")) : 200;
@@ -534,7 +554,7 @@ HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node) {
       seen.add(field.name, field.value);
     }
   }
-  return reply;
+  return read_delivery(reader, node, std::move(reply));
 }
 
 void read_document(ScriptReader& reader, const ScriptNode& node, ScriptPlan& plan) {

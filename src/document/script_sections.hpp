@@ -97,6 +97,7 @@ ScriptType written_reply();
 ScriptType replies();
 ScriptType failure();
 ScriptType fault();
+ScriptType faults();
 /// The keys that stand beside "failure", wherever it is.
 const ScriptTable& failure_setters();
 /// Adds the row of each trigger's key, of the group "$trigger"; `lead` stands in front of its text.
@@ -131,6 +132,8 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
 Effect read_effect(ScriptReader& reader, const ScriptNode& node);
 /// Reads the trigger of an object that has one among other keys.
 Trigger read_trigger(ScriptReader& reader, const ScriptNode& node);
+/// Throws ScriptMistake for what is none, with its problems noted.
+std::pair<Trigger, Effect> read_fault(ScriptReader& reader, const ScriptNode& node);
 HttpReply read_http_reply(ScriptReader& reader, const ScriptNode& node);
 /// Applies a "gateway" to options.
 void read_gateway(ScriptReader& reader, const ScriptNode& node, Options& options);

@@ -211,6 +211,14 @@ RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std
   }
 }
 
+bool RecordedCall::meets(const std::vector<Matcher>& conditions) const {
+  if (!is_chat()) return false;
+  const ChatCall asked = call();
+  FunctionResults results;
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+}
+
 std::string brief(const ExchangeRecord& record) {
   if (!record.chat) return {};
   try {

@@ -71,6 +71,8 @@ class RecordedCall {
   /// Whether it was a chat request, answered as such or not.
   bool is_chat() const { return chat_ != nullptr; }
   ChatCall call() const { return {*chat_, record_->request}; }
+  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  bool meets(const std::vector<Matcher>& conditions) const;
 
  private:
   std::shared_ptr<ExchangeRecord> record_;

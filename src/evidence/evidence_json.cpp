@@ -192,20 +192,57 @@ Json connection_of(const Exchange& exchange) {
   return object;
 }
 
-Json request_of(const Exchange& exchange) {
-  const ReceivedRequest& request = exchange.request();
-  Json headers = Json::array();
-  for (const wire::Header& header : request.headers) {
+/// Each a list of name and value.
+Json of_headers(const wire::Headers& headers) {
+  Json list = Json::array();
+  for (const wire::Header& header : headers) {
     Json field = Json::array();
     field.push_back(text::as_utf8(header.name));
     field.push_back(text::as_utf8(header.value));
-    headers.push_back(std::move(field));
+    list.push_back(std::move(field));
   }
+  return list;
+}
+
+/// How many bytes of an answer are shown.
+inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
+
+/// The parts within the first bytes that are shown.
+Json parts_of(const SentAnswer& answer) {
+  Json parts = Json::array();
+  std::size_t room = longest_answer;
+  for (const SentAnswer::Part& part : answer.parts) {
+    if (part.bytes.size() > room) break;
+    room -= part.bytes.size();
+    Json object;
+    put(object, "at_ms", milliseconds(part.at));
+    put(object, "until_ms", milliseconds(part.until));
+    put(object, "bytes", part.bytes.size());
+    const Json shown = of_bytes(part.bytes);
+    for (const auto& [key, value] : shown.items()) put(object, key.c_str(), value);
+    parts.push_back(std::move(object));
+  }
+  return parts;
+}
+
+Json interim_of(const SentAnswer& answer) {
+  Json list = Json::array();
+  for (const SentAnswer::Interim& one : answer.interim) {
+    Json object;
+    put(object, "status", one.status);
+    put(object, "headers", of_headers(one.headers));
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json request_of(const Exchange& exchange) {
+  const ReceivedRequest& request = exchange.request();
   Json object = roomy_object();
   put_text(object, "method", request.method);
   put_text(object, "target", request.target);
   put_text(object, "path", request.path());
-  put(object, "headers", std::move(headers));
+  put(object, "headers", of_headers(request.headers));
   put(object, "body", of_body(request.body));
   // What is no HTTP has neither method nor target: its bytes are all there is.
   const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
@@ -273,6 +310,32 @@ Json as_json(const Exchange& exchange) {
   evidence::put(object, "faults", evidence::texts(exchange.faults()));
   evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
   evidence::put(object, "guard_expired", exchange.guard_expired());
+  return object;
+}
+
+Json as_json(const SentAnswer& answer) {
+  namespace evidence = detail::evidence_json;
+  const std::string body = answer.body();
+  const bool is_long = body.size() > evidence::longest_answer;
+  // A character that the cut goes through would make bytes of a text.
+  std::size_t end = is_long ? evidence::longest_answer : body.size();
+  for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
+  Json object = evidence::roomy_object();
+  evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
+  evidence::put(object, "headers", evidence::of_headers(answer.headers));
+  evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
+  evidence::put(object, "interim", evidence::interim_of(answer));
+  evidence::put(object, "body",
+                answer.is_streamed || is_long ? evidence::of_bytes(std::string_view(body).substr(0, end))
+                                              : evidence::of_body(body));
+  evidence::put(object, "left_out", body.size() - end);
+  evidence::put(object, "garbage", evidence::of_bytes(answer.garbage));
+  evidence::put(object, "streamed", answer.is_streamed);
+  evidence::put(object, "parts", answer.is_streamed ? evidence::parts_of(answer) : Json::array());
+  evidence::put(object, "ending", to_string(answer.ending));
+  evidence::put(object, "ended_at_ms", evidence::milliseconds(answer.ended_at));
+  evidence::put(object, "is_cut", answer.is_cut);
+  evidence::put(object, "has_masked_key", answer.has_masked_key);
   return object;
 }
 

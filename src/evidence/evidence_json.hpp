@@ -3,6 +3,7 @@
 #include "../core/json.hpp"
 #include "journal.hpp"
 #include "review.hpp"
+#include "sent_answer.hpp"
 #include "verification.hpp"
 
 // Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands
@@ -11,9 +12,12 @@
 
 namespace mock_gateway {
 
-/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. The bytes of the
-/// answer are not recorded, and not in it.
+/// The request and what became of it, as it is now: `ended` is null while the exchange is under way. What was answered
+/// is not in it: Exchange::answer gives that.
 Json as_json(const Exchange& exchange);
+/// What was sent: status, header fields, body, and the parts of a stream with their times. Of a body beyond a mebibyte
+/// the beginning, and `left_out` says how many bytes follow.
+Json as_json(const SentAnswer& answer);
 /// The verification with its problems, which then count as looked at.
 Json as_json(const Verification& verification);
 Json as_json(const Problem& problem);

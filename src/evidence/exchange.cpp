@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
@@ -215,10 +216,10 @@ Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
   const std::string client = "the client of " + detail::journal::name_of(*record_);
   std::unique_lock<std::mutex> lock(record_->signal->mutex);
   if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
-    return Wait::fulfilled(client + " left");
+    return detail::Access::make<Wait>(true, client + " left");
   }
-  return Wait::timed_out(client + " has not left; the exchange is " + to_string(record_->outcome) +
-                         detail::journal::scripted_wait(*record_));
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
+                                               detail::journal::scripted_wait(*record_));
 }
 
 bool Exchange::client_closed_its_side() const {

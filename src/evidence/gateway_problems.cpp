@@ -8,6 +8,7 @@
 #include <iterator>  // back_inserter, next
 #include <set>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/reporter.hpp"
 #include "../core/text.hpp"
@@ -318,8 +319,8 @@ Verification GatewayProblems::verify(const RequestScope& scope, Duration patienc
   }
   std::vector<std::string> all_notes = notes(scope, considered, recorded);
   std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return {std::move(all),       std::move(all_notes),        std::move(identities),        reported_,
-          std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope)};
+  return Access::make<Verification>(std::move(all), std::move(all_notes), std::move(identities), reported_,
+                                    std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope));
 }
 
 std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, const Script::Stubs& stubs,

@@ -7,8 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
+#include "diagnosis.hpp"
 #include "record.hpp"
 
 namespace mock_gateway {
@@ -22,7 +24,9 @@ std::string to_string(Decision::Kind kind) {
     case Decision::Kind::chaos: return "chaos";
     case Decision::Kind::rejected: return "rejected";
     case Decision::Kind::models: return "models";
+    case Decision::Kind::embeddings: return "embeddings";
     case Decision::Kind::handler: return "handler";
+    case Decision::Kind::preflight: return "preflight";
     case Decision::Kind::callback_failed: return "callback failed";
     case Decision::Kind::answer_failed: return "answer failed";
     case Decision::Kind::malformed: return "malformed";
@@ -112,6 +116,22 @@ std::vector<Exchange> Journal::in(const RequestScope& scope) const {
   return exchanges;
 }
 
+std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
+  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const std::size_t found = find(conditions).size();
+  return {found, at_least || evicted() > 0};
+}
+
+std::ostream& operator<<(std::ostream& out, const ExchangeCount& count) { return out << count.to_string(); }
+
 std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
 
 std::size_t Journal::connections() const {
@@ -123,15 +143,16 @@ std::size_t Journal::connections() const {
 Wait Journal::wait_for(std::size_t count, Duration timeout) const {
   std::size_t recorded = 0;
   const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
-  if (fulfilled) return Wait::fulfilled(detail::text::counted(recorded, "exchange") + " recorded");
-  return Wait::timed_out(std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
-                         (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
+  if (fulfilled) return detail::Access::make<Wait>(true, detail::text::counted(recorded, "exchange") + " recorded");
+  return detail::Access::make<Wait>(false,
+                                    std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
+                                        (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
 }
 
 Wait Journal::wait_until_idle(Duration timeout) const {
   std::size_t under_way = 0;
   const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
-  if (idle) return Wait::fulfilled("no request is under way");
+  if (idle) return detail::Access::make<Wait>(true, "no request is under way");
   std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
   std::size_t named = 0;
   for (const Exchange& exchange : all()) {
@@ -139,7 +160,7 @@ Wait Journal::wait_until_idle(Duration timeout) const {
     if (++named > 3) break;
     message += (named == 1 ? ": " : "; ") + exchange.summary();
   }
-  return Wait::timed_out(message + state_->scripted_waits());
+  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
 }
 
 void Journal::clear() const { state_->clear(); }

@@ -14,6 +14,7 @@
 #include "../core/shared.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/received_request.hpp"
+#include "../script/matcher.hpp"
 
 namespace mock_gateway {
 
@@ -35,8 +36,12 @@ struct Decision {
     rejected,
     /// The models list answered, or one model, whose id is then `detail`.
     models,
+    /// The gateway made embeddings; `detail` is the model.
+    embeddings,
     /// A handler mounted with Gateway::on answered; `detail` is its method and path.
     handler,
+    /// A browser asked before a request of a page, whose origin Options::cors names; `detail` is the method.
+    preflight,
     /// A function of the test threw; `detail` is what it said.
     callback_failed,
     /// The gateway could not make an answer, and no function of the test threw: a reply does not fit its request, a
@@ -232,6 +237,21 @@ class Exchange {
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange);
 
+/// How many exchanges of a kind a journal holds: `CHECK(gateway.journal().count(user_says("weather")) == 2)`.
+struct ExchangeCount {
+  std::size_t count = 0;
+  /// Whether exchanges were evicted (Options::journal_limits), so that there were perhaps more.
+  bool at_least = false;
+
+  /// "2", or "at least 2".
+  std::string to_string() const { return (at_least ? "at least " : "") + std::to_string(count); }
+
+  friend bool operator==(const ExchangeCount& a, std::size_t b) { return a.count == b; }
+  friend bool operator!=(const ExchangeCount& a, std::size_t b) { return a.count != b; }
+};
+
+std::ostream& operator<<(std::ostream& out, const ExchangeCount& count);
+
 /// Every exchange of a gateway, oldest first, within bounds of entries and bytes. A handle: may outlive its gateway.
 /// A request is in it before the first byte of its answer leaves. Keys are masked in all that it holds.
 class Journal {
@@ -257,6 +277,20 @@ class Journal {
   std::vector<Exchange> by_key(const std::string& key_id) const;
   /// The exchanges of one of several tests that share the gateway, oldest first.
   std::vector<Exchange> in(const RequestScope& scope) const;
+  /// The exchanges whose chat request meets all of these conditions, oldest first, whether or not a stub has answered:
+  /// `find(user_says("weather"), has_tool("get_weather"))`. A body that is no chat request meets none. Runs the test's
+  /// functions in the conditions, and lets pass what they throw.
+  template <class... Matchers>
+  std::vector<Exchange> find(const Matcher& condition, const Matchers&... more) const {
+    return find(std::vector<Matcher>{condition, more...});
+  }
+  std::vector<Exchange> find(const std::vector<Matcher>& conditions) const;
+  /// How many these are.
+  template <class... Matchers>
+  ExchangeCount count(const Matcher& condition, const Matchers&... more) const {
+    return count(std::vector<Matcher>{condition, more...});
+  }
+  ExchangeCount count(const std::vector<Matcher>& conditions) const;
 
   /// Waits, in real time, until `count` exchanges have been recorded since the last clear.
   Wait wait_for(std::size_t count, Duration timeout) const;

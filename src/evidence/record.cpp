@@ -99,9 +99,9 @@ std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
 }
 
-void ExchangeRecord::mark_connection(RealTime accepted) {
+void ExchangeRecord::mark_sendable(RealTime moment) {
   const auto locked = lock();
-  connected = accepted;
+  sendable = moment;
 }
 
 void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {

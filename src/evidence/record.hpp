@@ -107,6 +107,7 @@ struct ExchangeRecord {
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.
   std::uint64_t changes = 0;
+  bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
@@ -134,7 +135,7 @@ struct ExchangeRecord {
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime connected{};              // its connection was accepted
+  RealTime sendable{};               // its client sent it no earlier
   RealTime recorded{};               // it was published, before any of its answer left
   TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
   std::optional<RealTime> answered;  // the answer began
@@ -146,7 +147,7 @@ struct ExchangeRecord {
   std::size_t weight() const;
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  void mark_connection(RealTime accepted);
+  void mark_sendable(RealTime moment);
   /// Both moments are from before the byte left: its client may react before the sender goes on.
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.

@@ -2,7 +2,7 @@
 
 #include "review.hpp"
 
-#include <algorithm>  // adjacent_find, any_of, find, find_if, min, none_of, remove_if, stable_sort
+#include <algorithm>  // adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort
 #include <chrono>
 #include <cstdint>
 #include <functional>  // not_equal_to
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/calendar.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
@@ -87,8 +88,7 @@ std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
     seen.client_left = now.left;
     seen.first_byte = now.first_byte;
     seen.answered = now.answered;
-    // On a connection of its own the client may have been writing as soon as it was open.
-    seen.possible = now.position == 1 && now.connected != RealTime{} ? now.connected : now.recorded;
+    seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
     seen.over = now.over;
     seen.broken =
         std::any_of(now.chaos.begin(), now.chaos.end(),
@@ -144,7 +144,7 @@ void review_alone(const Seen& seen, std::vector<Finding>& findings) {
   if (record.leaks.in_body) {
     add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
   }
-  if (const auto origin = record.request.headers.find("Origin")) {
+  if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
     add(finding_kinds::browser_request,
         "Origin is " + excerpts::quoted(*origin) +
             ", so a browser sent it. Keep keys on a server and let the page ask that server.");
@@ -283,8 +283,8 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
   review_retries(all, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
-  return Review(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
-                chaos_line(chaos, journal, scope), std::move(reported));
+  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+                              chaos_line(chaos, journal, scope), std::move(reported));
 }
 
 std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
@@ -309,7 +309,9 @@ std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) cons
   const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
   found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
   if (found.empty()) return {};
-  return {masked(Review(std::move(found), {}, 0, 0, 0, {}, nullptr).message())};
+  constexpr std::size_t none = 0;
+  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  return {masked(review.message())};
 }
 
 }  // namespace detail
@@ -344,13 +346,15 @@ std::string Review::message() const {
   if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
 
   const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
-  if (findings_.empty()) {
+  std::string clean;
+  if (std::all_of(findings_.begin(), findings_.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
     const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
     const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
                                             : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    return "clean: " + judged + (rest.empty() ? "" : "; " + rest) + chaos;
+    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
   }
-  std::string lines;
+  std::string lines = clean;
   std::vector<std::string> harmless;
   for (const Finding& finding : findings_)
     if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
@@ -367,7 +371,7 @@ std::string Review::message() const {
                std::to_string(others.back()->exchanges.back()) + ")";
     }
   }
-  return (rest.empty() ? lines : lines + "\n" + rest) + chaos;
+  return (rest.empty() || !clean.empty() ? lines : lines + "\n" + rest) + chaos;
 }
 
 Review Review::without(const std::string& code) const {

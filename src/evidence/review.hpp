@@ -12,14 +12,15 @@ namespace mock_gateway {
 
 namespace detail {
 
+struct Access;
 class ReportedProblems;
 
 }  // namespace detail
 
 /// What the client did wrong, as far as one or a few recorded exchanges prove it. True when there is no finding but
-/// `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter prints that one
-/// at the end of a test that has failed, unless the review was printed. Prints itself, a finding a line:
-/// CHECK(gateway.review()).
+/// notes and `asked_again_early`, which a test brings about that expects an error and then asks again; an adapter
+/// prints that one at the end of a test that has failed, unless the review was printed. Prints itself, a finding a
+/// line: CHECK(gateway.review()).
 ///
 /// | code                          | severity | when                                                                |
 /// |-------------------------------|----------|---------------------------------------------------------------------|
@@ -37,6 +38,8 @@ class ReportedProblems;
 /// | key_in_body                   | error    | a key in the body                                                   |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
+/// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
+/// | beyond_documentation          | note     | what OpenAI documents alone, where the acceptance takes it          |
 /// | unknown_field                 | warning  | an undocumented field; in the openai profile, by OpenAI too         |
 /// | stop_as_string                | warning  | stop as a string, except in the openai profile                      |
 /// | temperature_out_of_range      | warning  | a temperature outside of 0 to 2                                     |
@@ -104,11 +107,11 @@ class [[nodiscard]] Review {
   /// This review without findings of that code. Throws GatewayError, which lists all codes, when there is no such code.
   Review without(const std::string& code) const;
 
-  /// For the library.
+ private:
+  friend struct detail::Access;
   Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted, std::size_t open,
          std::string chaos, std::shared_ptr<detail::ReportedProblems> reported);
 
- private:
   std::vector<Finding> findings_;
   std::string scope_;
   std::size_t judged_;

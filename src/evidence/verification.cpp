@@ -6,6 +6,7 @@
 #include <ostream>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
 #include "diagnosis.hpp"
@@ -117,7 +118,8 @@ Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) 
     }
     if (stub->recorded() > 0) previous = stub.get();
   }
-  return {std::move(problems), {}, {}, nullptr, {}, 0, 0};
+  return Access::make<Verification>(std::move(problems), std::vector<std::string>(), std::vector<std::string>(),
+                                    nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0});
 }
 
 }  // namespace detail

@@ -73,6 +73,7 @@ struct VerifiedStub {
 
 namespace detail {
 
+struct Access;
 class ReportedProblems;
 
 }  // namespace detail
@@ -110,12 +111,13 @@ class [[nodiscard]] Verification {
   /// What it prints: the first 20 problems and the first 20 notes.
   std::string message() const;
 
-  /// For the library. `identities` name the problems in `reported`.
+ private:
+  friend struct detail::Access;
+  /// `identities` name the problems in `reported`.
   Verification(std::vector<Problem> problems, std::vector<std::string> notes, std::vector<std::string> identities,
                std::shared_ptr<detail::ReportedProblems> reported, std::vector<VerifiedStub> stubs, std::size_t evicted,
                std::size_t open);
 
- private:
   std::vector<Problem> problems_;
   std::vector<std::string> notes_;
   std::vector<std::string> identities_;

@@ -23,7 +23,7 @@
 
 namespace mock_gateway {
 namespace detail {
-namespace judging {
+namespace verdicts {
 
 /// Whether all of `part` is in `whole`, in its order, with nothing between.
 bool is_left_of(std::string_view part, std::string_view whole) {
@@ -204,7 +204,7 @@ std::string story(const ClientOutcome& outcome, const ScenarioDescription& scena
   return told;
 }
 
-}  // namespace judging
+}  // namespace verdicts
 
 namespace catalogue_search {
 
@@ -312,7 +312,7 @@ void Scenario::mount(Gateway& gateway) const {
 }
 
 namespace detail {
-namespace judging {
+namespace verdicts {
 
 /// Whether a scenario's own reply answered, in the form in which it shows. Some stub has answered.
 bool answered(const ScenarioData& scenario, const Exchange& exchange) {
@@ -324,13 +324,13 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
 }
 
-}  // namespace judging
+}  // namespace verdicts
 }  // namespace detail
 
-bool Scenario::befell(const Exchange& exchange) const {
+bool Scenario::happened_to(const Exchange& exchange) const {
   if (exchange.decision().kind != Decision::Kind::stub) return false;
   // Before its end nobody knows whether it comes to its faults.
-  if (!detail::judging::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
+  if (!detail::verdicts::answered(*data_, exchange) || exchange.outcome() == Outcome::Kind::pending) return false;
   for (const auto& fault : detail::Access::record(exchange).scripted_faults())
     if (!fault.reached) return false;
   return true;
@@ -338,14 +338,14 @@ bool Scenario::befell(const Exchange& exchange) const {
 
 Verdict Scenario::judge(const ClientOutcome& outcome) const {
   const detail::ScenarioDescription& said = data_->said;
-  const Verdict::Kind kind = detail::judging::kind_of(outcome, said);
-  const bool acceptable = detail::judging::is_acceptable(kind, said.expected);
+  const Verdict::Kind kind = detail::verdicts::kind_of(outcome, said);
+  const bool acceptable = detail::verdicts::is_acceptable(kind, said.expected);
   std::string message = said.name + ": " + to_string(kind);
   if (!acceptable) {
-    message += ", expected " + to_string(said.expected) + detail::judging::story(outcome, said);
+    message += ", expected " + to_string(said.expected) + detail::verdicts::story(outcome, said);
     message += "\n  the gateway " + said.description + "\n  a good client " + said.good_client;
   }
-  return Verdict(kind, acceptable, std::move(message));
+  return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
 }
 
 const std::vector<Scenario>& catalogue() {
@@ -359,7 +359,9 @@ const std::vector<Scenario>& catalogue() {
     detail::add_breaks(rows);
     detail::add_pace(rows);
     detail::add_connections(rows);
-    return std::vector<Scenario>(rows.begin(), rows.end());
+    std::vector<Scenario> scenarios;
+    for (auto& row : rows) scenarios.push_back(detail::Access::make<Scenario>(std::move(row)));
+    return scenarios;
   }();
   return all;
 }

@@ -75,10 +75,10 @@ class [[nodiscard]] Verdict {
   /// The verdict, and where it is not acceptable what came, what should have come, and what a good client does.
   const std::string& message() const { return message_; }
 
-  /// For the library.
+ private:
+  friend struct detail::Access;
   Verdict(Kind kind, bool acceptable, std::string message);
 
- private:
   Kind kind_;
   bool acceptable_;
   std::string message_;
@@ -149,19 +149,21 @@ class Scenario {
   /// first try fails, to every other one. Stubs that were mounted before stay behind those of the scenario.
   void mount(Gateway& gateway) const;
 
-  /// Whether the scenario befell this exchange: its own reply answered, in the form in which it shows, and came to each
-  /// of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way then.
-  /// False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
-  bool befell(const Exchange& exchange) const;
+  /// Whether the scenario happened to this exchange: its own reply answered, in the form in which it shows, and came to
+  /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
+  /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
+  bool happened_to(const Exchange& exchange) const;
+  [[deprecated("it is called happened_to now")]] bool befell(const Exchange& exchange) const {
+    return happened_to(exchange);
+  }
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
   Verdict judge(const ClientOutcome& outcome) const;
 
-  /// For the library.
-  explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
-
  private:
   friend struct detail::Access;
+  explicit Scenario(std::shared_ptr<const detail::ScenarioData> data) : data_(std::move(data)) {}
+
   detail::Lasting<const detail::ScenarioData> data_;
 };
 

@@ -28,7 +28,7 @@ Wait Stub::wait_for_calls(std::size_t count, Duration timeout) const {
   const bool reached = journal_->wait(timeout, [&] { return state_->recorded() >= count; });
   const std::string message = state_->title() + " has answered " + std::to_string(state_->recorded()) + " of " +
                               std::to_string(count) + " requests";
-  return reached ? Wait::fulfilled(message) : Wait::timed_out(message + journal_->scripted_waits());
+  return detail::Access::make<Wait>(reached, reached ? message : message + journal_->scripted_waits());
 }
 
 Exchange Stub::last_call() const {

@@ -40,13 +40,17 @@ namespace facade {
 ServeSettings settings(const OptionValues& options) {
   ServeSettings settings;
   settings.models = options.models.empty() ? std::vector<wire::Model>{wire::Model{"mock-model"}} : options.models;
+  settings.any_model = options.any_model;
+  settings.embeddings =
+      options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.cors = options.cors;
   settings.seed = options.seed;
-  settings.profile = options.profile;
-  const ProfileTraits& profile = traits_of(options.profile);
+  settings.profile = options.profile.value_or(Profile::documented);
+  const ProfileTraits& profile = traits_of(settings.profile);
   settings.acceptance =
       options.acceptance ? StrictAcceptance::under(*options.acceptance, profile.documented()) : profile.acceptance();
   settings.chat_limits.max_n = options.max_n;
-  settings.chat_limits.profile = options.profile;
+  settings.chat_limits.profile = settings.profile;
   settings.tokenizer = options.tokenizer;
   settings.pace = options.pace;
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
@@ -86,7 +90,9 @@ class Gateway::Impl : public detail::NoteSource {
         problems(state, options.without_findings),
         verify_on_destruction(options.verify_on_destruction) {
     state.keeps_answers = options.keep_answers;
-    default_secret = state.keys->create("default key", options.api_key, false, {}, {}, std::nullopt).secret;
+    detail::KeyValues default_key;
+    default_key.secret = options.api_key;
+    default_secret = state.keys->create("default key", default_key).secret;
     const Keys console(state.keys);
     for (const detail::InitialKey& key : options.keys)
       state.keys->offer(console.create(key.description, key.options).id);

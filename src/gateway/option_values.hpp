@@ -30,6 +30,9 @@ struct OptionValues {
   std::string host = "127.0.0.1";
   int port = 0;
   std::vector<wire::Model> models;
+  bool any_model = false;
+  std::optional<bool> embeddings;  // the profile decides unless set
+  std::vector<std::string> cors;
   std::optional<std::string> api_key;
   std::vector<InitialKey> keys;
   /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
@@ -37,7 +40,7 @@ struct OptionValues {
   std::optional<RateLimit> limit;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
-  Profile profile = Profile::documented;
+  std::optional<Profile> profile;  // documented unless set
   std::optional<Acceptance> acceptance;
   Tokenizer tokenizer;
   Pace pace;

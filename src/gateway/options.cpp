@@ -9,6 +9,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/text.hpp"
 #include "../evidence/review_parts.hpp"
 #include "../model/checks.hpp"
 #include "option_values.hpp"
@@ -33,6 +34,10 @@ Options Options::model(std::string id, std::string owner) const {
   copy.edit().models.push_back({std::move(id), std::move(owner)});
   return copy;
 }
+Options Options::embeddings(bool served) const {
+  return detail::with(*this, &detail::OptionValues::embeddings, served);
+}
+Options Options::any_model(bool any) const { return detail::with(*this, &detail::OptionValues::any_model, any); }
 Options Options::api_key(std::string secret) const {
   return detail::with(*this, &detail::OptionValues::api_key, std::move(secret));
 }
@@ -95,6 +100,19 @@ Options Options::unmatched(Unmatched policy) const {
 }
 Options Options::verify_on_destruction(bool verify) const {
   return detail::with(*this, &detail::OptionValues::verify_on_destruction, verify);
+}
+Options Options::cors(std::string origin) const {
+  constexpr const char* const ends = "/?#@ \t\r\n";  // what no part of an origin has
+  const std::size_t mark = origin.find("://");
+  const std::size_t host = mark == std::string::npos ? 0 : mark + 3;
+  const bool is_origin = mark > 0 && host > 0 && host < origin.size() && origin.find_first_of(ends) == mark + 1 &&
+                         origin.find_first_of(ends, host) == std::string::npos;
+  if (!is_origin && origin != "*" && origin != "null")
+    throw GatewayError("cors takes an origin such as \"http://localhost:5173\", or \"*\", not \"" +
+                       detail::text::excerpt(detail::text::as_utf8(origin), 60) + "\"");
+  Options copy = *this;
+  copy.edit().cors.push_back(std::move(origin));
+  return copy;
 }
 Options Options::without_finding(std::string code) const {
   Options copy = *this;

@@ -47,6 +47,22 @@ class Options {
   /// Serves this model; repeatable. `mock-model` alone unless set. Id and owner are UTF-8, and an id is not empty and
   /// given once, or GatewayError.
   [[nodiscard]] Options model(std::string id, std::string owner = "mock_gateway") const;
+  /// Serves any model: a request for an id that is neither set here nor named by a stub gets its answer, and the review
+  /// notes it (`unlisted_model`). `GET /v1/models` lists what model() set, `mock-model` if nothing, then the ids that
+  /// stubs name, and the first 1,000 that requests asked for, up to 256 bytes each; a reset of the journal forgets
+  /// these. Rights of keys count as always. Off unless set: the documentation answers 404 for a model that is not
+  /// there.
+  [[nodiscard]] Options any_model(bool any = true) const;
+  /// Whether `POST /v1/embeddings` is served as OpenAI documents it, behind the same keys, limits, failures and checks
+  /// as a chat: vectors of unit length, the same for the same text, near for texts that share words; `float` or
+  /// `base64`, 1,536 dimensions unless asked for others, up to 8,192. Gateway::on mounts another answer in its place.
+  /// Unless set, with the openai profile alone: the gateway's documentation does not have it.
+  [[nodiscard]] Options embeddings(bool served = true) const;
+  /// Lets pages of this origin call the gateway from a browser, `http://localhost:5173`, or with `*` all; repeatable.
+  /// The browser's preflight (Fetch standard, 4.8) is answered 204 without a key, every answer has the fields that let
+  /// the page read it, and `browser_request` is no finding. GatewayError for what is no origin: scheme and host, with a
+  /// port or without, and nothing behind. None unless set: pages hold no keys.
+  [[nodiscard]] Options cors(std::string origin) const;
   /// The secret of the default key, which Gateway::api_key gives. Unless set, it follows from the seed and starts with
   /// `sk-`. KeyOptions::secret says what it may be.
   [[nodiscard]] Options api_key(std::string secret) const;

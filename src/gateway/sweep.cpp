@@ -41,11 +41,7 @@ const detail::SweepPlan& detail::SweepPlan::moved_from() {
   return fresh;
 }
 
-SweepOptions splits() {
-  SweepOptions options;
-  options.edit().splits = true;
-  return options;
-}
+SweepOptions splits() { return detail::with(SweepOptions(), &detail::SweepPlan::splits, true); }
 
 SweepOptions::SweepOptions() : data_(detail::SweepPlan{}) {}
 

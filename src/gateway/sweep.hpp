@@ -64,7 +64,6 @@ class SweepOptions {
 
  private:
   friend struct detail::Access;
-  friend SweepOptions splits();
   SweepOptions with(std::initializer_list<Matcher> matchers) const;
   detail::SweepPlan& edit();
 

@@ -126,14 +126,16 @@ Connection::Arrival Connection::fill(Duration timeout) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
-    Duration age{0};
+    std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     if (trial_) wanted = std::min(wanted, trial_->bytes);
+    const auto before = std::chrono::steady_clock::now();
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
-        arrived_ =
-            std::chrono::steady_clock::now() - std::chrono::duration_cast<std::chrono::steady_clock::duration>(age);
+        using Steady = std::chrono::steady_clock::duration;
+        arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
+        sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
         if (trial_) trial_->bytes -= count;
@@ -221,6 +223,7 @@ Connection::Arrival Connection::wait_for_request() {
     while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
     if (has_unread()) {
       request_began_ = arrived_;
+      request_sent_from_ = sent_from_;
       return Arrival::arrived;
     }
     const Arrival arrival = fill(connection::left_until(deadline));
@@ -302,7 +305,7 @@ void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool
   stream_.reset();
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
-  record.mark_connection(opened_);
+  record.mark_sendable(request_sent_from_);
   last_write_ = {};
   is_lean_ = false;
   if (peer_closed_) record.mark_client_closed(departure(how_));

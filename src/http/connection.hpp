@@ -224,6 +224,10 @@ class Connection final : public Outlet {
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
   std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
+  // No earlier its client sent the newest bytes, and the request's first: the connection was opened, or they reached
+  // this system where that is known. A client may open connections long before it has something to send.
+  std::chrono::steady_clock::time_point sent_from_ = opened_;
+  std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
   std::optional<Stream> stream_;
   std::optional<Trial> trial_;

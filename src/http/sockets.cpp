@@ -73,8 +73,9 @@ Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago the bytes that came with a message reached this system, by the system's clock.
-Duration age_of(msghdr& message) {
+/// How long ago the bytes that came with a message reached this system, by the system's clock; nothing where that is
+/// not known.
+std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
     timespec arrived{};
@@ -83,14 +84,15 @@ Duration age_of(msghdr& message) {
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
     // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
-    return age < Duration{0} || age > std::chrono::minutes{1} ? Duration{0} : age;
+    if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
+    return age;
   }
-  return Duration{0};
+  return std::nullopt;
 }
 #endif
 
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age) {
-  age = Duration{0};
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age) {
+  age.reset();
   ssize_t result;
 #ifdef SO_TIMESTAMPNS
   iovec into{data, size};
@@ -324,7 +326,7 @@ void shut_down_sending(int socket) { ::shutdown(socket, SHUT_WR); }
 void discard_received(int socket) {
   char bytes[4096];
   std::size_t count = 0;
-  Duration age{0};
+  std::optional<Duration> age;
   while (receive(socket, bytes, sizeof bytes, count, age) == Transfer::done && count > 0) {
   }
 }

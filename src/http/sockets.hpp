@@ -19,8 +19,8 @@ void adopt(int socket);
 /// Sends what fits; `bytes` is what was taken.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
 /// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
-/// this system; 0 where the system cannot tell, or stamp_arrivals was not called for the listener.
-Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, Duration& age);
+/// this system; nothing where the system cannot tell, or stamp_arrivals was not called for the listener.
+Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {

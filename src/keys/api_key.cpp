@@ -1,4 +1,5 @@
-// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, models, operations, limit).
+// Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
+// limit, limit_group).
 
 #include "api_key.hpp"
 
@@ -6,6 +7,7 @@
 #include <utility>
 
 #include "../core/access.hpp"
+#include "../core/error.hpp"
 
 namespace mock_gateway {
 
@@ -21,17 +23,30 @@ std::string to_string(KeyState state) {
 std::ostream& operator<<(std::ostream& out, KeyState state) { return out << to_string(state); }
 
 KeyOptions KeyOptions::secret(std::string secret) const {
-  return detail::with(*this, &KeyOptions::secret_, std::move(secret));
+  return detail::with(*this, &detail::KeyValues::secret, std::move(secret));
 }
-KeyOptions KeyOptions::disabled(bool disabled) const { return detail::with(*this, &KeyOptions::disabled_, disabled); }
+KeyOptions KeyOptions::disabled(bool disabled) const {
+  return detail::with(*this, &detail::KeyValues::disabled, disabled);
+}
+KeyOptions KeyOptions::state_for(KeyState state, std::size_t requests) const {
+  if (state == KeyState::deleted)
+    throw GatewayError("a key is enabled or disabled for a while; Keys::remove deletes it");
+  if (requests == 0) throw GatewayError("a key is in a state for at least 1 request");
+  KeyOptions changed = *this;
+  changed.values_.steps.push_back({state, requests});
+  return changed;
+}
 KeyOptions KeyOptions::models(std::vector<std::string> ids) const {
-  return detail::with(*this, &KeyOptions::models_, std::move(ids));
+  return detail::with(*this, &detail::KeyValues::models, std::move(ids));
 }
 KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
-  return detail::with(*this, &KeyOptions::operations_, std::move(operations));
+  return detail::with(*this, &detail::KeyValues::operations, std::move(operations));
 }
 KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
-  return detail::with(*this, &KeyOptions::limit_, RateLimit{requests, window});
+  return detail::with(*this, &detail::KeyValues::limit, RateLimit{requests, window});
+}
+KeyOptions KeyOptions::limit_group(std::string name) const {
+  return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
 }
 
 }  // namespace mock_gateway

@@ -38,6 +38,8 @@ struct ApiKey {
   std::vector<Operation> operations;
   /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
+  /// The name of the group of keys whose requests count together against it; empty: the key counts alone.
+  std::string limit_group;
   /// When it was created, on the gateway's clock.
   TimePoint created;
   /// Requests that presented its secret, whatever they were answered. The journal may have evicted them.
@@ -52,6 +54,29 @@ struct CreatedKey {
   std::string secret;
   std::string description;
 };
+
+namespace detail {
+
+struct Access;
+
+/// A state that a key has for so many requests.
+struct KeyStep {
+  KeyState state;
+  std::size_t requests;
+};
+
+/// What KeyOptions were set to.
+struct KeyValues {
+  std::optional<std::string> secret;
+  bool disabled = false;
+  std::vector<KeyStep> steps;
+  std::vector<std::string> models;
+  std::vector<Operation> operations;
+  std::optional<RateLimit> limit;
+  std::string limit_group;
+};
+
+}  // namespace detail
 
 /// How a key is created. A value; each setter returns a changed copy.
 class KeyOptions {
@@ -68,6 +93,10 @@ class KeyOptions {
   [[nodiscard]] KeyOptions secret(std::string secret) const;
   /// Whether the key is created disabled. False unless set.
   [[nodiscard]] KeyOptions disabled(bool disabled = true) const;
+  /// The key is in this state, enabled or disabled, for its first `requests`, at least 1, then in that of the next such
+  /// call for as many as that says; then as disabled() says. Requests count whatever they are answered. Repeatable.
+  /// `state_for(KeyState::disabled, 2)`: two requests get 403, the third is accepted. Else GatewayError.
+  [[nodiscard]] KeyOptions state_for(KeyState state, std::size_t requests) const;
   /// The key may use only these models: others get 403, and the models list omits them. All unless set.
   [[nodiscard]] KeyOptions models(std::vector<std::string> ids) const;
   /// The key may use only these operations: others get 403. All unless set.
@@ -75,14 +104,14 @@ class KeyOptions {
   /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
   /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
+  /// The requests of all keys of this group count together, against the limit of whichever of them asks. Each has a
+  /// window of its own unless set.
+  [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
-  friend class Keys;
-  std::optional<std::string> secret_;
-  bool disabled_ = false;
-  std::vector<std::string> models_;
-  std::vector<Operation> operations_;
-  std::optional<RateLimit> limit_;
+  friend struct detail::Access;
+  detail::KeyValues& edit() { return values_; }
+  detail::KeyValues values_;
 };
 
 }  // namespace mock_gateway

@@ -91,17 +91,13 @@ std::optional<Duration> LimitWindow::take(const RateLimit& limit, TimePoint now)
 
 KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
 
-CreatedKey KeyStore::create(std::string description, std::optional<std::string> secret, bool disabled,
-                            std::vector<std::string> models, std::vector<Operation> operations,
-                            std::optional<RateLimit> limit) {
-  if (secret) key_store::require_secret(*secret);
-  key_store::require_limit(limit);
-  key_store::require_models(models);
+CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
+  if (values.secret) key_store::require_secret(*values.secret);
+  key_store::require_limit(values.limit);
+  key_store::require_models(values.models);
+  std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
-  created->key.state = disabled ? KeyState::disabled : KeyState::enabled;
-  created->key.models = std::move(models);
-  created->key.operations = std::move(operations);
-  created->key.limit = limit;
+  put_values(*created, values);
   created->key.created = clock_.now();
 
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -109,7 +105,6 @@ CreatedKey KeyStore::create(std::string description, std::optional<std::string> 
   if (owner != by_secret_.end()) throw GatewayError(key_store::taken(owner->second->key));
   Entry& added = add(std::move(created), std::move(secret));
   describe(added, std::move(description));
-  ++changes_;
   return {added.key.id, added.secret, added.key.description};
 }
 
@@ -145,6 +140,24 @@ std::vector<KeyStore::Entry*> KeyStore::described(const std::string& description
   return found;
 }
 
+void KeyStore::put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps) {
+  its.after = state;
+  its.steps = std::move(steps);
+  its.key.state = its.steps.empty() ? state : its.steps.front().state;
+}
+
+void KeyStore::put_values(Entry& its, const KeyValues& values) {
+  put_in_state(its, values.disabled ? KeyState::disabled : KeyState::enabled, values.steps);
+  its.key.models = values.models;
+  its.key.operations = values.operations;
+  its.key.limit = values.limit;
+  its.key.limit_group = values.limit_group;
+}
+
+LimitWindow& KeyStore::window_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
+}
+
 std::string KeyStore::unused_secret(std::size_t serial) const {
   Random random{fingerprint("key " + std::to_string(serial), seed_)};
   for (;;) {
@@ -156,26 +169,32 @@ std::string KeyStore::unused_secret(std::size_t serial) const {
 void KeyStore::set_description(const std::string& id, std::string description) {
   const std::lock_guard<std::mutex> lock(mutex_);
   describe(living_entry(id, "described"), std::move(description));
-  ++changes_;
+  changes_.note_for(id);
 }
 
 void KeyStore::set_state(const std::string& id, KeyState state) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  living_entry(id, to_string(state)).key.state = state;
-  ++changes_;
+  put_in_state(living_entry(id, to_string(state)), state, {});
+  changes_.note_for(id);
+}
+
+void KeyStore::set_steps(const std::string& id, std::vector<KeyStep> steps) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  put_in_state(living_entry(id, "disabled"), KeyState::enabled, std::move(steps));
+  changes_.note_for(id);
 }
 
 void KeyStore::set_models(const std::string& id, std::vector<std::string> models) {
   key_store::require_models(models);
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.models = std::move(models);
-  ++changes_;
+  changes_.note_for(id);
 }
 
 void KeyStore::set_operations(const std::string& id, std::vector<Operation> operations) {
   const std::lock_guard<std::mutex> lock(mutex_);
   living_entry(id, "limited").key.operations = std::move(operations);
-  ++changes_;
+  changes_.note_for(id);
 }
 
 void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) {
@@ -183,8 +202,8 @@ void KeyStore::set_limit(const std::string& id, std::optional<RateLimit> limit) 
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& limited = living_entry(id, "limited");
   limited.key.limit = limit;
-  limited.window = LimitWindow{};
-  ++changes_;
+  window_of(limited) = LimitWindow{};
+  changes_.note_for(id);
 }
 
 void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
@@ -192,7 +211,12 @@ void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
   const std::lock_guard<std::mutex> lock(mutex_);
   limit_for_all_ = limit;
   window_for_all_ = LimitWindow{};
-  ++changes_;
+  changes_.note();
+}
+
+std::optional<RateLimit> KeyStore::limit_for_all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_for_all_;
 }
 
 void KeyStore::offer(const std::string& id) {
@@ -205,14 +229,14 @@ KeyStore::Entry* KeyStore::named_entry(const ScriptedKey& wanted, std::uint64_t 
   for (Entry* const known : described(wanted.name)) {
     if (known->key.state == KeyState::deleted) continue;
     if (script != 0 && known->script == script) return known;
-    if (!found || known->secret == wanted.secret) found = known;
+    if (!found || known->secret == wanted.secret()) found = known;
   }
   return found;
 }
 
 KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint64_t script) const {
   const auto is_it = [script](const Entry& known) { return known.taken_away && known.script == script; };
-  const auto holder = wanted.secret.empty() ? by_secret_.end() : by_secret_.find(wanted.secret);
+  const auto holder = wanted.secret() ? by_secret_.find(*wanted.secret()) : by_secret_.end();
   if (holder != by_secret_.end() && is_it(*holder->second)) return holder->second;
   for (Entry* const known : described(wanted.name))
     if (is_it(*known)) return known;
@@ -220,15 +244,15 @@ KeyStore::Entry* KeyStore::taken_away_entry(const ScriptedKey& wanted, std::uint
 }
 
 std::string KeyStore::conflict(const ScriptedKey& wanted, std::uint64_t script) const {
-  if (wanted.secret.empty()) return {};
+  if (!wanted.secret()) return {};
   const auto owns = [script](const Entry& known) { return script != 0 && known.script == script; };
   const Entry* const named = named_entry(wanted, script);
   if (named && !owns(*named)) {
-    if (named->secret == wanted.secret) return {};
+    if (named->secret == *wanted.secret()) return {};
     return key_store::name_of(named->key) +
            " has this name and another secret; choose another name, or leave the secret out";
   }
-  const auto holder = by_secret_.find(wanted.secret);
+  const auto holder = by_secret_.find(*wanted.secret());
   if (holder == by_secret_.end()) return {};
   const Entry& known = *holder->second;
   if (owns(known) && (known.taken_away || known.key.state != KeyState::deleted)) return {};
@@ -250,7 +274,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     if (!forbidden.empty())
       throw GatewayError("the script's key \"" + text::excerpt(one.name, 60) + "\" cannot be made: " + forbidden);
   }
-  ++changes_;
+  changes_.note();
   const std::set<std::string_view> names = key_store::names_of(wanted);
   for (const auto& known : entries_) {
     if (known->script != script || known->key.state == KeyState::deleted) continue;
@@ -264,7 +288,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
       continue;
     }
     if (!its) its = taken_away_entry(one, script);
-    const std::optional<std::string> secret = one.secret.empty() ? std::nullopt : std::make_optional(one.secret);
+    const std::optional<std::string>& secret = one.secret();
     if (!its) {
       its = &add(std::make_unique<Entry>(), secret);
       its->key.created = now;
@@ -274,11 +298,8 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     its->script = script;
     its->taken_away = false;
     describe(*its, one.name);
-    its->key.state = one.state;
-    its->key.models = one.models;
-    its->key.operations = one.operations;
-    its->key.limit = one.limit;
-    its->window = LimitWindow{};
+    put_values(*its, one.values());
+    window_of(*its) = LimitWindow{};
   }
   // A key for which the script has no secret may have lost its own to another of the script's keys.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -328,6 +349,12 @@ std::vector<std::string> KeyStore::named(const std::string& name) const {
   return ids;
 }
 
+void KeyStore::take_step(Entry& its) {
+  if (its.steps.empty() || --its.steps.front().requests > 0) return;
+  its.steps.erase(its.steps.begin());
+  its.key.state = its.steps.empty() ? its.after : its.steps.front().state;
+}
+
 KeyStore::Presented KeyStore::present(const wire::Headers& headers, bool bearer_in_any_case, TimePoint received) {
   return judge(headers, bearer_in_any_case, received);
 }
@@ -375,6 +402,7 @@ KeyStore::Presented KeyStore::judge(const wire::Headers& headers, bool bearer_in
     key.last_used = std::max(key.last_used.value_or(*received), *received);
   }
   presented.key = key;
+  if (received) take_step(*known->second);
   // Its script has given it another one since.
   if (known->second->secret != presented.credential) presented.key.state = KeyState::deleted;
   switch (presented.key.state) {
@@ -389,20 +417,21 @@ std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& taken = entry(id);
   std::optional<Duration> refused;
-  if (taken.key.limit) refused = taken.window.refusal(*taken.key.limit, now);
+  LimitWindow& window = window_of(taken);
+  if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
   if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
   if (refused) return refused;
-  if (taken.key.limit) taken.window.take(*taken.key.limit, now);
+  if (taken.key.limit) window.take(*taken.key.limit, now);
   if (limit_for_all_) window_for_all_.take(*limit_for_all_, now);
   return std::nullopt;
 }
 
-std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) const {
+std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const Entry& asked = entry(id);
+  Entry& asked = entry(id);
   const std::optional<RateLimit>& limit = asked.key.limit ? asked.key.limit : limit_for_all_;
   if (!limit) return std::nullopt;
-  const LimitWindow& window = asked.key.limit ? asked.window : window_for_all_;
+  const LimitWindow& window = asked.key.limit ? window_of(asked) : window_for_all_;
   const std::optional<Duration> left = window.left(*limit, now);
   return Quota{limit->requests, left ? limit->requests - window.used : limit->requests,
                left.value_or(Duration::zero())};

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "../core/access.hpp"
+#include "../core/change_count.hpp"
 #include "../core/clock.hpp"
 #include "../model/received_request.hpp"
 #include "api_key.hpp"
@@ -30,12 +32,10 @@ void require_secret(const std::string& secret);
 /// A key that a script document asks for.
 struct ScriptedKey {
   std::string name;
-  std::string secret = {};  // empty: one is made up
   KeyOptions options = {};  // all of it but the name
-  KeyState state = KeyState::enabled;
-  std::vector<std::string> models = {};
-  std::vector<Operation> operations = {};
-  std::optional<RateLimit> limit = {};
+
+  const KeyValues& values() const { return Access::values(options); }
+  const std::optional<std::string>& secret() const { return values().secret; }
 };
 
 /// One limit's count in its current window.
@@ -69,10 +69,11 @@ class KeyStore {
   KeyStore(std::uint64_t seed, Clock clock);
 
   /// A secret that is not given is generated from the gateway's seed and the key's number.
-  CreatedKey create(std::string description, std::optional<std::string> secret, bool disabled,
-                    std::vector<std::string> models, std::vector<Operation> operations, std::optional<RateLimit> limit);
+  CreatedKey create(std::string description, const KeyValues& values);
   void set_description(const std::string& id, std::string description);
   void set_state(const std::string& id, KeyState state);
+  /// Its next states; then it is enabled.
+  void set_steps(const std::string& id, std::vector<KeyStep> steps);
   void set_models(const std::string& id, std::vector<std::string> models);
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
@@ -97,8 +98,11 @@ class KeyStore {
   /// The ids of the keys with this id or description, deleted ones too.
   std::vector<std::string> named(const std::string& name) const;
 
+  /// The limit that all keys share.
+  std::optional<RateLimit> limit_for_all() const;
+
   /// How often keys or limits were changed.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
 
   /// Judges the Authorization fields of a request that was complete at `received`, and counts it for the key that it
   /// presents. Two or more fields, another scheme, or an empty credential are malformed.
@@ -114,7 +118,7 @@ class KeyStore {
     std::size_t remaining;
     Duration reset;
   };
-  std::optional<Quota> quota(const std::string& id, TimePoint now) const;
+  std::optional<Quota> quota(const std::string& id, TimePoint now);
 
   /// Masks this text from now on too. It is no key, and opens nothing.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -126,6 +130,8 @@ class KeyStore {
     ApiKey key;
     std::size_t place = 0;  // in entries_
     std::string secret;
+    std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
+    KeyState after = KeyState::enabled;  // the state behind them
     LimitWindow window;
     std::uint64_t script = 0;  // that owns it; 0: none
     bool offered = false;      // the first script that names it is to own it
@@ -138,6 +144,12 @@ class KeyStore {
   // All of these expect the mutex to be held.
   /// Adds a key with this secret; without one, it is made up.
   Entry& add(std::unique_ptr<Entry> made, std::optional<std::string> secret);
+  /// A request was counted.
+  static void take_step(Entry& its);
+  static void put_values(Entry& its, const KeyValues& values);
+  static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
+  /// The count of the group that the key belongs to, or its own.
+  LimitWindow& window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
   /// Masked: a description is shown by list(), and not even its author gets a secret into it.
   void describe(Entry& its, std::string description);
@@ -162,7 +174,8 @@ class KeyStore {
   secrets::Known known_;                                        // the same secrets, for masking; has a mutex of its own
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
-  std::atomic<std::uint64_t> changes_{0};
+  std::map<std::string, LimitWindow> group_windows_;
+  ChangeCount changes_;
 };
 
 }  // namespace mock_gateway::detail

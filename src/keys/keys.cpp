@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "key_store.hpp"
 
 namespace mock_gateway {
@@ -15,8 +16,7 @@ ApiKey Keys::find(const std::string& id) const { return store_->find(id); }
 std::vector<ApiKey> Keys::list() const { return store_->list(); }
 
 CreatedKey Keys::create(std::string description, const KeyOptions& options) const {
-  return store_->create(std::move(description), options.secret_, options.disabled_, options.models_,
-                        options.operations_, options.limit_);
+  return store_->create(std::move(description), detail::Access::values(options));
 }
 
 void Keys::set_description(const std::string& id, std::string description) const {
@@ -24,6 +24,11 @@ void Keys::set_description(const std::string& id, std::string description) const
 }
 
 void Keys::disable(const std::string& id) const { store_->set_state(id, KeyState::disabled); }
+
+void Keys::disable_for(const std::string& id, std::size_t requests) const {
+  const KeyOptions steps = KeyOptions().state_for(KeyState::disabled, requests);
+  store_->set_steps(id, detail::Access::values(steps).steps);
+}
 
 void Keys::enable(const std::string& id) const { store_->set_state(id, KeyState::enabled); }
 

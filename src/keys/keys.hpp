@@ -34,6 +34,8 @@ class Keys {
   }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
+  /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
+  void disable_for(const std::string& id, std::size_t requests) const;
   /// Enables the key: its requests are accepted again. Nothing happens to an enabled key.
   void enable(const std::string& id) const;
   /// Deletes the key: its requests get 401 from now on. It cannot come back.

@@ -42,6 +42,12 @@ Acceptance Acceptance::lenient() {
 
 namespace detail {
 
+std::vector<std::string> acceptance_names() {
+  std::vector<std::string> names;
+  for (const NamedAcceptance& one : acceptances) names.emplace_back(one.name);
+  return names;
+}
+
 Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
   Acceptance taken = acceptance;
   for (const ExtensionRow& row : extensions)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "../core/version.hpp"
 
@@ -12,6 +14,7 @@ namespace detail {
 enum class Extension : unsigned char {
   bearer_in_any_case,
   unknown_fields,
+  openai_fields,
   tool_role,
   developer_role,
   null_content_with_tool_calls,
@@ -48,7 +51,8 @@ class Acceptance {
  public:
   Acceptance();
   /// What OpenAI takes: a default value, and role `developer`, other content parts, allowed and custom tools, JSON
-  /// schemas without a schema, and `max_completion_tokens`.
+  /// schemas without a schema, `max_completion_tokens`, and its other fields. Under a profile whose service does not
+  /// document these, the review notes what a request has of them: `beyond_documentation`.
   static Acceptance openai();
   /// Only what the documentation lists: every extension off. Under the openai profile the documentation is OpenAI's, so
   /// that what OpenAI documents is taken, tool calls in messages and `stop` as a string among it, and a field of the
@@ -68,6 +72,10 @@ class Acceptance {
   /// too.
   [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(Extension::unknown_fields, accepted); }
   bool unknown_fields() const { return is_on(Extension::unknown_fields); }
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
+  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  [[nodiscard]] Acceptance openai_fields(bool accepted) const { return with(Extension::openai_fields, accepted); }
+  bool openai_fields() const { return is_on(Extension::openai_fields); }
   /// Messages of role `tool`; tool calling needs them.
   [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(Extension::tool_role, accepted); }
   bool tool_role() const { return is_on(Extension::tool_role); }
@@ -175,10 +183,26 @@ struct ExtensionRow {
   void set(Acceptance& acceptance, bool accepted) const { acceptance = acceptance.with(extension, accepted); }
 };
 
+/// An acceptance that has a name in scripts and for the program.
+struct NamedAcceptance {
+  const char* name;
+  Acceptance (*make)();
+};
+
+inline constexpr NamedAcceptance acceptances[] = {
+    {"strict", &Acceptance::strict},
+    {"default", [] { return Acceptance(); }},
+    {"lenient", &Acceptance::lenient},
+    {"openai", &Acceptance::openai},
+};
+std::vector<std::string> acceptance_names();
+
 /// In the order of the enum.
 inline constexpr ExtensionRow extensions[] = {
     {Extension::bearer_in_any_case, "bearer_in_any_case", TakenBy::usual, "`Authorization: bearer`"},
     {Extension::unknown_fields, "unknown_fields", TakenBy::usual, "fields that the documentation does not list"},
+    {Extension::openai_fields, "openai_fields", TakenBy::openai,
+     "fields that OpenAI documents: a note, and no warning"},
     {Extension::tool_role, "tool_role", TakenBy::usual, "messages of role tool"},
     {Extension::developer_role, "developer_role", TakenBy::openai, "messages of role developer"},
     {Extension::null_content_with_tool_calls, "null_content_with_tool_calls", TakenBy::usual,

@@ -46,7 +46,10 @@ void Reader::read_message(const Json& value, const Path& path) {
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
   }
+  if (!known && message.role == "developer")
+    fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
   if (!known) fail_value(role_path, expected_role(), *role);
+  if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
@@ -133,8 +136,11 @@ void Reader::check_parts(const Json::array_t& parts, const Path& path) {
     const std::string& kind = require_string(type, type_path);
     const bool is_text = kind == "text";
     if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
-      fail_value(type_path, is_text ? "another type than \"text\"" : "\"text\"", type);
+      if (is_text) fail_value(type_path, "another type than \"text\"", type);
+      fail("invalid_value", type_path, "\"text\"",
+           "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));
     }
+    if (!is_text) note_extension(Extension::other_parts, type_path.to_string());
     if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
     if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
     const Path content_path(part_path, kind);

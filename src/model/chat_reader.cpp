@@ -67,8 +67,16 @@ bool Reader::is_absent_as_null(std::string_view name) const {
          (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
-void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) {
+void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) const {
   if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
+}
+
+void Reader::note_extension(Extension extension, const std::string& place) const {
+  const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
+  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
+  add_finding(finding_kinds::beyond_documentation,
+              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
+                  row.name + " takes it.");
 }
 
 void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
@@ -110,6 +118,8 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
                              : name == "repetition_penalty"    ? "use frequency_penalty instead"
                              : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
+  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
+  if (is_openais) return note_extension(Extension::openai_fields, path);
   const std::string message = path + ": not a documented field; " + advice;
   if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding(finding_kinds::unknown_field, message + ".");
@@ -175,6 +185,7 @@ void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
   }
+  note_extension(Extension::max_completion_tokens, path.to_string());
   request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
 }
 
@@ -185,8 +196,9 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
   }
   for (const auto& option : options) {
     if (option.first != "include_usage") {
-      if (is_documented_by_service("stream_options." + option.first)) continue;
-      unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), option.first);
+      const std::string name = "stream_options." + option.first;
+      if (!is_documented_by_service(name))
+        unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), name);
     }
   }
   if (!request_.stream) {
@@ -239,7 +251,10 @@ bool Reader::read_tool_type(const Json::object_t& object, const Path& path) cons
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
   const bool custom = acceptance_.custom_tools() && kind == "custom";
+  if (kind == "custom" && !custom)
+    fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  if (custom) note_extension(Extension::custom_tools, type_path.to_string());
   return custom;
 }
 
@@ -298,6 +313,7 @@ void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, 
     fail("invalid_value", Path(path, "type"), expected_tool_type(),
          R"("allowed_tools"; )" + switched_off("allowed_tools"));
   }
+  note_extension(Extension::allowed_tools, path.to_string());
   const Path allowed_path(path, "allowed_tools");
   const Json::object_t& allowed =
       require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
@@ -372,7 +388,9 @@ void Reader::read_response_format(const Json& value, const Path& path) {
     if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
       require_object(*schema, place);
       format.schema = *schema;
-    } else if (!is_optional) {
+    } else if (is_optional) {
+      note_extension(Extension::json_schema_without_schema, place.to_string());
+    } else {
       fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
     }
     const Json* strict = member(description, "strict");

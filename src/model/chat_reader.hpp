@@ -95,7 +95,9 @@ class Reader {
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
   /// Whether each tool call is answered, and each tool message an answer.
   void check_tool_messages();
-  void add_finding(const finding_kinds::Kind& kind, std::string message);
+  void add_finding(const finding_kinds::Kind& kind, std::string message) const;
+  /// Notes what the request has of an extension that the profile's service does not document.
+  void note_extension(Extension extension, const std::string& place) const;
 
   const Acceptance acceptance_;
   const ChatLimits& limits_;

@@ -4,12 +4,21 @@
 
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "checks.hpp"
 
 namespace mock_gateway {
+
+ConnectionFault::ConnectionFault(Kind kind, std::string bytes, std::size_t step, Duration gap,
+                                 std::optional<Failure> failure)
+    : kind_(kind),
+      bytes_(detail::share<const std::string>(std::move(bytes))),
+      step_(step),
+      gap_(gap),
+      failure_(std::move(failure)) {}
 
 ConnectionFault::Moment ConnectionFault::moment() const {
   switch (kind_) {
@@ -41,25 +50,30 @@ std::string ConnectionFault::to_string() const {
   return std::to_string(failure_->status()) + " before the body";
 }
 
-ConnectionFault reset_on_accept() { return ConnectionFault(ConnectionFault::Kind::reset_on_accept); }
+ConnectionFault reset_on_accept() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reset_on_accept);
+}
 
-ConnectionFault close_on_accept() { return ConnectionFault(ConnectionFault::Kind::close_on_accept); }
+ConnectionFault close_on_accept() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::close_on_accept);
+}
 
 ConnectionFault garbage_on_accept(std::string bytes) {
   if (bytes.empty()) throw GatewayError("garbage_on_accept needs bytes to send; close_on_accept() sends none");
-  ConnectionFault fault(ConnectionFault::Kind::garbage_on_accept);
-  fault.bytes_ = detail::share<const std::string>(std::move(bytes));
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::garbage_on_accept, std::move(bytes));
 }
 
-ConnectionFault close_when_reused() { return ConnectionFault(ConnectionFault::Kind::close_when_reused); }
+ConnectionFault close_when_reused() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::close_when_reused);
+}
 
-ConnectionFault reset_when_reused() { return ConnectionFault(ConnectionFault::Kind::reset_when_reused); }
+ConnectionFault reset_when_reused() {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reset_when_reused);
+}
 
 ConnectionFault unsolicited_continue() {
-  ConnectionFault fault(ConnectionFault::Kind::unsolicited_continue);
-  fault.bytes_ = detail::share<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::unsolicited_continue,
+                                               "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 ConnectionFault early_hints(const wire::Headers& headers) {
@@ -69,9 +83,7 @@ ConnectionFault early_hints(const wire::Headers& headers) {
     response.append(header.name).append(": ").append(header.value).append("\r\n");
   }
   response += "\r\n";
-  ConnectionFault fault(ConnectionFault::Kind::early_hints);
-  fault.bytes_ = detail::share<const std::string>(std::move(response));
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::early_hints, std::move(response));
 }
 
 ConnectionFault early_hints() { return early_hints(wire::Headers{{"Link", "</style.css>; rel=preload; as=style"}}); }
@@ -79,16 +91,12 @@ ConnectionFault early_hints() { return early_hints(wire::Headers{{"Link", "</sty
 ConnectionFault slow_body(std::size_t bytes, Duration gap) {
   if (bytes == 0) throw GatewayError("slow_body reads at least 1 byte at a time");
   if (gap <= Duration{0}) throw GatewayError("slow_body needs a positive gap");
-  ConnectionFault fault(ConnectionFault::Kind::slow_body);
-  fault.step_ = bytes;
-  fault.gap_ = gap;
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::slow_body, std::string(), bytes, gap);
 }
 
 ConnectionFault reply_before_body(const Failure& failure) {
-  ConnectionFault fault(ConnectionFault::Kind::reply_before_body);
-  fault.failure_ = failure;
-  return fault;
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_before_body, std::string(), std::size_t{0},
+                                               Duration{0}, failure);
 }
 
 }  // namespace mock_gateway

@@ -12,6 +12,12 @@
 
 namespace mock_gateway {
 
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// What goes wrong on a connection before a request, or around one; Gateway::next_connection makes it happen. What goes
 /// wrong within a reply is a Fault of that reply.
 class ConnectionFault {
@@ -54,21 +60,14 @@ class ConnectionFault {
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
-  explicit ConnectionFault(Kind kind) : kind_(kind) {}
-  friend ConnectionFault reset_on_accept();
-  friend ConnectionFault close_on_accept();
-  friend ConnectionFault garbage_on_accept(std::string bytes);
-  friend ConnectionFault close_when_reused();
-  friend ConnectionFault reset_when_reused();
-  friend ConnectionFault unsolicited_continue();
-  friend ConnectionFault early_hints(const wire::Headers& headers);
-  friend ConnectionFault slow_body(std::size_t bytes, Duration gap);
-  friend ConnectionFault reply_before_body(const Failure& failure);
+  friend struct detail::Access;
+  explicit ConnectionFault(Kind kind, std::string bytes = {}, std::size_t step = 0, Duration gap = {},
+                           std::optional<Failure> failure = {});
 
   Kind kind_;
-  detail::Lasting<const std::string> bytes_ = detail::share<const std::string>();  // never null
-  std::size_t step_ = 0;
-  Duration gap_{0};
+  detail::Lasting<const std::string> bytes_;  // never null
+  std::size_t step_;
+  Duration gap_;
   std::optional<Failure> failure_;
 };
 

@@ -8,7 +8,14 @@
 
 namespace mock_gateway {
 
-std::string to_string(Severity severity) { return severity == Severity::error ? "error" : "warning"; }
+std::string to_string(Severity severity) {
+  switch (severity) {
+    case Severity::note: return "note";
+    case Severity::warning: return "warning";
+    case Severity::error: break;
+  }
+  return "error";
+}
 
 std::ostream& operator<<(std::ostream& out, Severity severity) { return out << to_string(severity); }
 
@@ -17,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Finding& finding) { return out
 namespace detail {
 
 std::string text_of(const Finding& finding) {
-  std::string line = finding.code;
+  std::string line = (finding.severity == Severity::note ? "note: " : "") + finding.code;
   for (std::size_t i = finding.exchanges.size(); i > 0; --i) {
     const bool newest = i == finding.exchanges.size();
     line += newest ? " (exchange " : i + 1 == finding.exchanges.size() ? " after " : ", ";

@@ -11,6 +11,8 @@ namespace mock_gateway {
 
 /// How much a finding weighs.
 enum class Severity {
+  /// The gateway serves it, and its documentation does not have it. It makes no Review false and fails no test.
+  note,
   /// It works here, but may not elsewhere, or not for long.
   warning,
   /// It breaks what the documentation or the protocol asks of a client.

@@ -39,6 +39,8 @@ inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
+inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
+inline constexpr Kind beyond_documentation{"beyond_documentation", Severity::note, false};
 inline constexpr Kind unknown_field{"unknown_field", Severity::warning};
 inline constexpr Kind stop_as_string{"stop_as_string", Severity::warning};
 inline constexpr Kind temperature_out_of_range{"temperature_out_of_range", Severity::warning};
@@ -61,6 +63,8 @@ inline constexpr std::array all = {request_refused,
                                    key_in_body,
                                    browser_request,
                                    key_shared,
+                                   unlisted_model,
+                                   beyond_documentation,
                                    unknown_field,
                                    stop_as_string,
                                    temperature_out_of_range,

@@ -1,4 +1,4 @@
-// Replies of mounted operations: statuses, content types.
+// Replies of mounted operations: statuses, content types; how they are broken.
 
 #include "http_reply.hpp"
 
@@ -7,6 +7,8 @@
 #include "../core/error.hpp"
 #include "../core/shared.hpp"
 #include "checks.hpp"
+#include "fault.hpp"
+#include "pace.hpp"
 
 namespace mock_gateway {
 
@@ -46,6 +48,23 @@ HttpReply HttpReply::add_header(std::string name, std::string value) const {
   } else {
     changed.headers_.add(std::move(name), std::move(value));
   }
+  return changed;
+}
+
+Reply HttpReply::delivered() const {
+  if (delivery_) return *delivery_;
+  return failure_ ? Reply(*failure_) : raw_reply(status_, *body_, content_type_);
+}
+
+HttpReply HttpReply::fault(Trigger trigger, Effect effect) const {
+  HttpReply changed = *this;
+  changed.delivery_ = detail::share<const Reply>(delivered().fault(std::move(trigger), std::move(effect)));
+  return changed;
+}
+
+HttpReply HttpReply::first_token_after(Timing delay) const {
+  HttpReply changed = *this;
+  changed.delivery_ = detail::share<const Reply>(delivered().first_token_after(std::move(delay)));
   return changed;
 }
 

@@ -13,6 +13,7 @@
 #include "../core/shared.hpp"
 #include "failure.hpp"
 #include "received_request.hpp"
+#include "reply.hpp"
 
 namespace mock_gateway {
 
@@ -51,6 +52,13 @@ class HttpReply {
   /// Adds a response header beside those of the same name; see Failure::add_header.
   [[nodiscard]] HttpReply add_header(std::string name, std::string value) const;
 
+  /// Breaks the answer as Reply::fault breaks a raw reply, or a failure: `fault(after_bytes(10), reset_connection())`.
+  /// Throws GatewayError for what cannot happen in such a one.
+  [[nodiscard]] HttpReply fault(Trigger trigger, Effect effect) const;
+  /// When the answer begins to leave, after the complete request, on the gateway's clock; at once unless set. See
+  /// Reply::first_token_after.
+  [[nodiscard]] HttpReply first_token_after(Timing delay) const;
+
   /// The failure's, if it is one.
   int status() const;
   /// The body and its type; those of a failure are asked of failure().
@@ -60,6 +68,8 @@ class HttpReply {
   const wire::Headers& headers() const { return headers_; }
   /// The failure that it was made of; empty for any other answer.
   const std::optional<Failure>& failure() const { return failure_; }
+  /// For the library. The reply whose faults and pace the answer has; null: none.
+  const std::shared_ptr<const Reply>& delivery() const { return delivery_; }
 
  private:
   struct Whole {
@@ -69,12 +79,15 @@ class HttpReply {
   };
 
   explicit HttpReply(Whole whole);
+  /// What of a reply a delivery looks at.
+  Reply delivered() const;
 
   int status_ = 200;
   detail::Lasting<const std::string> body_ = detail::share<const std::string>();  // never null
   std::string content_type_ = "application/json";
   wire::Headers headers_;
   std::optional<Failure> failure_;
+  std::shared_ptr<const Reply> delivery_;
 };
 
 /// Answers a request to an operation mounted with Gateway::on.

@@ -26,6 +26,8 @@ struct Operation {
 inline Operation chat_completions() { return {"POST", "/v1/chat/completions"}; }
 /// GET /v1/models and GET /v1/models/{id}.
 inline Operation list_models() { return {"GET", "/v1/models"}; }
+/// POST /v1/embeddings, which the gateway serves where Options::embeddings says so.
+inline Operation embeddings() { return {"POST", "/v1/embeddings"}; }
 /// Any other operation, by the method and path with which Gateway::on mounts it.
 inline Operation operation(std::string method, std::string path) { return {std::move(method), std::move(path)}; }
 

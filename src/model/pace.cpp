@@ -77,13 +77,13 @@ double Distribution::draw(Random& random, std::uint64_t index) const {
 
 }  // namespace detail
 
-Timing::Timing(detail::Distribution nanoseconds) : nanoseconds_(std::move(nanoseconds)) {}
+Timing::Timing(detail::Distribution nanoseconds) : distribution_(std::move(nanoseconds)) {}
 
 Rate::Rate(double tokens_per_second)
     : Rate(detail::Distribution{detail::pace_check::Kind::fixed,
                                 detail::pace_check::checked_rate(tokens_per_second, "a rate")}) {}
 
-Rate::Rate(detail::Distribution tokens_per_second) : tokens_per_second_(std::move(tokens_per_second)) {}
+Rate::Rate(detail::Distribution tokens_per_second) : distribution_(std::move(tokens_per_second)) {}
 
 Timing uniform(Duration least, Duration most) {
   const double from = detail::pace_nanoseconds(least, "the least time");
@@ -91,7 +91,7 @@ Timing uniform(Duration least, Duration most) {
   if (from > to)
     throw GatewayError(
         "uniform takes the shortest time, then the longest: the first must not be longer than the second");
-  return Timing(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
+  return detail::Access::make<Timing>(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 Rate uniform(double least, double most) {
@@ -100,13 +100,14 @@ Rate uniform(double least, double most) {
   if (from > to)
     throw GatewayError(
         "uniform takes the lowest rate, then the highest: the first must not be greater than the second");
-  return Rate(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
+  return detail::Access::make<Rate>(detail::Distribution{detail::pace_check::Kind::uniform, from, to, from, to});
 }
 
 Timing normal(Duration mean, Duration deviation) {
   const double middle = detail::pace_check::positive(detail::pace_nanoseconds(mean, "the mean"), "the mean of normal");
   const double spread = detail::pace_nanoseconds(deviation, "the deviation");
-  return Timing(detail::Distribution{detail::pace_check::Kind::normal, middle, spread, 0, 2 * middle});
+  return detail::Access::make<Timing>(
+      detail::Distribution{detail::pace_check::Kind::normal, middle, spread, 0, 2 * middle});
 }
 
 Rate normal(double mean, double deviation) {
@@ -115,18 +116,20 @@ Rate normal(double mean, double deviation) {
     throw GatewayError("the deviation of a rate is in tokens per second, from 0 to 1e9, not " +
                        detail::text::number(deviation));
   }
-  return Rate(detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
+  return detail::Access::make<Rate>(
+      detail::Distribution{detail::pace_check::Kind::normal, middle, deviation, 0.1 * middle, 1.9 * middle});
 }
 
 Timing log_normal(Duration median, double sigma) {
   const double middle =
       detail::pace_check::positive(detail::pace_nanoseconds(median, "the median"), "the median of log_normal");
-  return Timing(detail::Distribution{detail::pace_check::Kind::log_normal, middle,
-                                     detail::pace_check::checked_sigma(sigma), 0, detail::pace_check::longest});
+  return detail::Access::make<Timing>(detail::Distribution{detail::pace_check::Kind::log_normal, middle,
+                                                           detail::pace_check::checked_sigma(sigma), 0,
+                                                           detail::pace_check::longest});
 }
 
 Rate log_normal(double median, double sigma) {
-  return Rate(detail::Distribution{
+  return detail::Access::make<Rate>(detail::Distribution{
       detail::pace_check::Kind::log_normal, detail::pace_check::checked_rate(median, "the median rate"),
       detail::pace_check::checked_sigma(sigma), detail::pace_check::slowest, detail::pace_check::fastest});
 }
@@ -135,12 +138,12 @@ Timing recorded(std::vector<Duration> times) {
   std::vector<double> list;
   list.reserve(times.size());
   for (const Duration time : times) list.push_back(detail::pace_nanoseconds(time, "a recorded time"));
-  return Timing(detail::pace_check::recorded_list(std::move(list)));
+  return detail::Access::make<Timing>(detail::pace_check::recorded_list(std::move(list)));
 }
 
 Rate recorded(std::vector<double> rates) {
   for (const double rate : rates) detail::pace_check::checked_rate(rate, "a recorded rate");
-  return Rate(detail::pace_check::recorded_list(std::move(rates)));
+  return detail::Access::make<Rate>(detail::pace_check::recorded_list(std::move(rates)));
 }
 
 Chunking::Chunking(Kind kind, std::size_t count) : kind_(kind), count_(count) {

@@ -15,6 +15,7 @@
 namespace mock_gateway {
 namespace detail {
 
+struct Access;
 class Random;
 
 /// Where a number comes from: always the same, drawn, or out of a list.
@@ -52,13 +53,12 @@ class Timing {
             std::enable_if_t<std::is_convertible_v<std::chrono::duration<Rep, Period>, Duration>, int> = 0>
   Timing(std::chrono::duration<Rep, Period> time)  // NOLINT: implicit, so that every(20ms) reads as it should
       : Timing(detail::Distribution{detail::Distribution::Kind::fixed, detail::pace_nanoseconds(time, "a time")}) {}
-  explicit Timing(detail::Distribution nanoseconds);
-
-  /// For the library.
-  const detail::Distribution& nanoseconds() const { return nanoseconds_; }
 
  private:
-  detail::Distribution nanoseconds_;
+  friend struct detail::Access;
+  explicit Timing(detail::Distribution nanoseconds);
+
+  detail::Distribution distribution_;  // of nanoseconds
 };
 
 /// How many tokens leave in a second: a number, or drawn anew for each token as a Timing is. No rate is below one token
@@ -66,13 +66,12 @@ class Timing {
 class Rate {
  public:
   Rate(double tokens_per_second);  // NOLINT: implicit, so that tokens_per_second(50) reads as it should
-  explicit Rate(detail::Distribution tokens_per_second);
-
-  /// For the library.
-  const detail::Distribution& tokens_per_second() const { return tokens_per_second_; }
 
  private:
-  detail::Distribution tokens_per_second_;
+  friend struct detail::Access;
+  explicit Rate(detail::Distribution tokens_per_second);
+
+  detail::Distribution distribution_;  // of tokens per second
 };
 
 /// Any time from `least` to `most`, each as likely. GatewayError when `least` is the longer one.

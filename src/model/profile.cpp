@@ -106,6 +106,7 @@ constexpr ProfileTraits openai() {
   row.rejects_temperature_out_of_range = true;
   row.documents_stop_as_string = true;
   row.content_may_be_replaced = true;
+  row.documents_embeddings = true;
   row.checks_other_parts = true;
   row.error_shape = ErrorShape::openai;
   row.retry_after_ms = true;

@@ -69,6 +69,8 @@ struct ProfileTraits {
   bool documents_stop_as_string = false;
   /// `refusal`, `audio` or `function_call` may stand in for the content of an assistant's message.
   bool content_may_be_replaced = false;
+  /// The service documents `POST /v1/embeddings`, which is served unless Options::embeddings says otherwise.
+  bool documents_embeddings = false;
   /// Content parts of images, audio and files need the members that OpenAI documents.
   bool checks_other_parts = false;
 

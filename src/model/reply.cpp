@@ -13,6 +13,7 @@
 #include "connection_fault.hpp"
 #include "reply_checks.hpp"
 #include "reply_data.hpp"
+#include "reply_template.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -288,6 +289,15 @@ Reply Reply::model(std::string id) const& { return Reply(*this).model(std::move(
 Reply Reply::model(std::string id) && {
   detail::reply_check::require_completion(*data_, "model");
   edit().model = detail::require_utf8(std::move(id), "model of a reply");
+  return std::move(*this);
+}
+
+Reply Reply::templated() const& { return Reply(*this).templated(); }
+
+Reply Reply::templated() && {
+  if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
+  detail::require_template(*data_);
+  edit().templated = true;
   return std::move(*this);
 }
 

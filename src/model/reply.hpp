@@ -222,6 +222,24 @@ class Reply {
   /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
   [[nodiscard]] Reply verbatim() const&;
   [[nodiscard]] Reply verbatim() &&;
+  /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
+  /// reply, and the strings of extra() and extra_message():
+  ///
+  /// | place                        | what stands there                                                         |
+  /// |------------------------------|---------------------------------------------------------------------------|
+  /// | {{request.last_user_text}}   | the text of the last message of role user                                 |
+  /// | {{request.body./a/0}}        | what the JSON pointer leads to: a string as it is, all else as JSON       |
+  /// | {{request.header.x-id}}      | the first field of that name; keys are masked                             |
+  /// | {{count}}                    | which call of its stub it is, from 1                                      |
+  /// | {{now}}                      | the time by the gateway's clock, RFC 3339                                 |
+  /// | {{uuid}}                     | a UUID, the same for the same seed, request and count                     |
+  ///
+  /// What the request does not have leaves its place empty. In arguments, and in a text that is a JSON object or list,
+  /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
+  /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
+  /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
+  [[nodiscard]] Reply templated() const&;
+  [[nodiscard]] Reply templated() &&;
   /// Sets a response header in place of every one of that name; see Failure::header.
   [[nodiscard]] Reply header(std::string name, std::string value) const&;
   [[nodiscard]] Reply header(std::string name, std::string value) &&;

@@ -159,10 +159,10 @@ void require_part(const ReplyData& part) {
   if (part.pace.sets_anything() || !part.faults.empty() || !part.holds.empty() || !part.model.empty() ||
       part.verbatim || part.usage || part.usage_json || !part.extra.empty() || !part.extra_message.empty() ||
       !part.extra_chunks.empty() || part.interleaved || part.finish_in_last_chunk || !part.headers.empty() ||
-      !part.early_hints.empty() || written_otherwise) {
+      !part.early_hints.empty() || part.templated || written_otherwise) {
     throw GatewayError(
         "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra "
-        "fields, verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: "
+        "fields, verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
         "choices(…).every(…)");
   }
 }

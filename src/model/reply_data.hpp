@@ -72,8 +72,9 @@ struct ReplyData {
   SseDialect sse;
   Writes writes;
   wire::Headers headers;
-  bool traced = false;  // its delivery writes down what left
-  bool swept = false;   // it belongs to a sweep, which itself tells of a fault that was not reached
+  bool templated = false;  // its texts have places that the request fills
+  bool traced = false;     // its delivery writes down what left
+  bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
 };

@@ -3,11 +3,14 @@
 
 #include "sse_dialect.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <iterator>  // size
 #include <utility>
 
 #include "../core/error.hpp"
+#include "checks.hpp"
 #include "dialect_rows.hpp"
 
 namespace mock_gateway {
@@ -41,6 +44,7 @@ SseDialect SseDialect::ping(std::string lines) const { return with(&SseDialect::
 SseDialect SseDialect::final_blank_line(bool sent) const { return with(&SseDialect::final_blank_line_, sent); }
 SseDialect SseDialect::after_done(std::string data) const { return with(&SseDialect::after_done_, std::move(data)); }
 SseDialect SseDialect::open_after_done(bool open) const { return with(&SseDialect::open_after_done_, open); }
+SseDialect SseDialect::trailer(std::string fields) const { return with(&SseDialect::trailer_, std::move(fields)); }
 SseDialect SseDialect::gzip(bool compressed) const { return with(&SseDialect::gzip_, compressed); }
 
 namespace detail {
@@ -72,6 +76,8 @@ inline constexpr DialectRow DialectRow::rows[] = {
     {"open_after_done", &SseDialect::open_after_done_,
      "whether the body stays open after the last event; false unless set", "the stream stayed open after its end",
      true},
+    {"trailer", &SseDialect::trailer_, "the trailer fields behind the last chunk, a line each; empty: none",
+     "trailer fields followed the last chunk", true},
     {"gzip", &SseDialect::gzip_, "whether the body is compressed; false unless set", "the stream was compressed"},
 };
 
@@ -103,6 +109,15 @@ void require_dialect(const SseDialect& dialect) {
     throw GatewayError(
         "SseDialect::ping needs a line, and separates lines by \"\\n\" alone; the dialect's line_end is written for "
         "it");
+  }
+  for (std::size_t begin = 0; begin < dialect.trailer().size();) {
+    const std::size_t end = std::min(dialect.trailer().find('\n', begin), dialect.trailer().size());
+    const std::string line = dialect.trailer().substr(begin, end - begin);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos)
+      throw GatewayError("SseDialect::trailer is lines such as \"x-checksum: 7f\", separated by \"\\n\"");
+    require_header_field(line.substr(0, colon), line.substr(colon + 1));
+    begin = end + 1;
   }
   if (dialect.after_done().empty()) return;
   if (!dialect.done()) throw GatewayError("SseDialect::after_done needs a [DONE] that it comes after: leave done true");

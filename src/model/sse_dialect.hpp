@@ -78,6 +78,10 @@ class SseDialect {
   /// gateway stops or Options::stall_guard has passed. False unless set.
   [[nodiscard]] SseDialect open_after_done(bool open) const;
   bool open_after_done() const { return open_after_done_; }
+  /// The trailer fields behind the last chunk (RFC 9112, 7.1.2), separated by "\n": "x-checksum: 7f"; empty, which it
+  /// is unless set: none. The connection is kept. An HTTP/1.0 response has no chunks, and none of these.
+  [[nodiscard]] SseDialect trailer(std::string fields) const;
+  const std::string& trailer() const { return trailer_; }
   /// Whether the body is compressed, with `Content-Encoding: gzip`, whatever the request accepts. Each event can be
   /// decompressed when it arrives. False unless set.
   [[nodiscard]] SseDialect gzip(bool compressed) const;
@@ -106,6 +110,7 @@ class SseDialect {
   bool final_blank_line_ = true;
   std::string after_done_ = {};
   bool open_after_done_ = false;
+  std::string trailer_ = {};
   bool gzip_ = false;
 };
 

@@ -16,7 +16,7 @@ namespace detail {
 namespace chaos_text {
 
 std::string time(const Timing& timing) {
-  const Distribution& nanoseconds = timing.nanoseconds();
+  const Distribution& nanoseconds = Access::distribution(timing);
   return nanoseconds.fixed() ? text::number(nanoseconds.first / 1e6) + " ms" : "a drawn time";
 }
 
@@ -26,7 +26,7 @@ std::string pace(const Pace& pace) {
   if (pace.first_token()) add("first token after " + time(*pace.first_token()));
   if (pace.gap()) add(time(*pace.gap()) + " between tokens");
   if (pace.rate()) {
-    const Distribution& rate = pace.rate()->tokens_per_second();
+    const Distribution& rate = Access::distribution(*pace.rate());
     add((rate.fixed() ? text::number(rate.first) : "a drawn number of") + " tokens per second");
   }
   if (pace.chunking()) add("cut in other chunks");

@@ -22,18 +22,21 @@ void ChaosRules::add(const std::vector<Chaos>& several, std::uint64_t owner) {
   rules_ = std::move(rules);
   count_ = rules_->size();
   used_ = true;
-  ++changes_;
+  for (const Chaos& chaos : several) changes_.note_for(only_key(scopes_of(Access::data(chaos).matchers)));
 }
 
 void ChaosRules::clear_of(std::uint64_t owner) {
   std::shared_ptr<const Rules> out;  // freed after the lock, likewise
   const std::lock_guard<std::mutex> lock(mutex_);
   auto rules = share<Rules>();
-  for (const auto& rule : *rules_)
-    if (rule->owner != owner) rules->push_back(rule);
+  for (const auto& rule : *rules_) {
+    if (rule->owner == owner)
+      changes_.note_for(only_key(scopes_of(Access::data(rule->chaos).matchers)));
+    else
+      rules->push_back(rule);
+  }
   out = std::exchange(rules_, std::move(rules));
   count_ = rules_->size();
-  ++changes_;
 }
 
 void ChaosRules::clear() {
@@ -41,7 +44,7 @@ void ChaosRules::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   rules_.swap(out);
   count_ = 0;
-  ++changes_;
+  changes_.note();
 }
 
 std::shared_ptr<const ChaosRules::Rules> ChaosRules::rules() const {

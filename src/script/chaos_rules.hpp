@@ -11,6 +11,7 @@
 
 #include "../answer/occurrences.hpp"
 #include "../core/access.hpp"
+#include "../core/change_count.hpp"
 #include "../core/shared.hpp"
 #include "../model/fault.hpp"
 #include "chaos.hpp"
@@ -40,7 +41,7 @@ class ChaosRules {
   /// Whether there were any since the last reset.
   bool used() const { return used_; }
   /// How often rules were added or cleared.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
   std::uint64_t seed() const { return seed_; }
 
   struct Rule {
@@ -92,7 +93,7 @@ class ChaosRules {
   std::shared_ptr<const Rules> rules_ = share<Rules>();
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> used_{false};
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }  // namespace mock_gateway::detail

@@ -3,10 +3,18 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "../model/operation.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
+
 /// Which requests a forced failure answers.
 class FailureScope {
  public:
@@ -26,8 +34,9 @@ class FailureScope {
   const std::string& name() const { return name_; }
 
  private:
-  friend FailureScope for_key(std::string id);
-  friend FailureScope for_model(std::string id);
+  friend struct detail::Access;
+  FailureScope(Kind kind, std::string name) : kind_(kind), name_(std::move(name)) {}
+
   Kind kind_ = Kind::all;
   std::string name_;
 };

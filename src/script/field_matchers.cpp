@@ -7,6 +7,7 @@
 #include <iterator>   // size
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/json_pointer.hpp"
 #include "../core/json_reader.hpp"
@@ -216,7 +217,7 @@ MatcherNode field_leaf(const RequestField& field, const std::string& shown, Test
 Matcher field_matcher(MatcherNode node) {
   const char* const if_absent = node.field->value.if_absent;
   node.matches_absent = if_absent != nullptr && is_wanted(node, read_json(if_absent));
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 /// Throws GatewayError for a word that the field may not be.
@@ -336,8 +337,8 @@ Matcher RequestField::word_is(std::string word) const {
   return matchers::field_matcher(std::move(node));
 }
 
-RequestFields fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
-RequestFields fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
+Rows<RequestField> fields_of_messages() { return {matchers::message_fields, std::size(matchers::message_fields)}; }
+Rows<RequestField> fields_of_requests() { return {matchers::request_fields, std::size(matchers::request_fields)}; }
 
 const RequestField& request_field(std::string_view matcher) {
   for (const RequestField& field : matchers::message_fields)
@@ -345,6 +346,14 @@ const RequestField& request_field(std::string_view matcher) {
   for (const RequestField& field : matchers::request_fields)
     if (matcher == field.matcher) return field;
   throw GatewayError("no matcher of a field has the name " + std::string(matcher));
+}
+
+void add_models(const Matcher& matcher, std::vector<std::string>& ids) {
+  const MatcherNode& node = Access::node(matcher);
+  if (node.kind == MatcherNode::Kind::negation) return;
+  if (node.field != nullptr && node.field->kind == RequestField::Kind::model)
+    ids.push_back(node.json.get<std::string>());
+  for (const Matcher& part : node.parts) add_models(part, ids);
 }
 
 }  // namespace detail
@@ -383,7 +392,8 @@ Matcher logprobs_is(bool logprobs) { return detail::request_field("logprobs_is")
 
 Matcher has_field(std::string name) {
   using namespace detail::matchers;
-  return Matcher(leaf("has field " + detail::excerpts::quoted(name), body_has_field, actual_fields, name));
+  return detail::Access::make<Matcher>(
+      leaf("has field " + detail::excerpts::quoted(name), body_has_field, actual_fields, name));
 }
 
 Matcher json_at(std::string pointer, Json value) {
@@ -394,7 +404,7 @@ Matcher json_at(std::string pointer, Json value) {
   detail::MatcherNode node = leaf(std::move(description), json_matches, actual_json, std::move(pointer));
   node.path = std::move(path);
   node.json = std::move(value);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 Matcher json_text_at(std::string pointer, TextMatcher text) {
@@ -403,14 +413,14 @@ Matcher json_text_at(std::string pointer, TextMatcher text) {
   std::string description = "text at " + detail::json_comparison::place(pointer) + " " + text.to_string();
   detail::MatcherNode node = text_leaf(std::move(description), text, json_text_matches, actual_json_text);
   node.path = std::move(path);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 Matcher body_includes(Json part) {
   using namespace detail::matchers;
   detail::MatcherNode node = leaf("body includes " + detail::excerpts::json(part), body_matches, actual_body);
   node.json = std::move(part);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }  // namespace mock_gateway

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "../core/rows.hpp"
 #include "../model/chat_request.hpp"
 #include "../model/range.hpp"
 #include "matcher.hpp"
@@ -91,20 +93,13 @@ struct RequestField {
   Matcher word_is(std::string word) const;
 };
 
-/// Rows of a table.
-struct RequestFields {
-  const RequestField* first;
-  std::size_t count;
-
-  const RequestField* begin() const { return first; }
-  const RequestField* end() const { return first + count; }
-};
-
 /// How many messages there are.
-RequestFields fields_of_messages();
+Rows<RequestField> fields_of_messages();
 /// The documented fields.
-RequestFields fields_of_requests();
+Rows<RequestField> fields_of_requests();
 /// The row of a matcher.
 const RequestField& request_field(std::string_view matcher);
+/// Appends the models that a matcher asks for. What it asks not to be is left out.
+void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 
 }  // namespace mock_gateway::detail

@@ -5,6 +5,7 @@
 #include <algorithm>  // find_if, remove_if
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../keys/secrets.hpp"
 
@@ -17,21 +18,23 @@ FailureScope for_key(std::string id) {
     throw GatewayError("for_key takes a key's id, not its secret; CreatedKey::id and Keys::list() show it");
   }
   if (id.empty()) throw GatewayError("for_key needs a key's id; Keys::list() shows them");
-  FailureScope scope;
-  scope.kind_ = FailureScope::Kind::key;
-  scope.name_ = std::move(id);
-  return scope;
+  return detail::Access::make<FailureScope>(FailureScope::Kind::key, std::move(id));
 }
 
 FailureScope for_model(std::string id) {
   if (id.empty()) throw GatewayError("for_model needs a model's id");
-  FailureScope scope;
-  scope.kind_ = FailureScope::Kind::model;
-  scope.name_ = std::move(id);
-  return scope;
+  return detail::Access::make<FailureScope>(FailureScope::Kind::model, std::move(id));
 }
 
 namespace detail {
+namespace forced_failures {
+
+/// The id of the key that the failure is for; empty: it is for no key.
+std::string key_of(const FailureScope& scope) {
+  return scope.kind() == FailureScope::Kind::key ? scope.name() : std::string();
+}
+
+}  // namespace forced_failures
 
 void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> times, FailureScope scope,
                          std::uint64_t owner) {
@@ -39,21 +42,23 @@ void ForcedFailures::add(const Failure& failure, std::optional<std::size_t> time
     throw GatewayError("fail_next(failure, 0) would force nothing; fail_always(failure) lasts until clear_failures()");
   }
   const std::lock_guard<std::mutex> lock(mutex_);
+  changes_.note_for(forced_failures::key_of(scope));
   entries_.push_back(Entry{{failure, times, std::move(scope)}, owner});
-  ++changes_;
 }
 
 void ForcedFailures::clear_of(std::uint64_t owner) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_its = [owner](const Entry& entry) { return entry.owner == owner; };
-  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), is_its), entries_.end());
-  ++changes_;
+  const auto leaves = [this, owner](const Entry& entry) {
+    if (entry.owner == owner) changes_.note_for(forced_failures::key_of(entry.queued.scope));
+    return entry.owner == owner;
+  };
+  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), leaves), entries_.end());
 }
 
 void ForcedFailures::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.clear();
-  ++changes_;
+  changes_.note();
 }
 
 void ForcedFailures::clear(const FailureScope& scope) {
@@ -62,7 +67,7 @@ void ForcedFailures::clear(const FailureScope& scope) {
     return entry.queued.scope.kind() == scope.kind() && entry.queued.scope.name() == scope.name();
   };
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(), in_scope), entries_.end());
-  ++changes_;
+  changes_.note_for(forced_failures::key_of(scope));
 }
 
 template <class Applies>

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../core/change_count.hpp"
 #include "../model/failure.hpp"
 #include "failure_scope.hpp"
 
@@ -38,7 +39,7 @@ class ForcedFailures {
   /// Those that wait for a request, oldest first.
   std::vector<Queued> queued() const;
   /// How often failures were forced or cleared.
-  std::uint64_t changes() const { return changes_; }
+  const ChangeCount& changes() const { return changes_; }
 
  private:
   struct Entry {
@@ -50,7 +51,7 @@ class ForcedFailures {
 
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }  // namespace mock_gateway::detail

@@ -78,7 +78,7 @@ TextMatcher operator&&(const TextMatcher& a, const TextMatcher& b) {
   node.explain = detail::text_matching::explain_first_mismatch;
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
@@ -86,14 +86,14 @@ TextMatcher operator||(const TextMatcher& a, const TextMatcher& b) {
                                "(" + a.to_string() + " or " + b.to_string() + ")"};
   node.built_in = a.built_in() && b.built_in();
   node.parts = {a, b};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 TextMatcher operator!(const TextMatcher& matcher) {
   detail::TextMatcherNode node{detail::text_matching::matches_not, "not (" + matcher.to_string() + ")"};
   node.built_in = matcher.built_in();
   node.parts = {matcher};
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 const std::string& ChatCall::user_text() const {
@@ -121,7 +121,7 @@ Matcher combined(MatcherNode::Kind kind, const char* word, const Matcher& a, con
   }
   for (const Matcher& part : node.parts) node.description += (node.description.empty() ? "(" : word) + part.to_string();
   node.description += ")";
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }  // namespace composition
@@ -144,7 +144,7 @@ Matcher operator!(const Matcher& matcher) {
   const bool enclosed = kind == Kind::all || kind == Kind::any;
   node.description = enclosed ? "not " + matcher.to_string() : "not (" + matcher.to_string() + ")";
   node.parts = {matcher};
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 namespace detail {
@@ -222,6 +222,23 @@ std::optional<bool> explain_negation(const MatcherNode& node, const ChatCall& ca
 }
 
 }  // namespace explanation
+
+std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers) {
+  std::vector<RequestScope> scopes;
+  for (const Matcher& matcher : matchers) {
+    const MatcherNode& node = Access::node(matcher);
+    if (node.scope) scopes.push_back(*node.scope);
+    if (node.kind != MatcherNode::Kind::all) continue;
+    for (RequestScope& part : scopes_of(node.parts)) scopes.push_back(std::move(part));
+  }
+  return scopes;
+}
+
+std::string only_key(const std::vector<RequestScope>& scopes) {
+  for (const RequestScope& scope : scopes)
+    if (std::string key = scope.key(); !key.empty()) return key;
+  return {};
+}
 
 std::optional<bool> explain(const Matcher& matcher, const ChatCall& call, const FunctionResults& function_results,
                             std::size_t depth, std::vector<NearMiss::Condition>& conditions) {

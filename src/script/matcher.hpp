@@ -38,10 +38,10 @@ class TextMatcher {
   /// Whether no function of the test is part of it, so that it may be asked again for a report.
   bool built_in() const;
 
-  /// For matchers of the library.
+ private:
+  friend struct detail::Access;
   explicit TextMatcher(detail::TextMatcherNode node);
 
- private:
   detail::Lasting<const detail::TextMatcherNode> node_;
 };
 
@@ -74,11 +74,10 @@ class Matcher {
   const std::string& to_string() const;
   [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
-  /// For matchers of the library.
-  explicit Matcher(detail::MatcherNode node);
-
  private:
   friend struct detail::Access;
+  explicit Matcher(detail::MatcherNode node);
+
   detail::Lasting<const detail::MatcherNode> node_;
 };
 

@@ -93,6 +93,11 @@ struct MatcherNode {
   std::optional<RequestScope> scope;
 };
 
+/// The scopes of the matchers that isolate and must match.
+std::vector<RequestScope> scopes_of(const std::vector<Matcher>& matchers);
+/// The key, by id or description, whose requests alone are in all of them; empty: those of others can be too.
+std::string only_key(const std::vector<RequestScope>& scopes);
+
 /// Whether the request matches. Runs the tester's functions, whose exceptions pass, and notes what they said.
 bool decide(const Matcher& matcher, const ChatCall& call, FunctionResults& function_results);
 /// Appends what a report shows of the matcher, without running the tester's functions. Returns whether the request

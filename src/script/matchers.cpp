@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../model/checks.hpp"
@@ -195,7 +196,7 @@ Matcher final_tool_result(const char* what, std::string operand, bool by_call_id
   MatcherNode node =
       text_leaf(description + and_text(text), text, final_tool_result_matches, actual_tool_results, std::move(operand));
   node.by_call_id = by_call_id;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 // ---- How it came
@@ -256,7 +257,7 @@ Matcher some_value(std::string description, std::string name,
   if (!is_any_text(text)) description += " " + text.to_string();
   MatcherNode node = text_leaf(std::move(description), text, some_value_matches, actual_values, std::move(name));
   node.values_of = values_of;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 bool scope_covers(const MatcherNode& node, const ChatCall& call) { return node.scope->covers(call.http()); }
@@ -275,19 +276,22 @@ bool asks_function(const MatcherNode& node, const ChatCall& call) { return node.
 
 Matcher user_says(TextMatcher text) {
   using namespace detail::matchers;
-  return Matcher(text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
+  return detail::Access::make<Matcher>(
+      text_leaf("user text " + text.to_string(), text, user_text_matches, actual_user_text));
 }
 
 Matcher system_says(TextMatcher text) {
   using namespace detail::matchers;
   std::string description = "system text " + text.to_string();
-  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
+  return detail::Access::make<Matcher>(
+      text_leaf(std::move(description), text, some_message_matches, actual_messages, "system message"));
 }
 
 Matcher any_message_says(TextMatcher text) {
   using namespace detail::matchers;
   std::string description = "text of some message " + text.to_string();
-  return Matcher(text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
+  return detail::Access::make<Matcher>(
+      text_leaf(std::move(description), text, some_message_matches, actual_messages, "message"));
 }
 
 Matcher message_is(int position, std::string role, TextMatcher text) {
@@ -296,12 +300,12 @@ Matcher message_is(int position, std::string role, TextMatcher text) {
   std::string description = place + " is of role " + detail::excerpts::plain(role) + and_text(text);
   detail::MatcherNode node = text_leaf(std::move(description), text, message_matches, actual_message, std::move(role));
   node.number = position;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 Matcher last_is_tool_result() {
   using namespace detail::matchers;
-  return Matcher(leaf("last message is a tool result", last_is_tool, actual_last_role));
+  return detail::Access::make<Matcher>(leaf("last message is a tool result", last_is_tool, actual_last_role));
 }
 
 Matcher tool_result(std::string function, TextMatcher text) {
@@ -329,7 +333,7 @@ Matcher header_is(std::string name, std::string value) {
       text_leaf(std::move(description), equals(std::move(value)), scope_covers, actual_values, std::move(name));
   node.values_of = header_values;
   node.scope = std::move(scope);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 Matcher key_is(std::string id_or_description) {
@@ -337,7 +341,7 @@ Matcher key_is(std::string id_or_description) {
   RequestScope scope(id_or_description);
   detail::MatcherNode node = leaf("key is " + detail::excerpts::quoted(id_or_description), scope_covers, actual_key);
   node.scope = std::move(scope);
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 Matcher has_query(std::string name, TextMatcher value) {
@@ -358,7 +362,7 @@ Matcher matching_call(std::string name, std::function<bool(const ChatCall&)> tes
   detail::MatcherNode node = detail::matchers::leaf(std::move(name), detail::matchers::asks_function, nullptr);
   node.function = std::move(test);
   node.built_in = false;
-  return Matcher(std::move(node));
+  return detail::Access::make<Matcher>(std::move(node));
 }
 
 }  // namespace mock_gateway

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
@@ -59,11 +60,7 @@ RequestScope with_header(std::string name, std::string value) {
     throw GatewayError("the header " + name + " is masked, so it tells no tests apart; give each test a key, or a " +
                        "header of its own");
   }
-  RequestScope scope;
-  scope.kind_ = RequestScope::Kind::header;
-  scope.name_ = std::move(name);
-  scope.value_ = std::move(value);
-  return scope;
+  return detail::Access::make<RequestScope>(std::move(name), std::move(value));
 }
 
 }  // namespace mock_gateway

@@ -2,10 +2,17 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "../model/received_request.hpp"
 
 namespace mock_gateway {
+
+namespace detail {
+
+struct Access;
+
+}  // namespace detail
 
 /// The requests of one of several tests that share a gateway: those with its key, or those with its header. A request
 /// without either belongs to no test: only the scope of every request covers it.
@@ -36,8 +43,12 @@ class RequestScope {
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
 
  private:
-  friend RequestScope with_header(std::string name, std::string value);
+  friend struct detail::Access;
   enum class Kind { all, key, header };
+  /// The scope of a header.
+  RequestScope(std::string name, std::string value)
+      : kind_(Kind::header), name_(std::move(name)), value_(std::move(value)) {}
+
   Kind kind_ = Kind::all;
   std::string name_;
   std::string value_;

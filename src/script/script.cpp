@@ -17,16 +17,6 @@
 namespace mock_gateway::detail {
 namespace scripts {
 
-void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes);
-
-/// Adds the scope of every matcher that isolates and must match.
-void add_scopes(const Matcher& matcher, std::vector<RequestScope>& scopes) {
-  const MatcherNode& node = Access::node(matcher);
-  if (node.scope) scopes.push_back(*node.scope);
-  if (node.kind != MatcherNode::Kind::all) return;
-  for (const Matcher& part : node.parts) add_scopes(part, scopes);
-}
-
 bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return a.line == b.line && std::string_view(a.file) == b.file;
 }
@@ -99,10 +89,9 @@ std::string conditions(const StubPlan& plan) {
 StubState::StubState(StubPlan plan)
     : plan_(std::move(plan)),
       description_(plan_.name.empty() ? conditions(plan_) : plan_.name),
+      scopes_(scopes_of(plan_.matchers)),
       limit_(scripts::limit_of(plan_)),
-      where_(plan_.where) {
-  for (const Matcher& matcher : plan_.matchers) scripts::add_scopes(matcher, scopes_);
-}
+      where_(plan_.where) {}
 
 SourceLocation StubState::where() const {
   const std::lock_guard<std::mutex> lock(where_mutex_);
@@ -199,11 +188,14 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   Stubs others;
   for (const auto& mounted : mounted_->stubs) {
     if (scripts::is_in(entering, mounted)) continue;
-    if (scripts::is_in(leaving, mounted))
-      mounted->removed_ = true;
-    else
+    if (!scripts::is_in(leaving, mounted)) {
       others.push_back(mounted);
+      continue;
+    }
+    mounted->removed_ = true;
+    changes_.note_for(only_key(mounted->scopes()));
   }
+  for (const auto& stub : stubs) changes_.note_for(only_key(stub->scopes()));
   Stubs all = stubs;
   const auto by_priority = [](const auto& left, const auto& right) {
     return left->plan().priority > right->plan().priority;
@@ -223,7 +215,6 @@ Script::Stubs Script::mount_block(std::vector<BlockStub> block, const Stubs& rep
   changed->entries.reserve(all.size());
   for (auto& stub : all) changed->add(std::move(stub));
   out = std::exchange(mounted_, std::move(changed));
-  ++changes_;
   return stubs;
 }
 
@@ -251,13 +242,13 @@ void Script::remove(const Stubs& stubs) {
       continue;
     }
     stub->removed_ = true;
+    changes_.note_for(only_key(stub->scopes()));
     // One that is met has nothing more to answer for, and thousands may come and go: no call is added any more.
     const std::optional<Range>& expected = stub->plan().expected_calls;
     if (expected && !expected->contains(static_cast<double>(stub->calls_))) removed_.push_back(stub);
   }
   if (changed->stubs.size() == mounted_->stubs.size()) return;
   out = std::exchange(mounted_, std::move(changed));
-  ++changes_;
 }
 
 std::optional<Script::Choice> Script::choose(const ChatCall& call, MatcherInProgress& in_progress,
@@ -315,6 +306,7 @@ bool Script::choose_from(const Snapshot& mounted, const ChatCall& call, MatcherI
     if (missed && stub.removed()) return false;
     if (missed && !(plan.nothing_more && stub.exhausted())) continue;
     choice.stub = mounted.stubs[i];
+    choice.call = turn.number;
     choice.is_unanswerable = turn.kind == Turn::Kind::unanswerable;
     if (turn.kind == Turn::Kind::taken && !plan.replies.empty()) choice.reply = step_of(plan, turn.number);
     return true;
@@ -384,10 +376,10 @@ const std::string& Script::state_in(const States& states, const std::string& mac
   return found == states.end() ? started : found->second;
 }
 
-void Script::set_state(const std::string& machine, std::string state) {
+void Script::set_state(const std::string& machine, std::string state, const std::string& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   states_[machine] = std::move(state);
-  ++changes_;
+  changes_.note_for(key);
 }
 
 Script::States Script::states() const {
@@ -395,7 +387,7 @@ Script::States Script::states() const {
   return states_;
 }
 
-void Script::forget(const RequestScope& scope, const std::string& machines) {
+void Script::forget_removed(const RequestScope& scope) {
   Stubs kept;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto& stub : removed_) {
@@ -403,10 +395,14 @@ void Script::forget(const RequestScope& scope, const std::string& machines) {
     if (std::find(its.begin(), its.end(), scope) == its.end()) kept.push_back(stub);
   }
   removed_.swap(kept);  // what is dropped is freed after the lock
+}
+
+void Script::forget_states(const std::string& machines, const std::string& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   auto state = states_.lower_bound(machines);
   while (state != states_.end() && state->first.compare(0, machines.size(), machines) == 0)
     state = states_.erase(state);
-  ++changes_;
+  changes_.note_for(key);
 }
 
 void Script::reset(bool its_stubs, bool its_states) {
@@ -421,7 +417,7 @@ void Script::reset(bool its_stubs, bool its_states) {
     removed_.swap(removed);
   }
   if (its_states) states_.clear();
-  ++changes_;
+  changes_.note();
 }
 
 void Script::retire(const Stubs& others) {

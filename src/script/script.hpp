@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/change_count.hpp"
 #include "../core/shared.hpp"
 #include "../core/source_location.hpp"
 #include "../model/chat_request.hpp"
@@ -172,6 +173,8 @@ class Script {
     std::shared_ptr<StubState> stub;
     /// Nothing when the stub refuses: it must never be asked, its sequence has nothing more, or `is_unanswerable`.
     std::optional<ReplyStep> reply;
+    /// Which call of the stub it is, from 0.
+    std::size_t call = 0;
     /// It is the turn of the default reply, and none can be made for the request: it counts as no call.
     bool is_unanswerable = false;
     /// What the tester's functions said.
@@ -218,13 +221,15 @@ class Script {
   Stubs all() const;
   /// "started" until it was moved.
   std::string state(const std::string& machine) const;
-  void set_state(const std::string& machine, std::string state);
+  /// `key` is the id of the only key whose stubs know the machine; empty: of any.
+  void set_state(const std::string& machine, std::string state, const std::string& key = {});
   States states() const;
   /// How often stubs or states were changed by the test.
-  std::uint64_t changes() const { return changes_; }
-  /// Forgets what is expected of removed stubs that belong to a test, and the states of state machines whose names
-  /// begin so.
-  void forget(const RequestScope& scope, const std::string& machines);
+  const ChangeCount& changes() const { return changes_; }
+  /// Forgets what is expected of removed stubs that belong to a test.
+  void forget_removed(const RequestScope& scope);
+  /// Forgets the states of state machines whose names begin so, and which only stubs of this key know.
+  void forget_states(const std::string& machines, const std::string& key);
   /// Forgets stubs and the states of state machines, or one of the two.
   void reset(bool its_stubs = true, bool its_states = true);
   /// Lets go of the tester's functions and replies, once nothing is answered any more: what they hold may hold the
@@ -288,7 +293,7 @@ class Script {
   States states_;
   std::uint64_t next_id_ = 1;
   std::uint64_t last_place_ = 0;  // a number of its own, since a block without stubs has a place too
-  std::atomic<std::uint64_t> changes_{0};
+  ChangeCount changes_;
 };
 
 }  // namespace mock_gateway::detail

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../answer/schema_pattern.hpp"
+#include "../core/access.hpp"
 #include "../core/error.hpp"
 #include "../core/shared.hpp"
 #include "excerpts.hpp"
@@ -24,7 +25,7 @@ TextMatcher text_matcher(std::string description, bool (*test)(const TextMatcher
                          std::string (*explain)(const TextMatcherNode&, std::string_view), std::string operand) {
   TextMatcherNode node{test, std::move(description), explain};
   node.operand = std::move(operand);
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 bool is_equal(const TextMatcherNode& node, std::string_view text) { return text == node.operand; }
@@ -121,7 +122,7 @@ TextMatcher matches_regex(std::string pattern) {
                                "matches the pattern " + detail::excerpts::quoted(pattern),
                                detail::matchers::explain_pattern};
   node.pattern = std::move(parsed);
-  return TextMatcher(std::move(node));
+  return detail::Access::make<TextMatcher>(std::move(node));
 }
 
 TextMatcher any_text() {

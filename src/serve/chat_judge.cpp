@@ -19,8 +19,11 @@
 #include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
 #include "../model/chat_parser.hpp"
+#include "../model/finding_kinds.hpp"
+#include "../model/reply_template.hpp"
 #include "../model/request_error.hpp"
 #include "../script/chaos_plan.hpp"
+#include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
 #include "request_checks.hpp"
 #include "tester_code.hpp"
@@ -197,6 +200,17 @@ bool take_asked_default(ServedRequest& served, const StubState& stub) {
   }
 }
 
+/// Puts into a template what the request says. Throws GatewayError for what is no place of one.
+void fill_places(ServedRequest& served, std::size_t call) {
+  std::shared_ptr<const Reply>& reply = served.answer.delivery.reply;
+  if (!reply || !Access::data(*reply).templated) return;
+  Reply copy = *reply;
+  const std::uint64_t seed = fingerprint("template " + std::to_string(call), served.fingerprint);
+  const TemplateFacts facts{*served.chat, served.request, call + 1, served.timeline.now(), seed};
+  fill_template(Access::edit(copy), facts);
+  reply = share<const Reply>(std::move(copy));
+}
+
 /// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
 bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
   Answer& answer = served.answer;
@@ -248,8 +262,9 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
     return answer_with_reply(served, hits);
   }
   if (choice->reply) {
-    if (!take_reply(served, *choice, made)) answer_with_reply(served, hits);
-    return;
+    if (take_reply(served, *choice, made)) return;
+    fill_places(served, choice->call);
+    return answer_with_reply(served, hits);
   }
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
   if (must_not_be_asked) return refuse_never_expected(served, choice->stub);

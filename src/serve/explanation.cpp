@@ -58,8 +58,8 @@ Explanation explain(const GatewayState& gateway, const ReceivedRequest& request,
         parse_chat_request(request.body, gateway.settings.acceptance, gateway.settings.chat_limits);
     if (!may_use(key, chat.model))
       explanations::refuse(forbidden(), explanation);
-    else if (!gateway.find_model(chat.model))
-      explanations::refuse(model_not_found(chat.model), explanation);
+    else if (!gateway.models.find(chat.model))
+      explanations::refuse(model_not_found(chat.model, gateway, key), explanation);
     else
       explanations::answer(gateway, ChatCall(chat, request), explanation);
   } catch (const RequestError& error) {

@@ -13,7 +13,8 @@ namespace mock_gateway::detail {
 GatewayState::GatewayState(GatewayParts its_parts, ServeSettings its_settings)
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
-      operations(settings.acceptance.model_by_id()),
+      models(settings.models, settings.any_model, *script),
+      operations(settings.acceptance.model_by_id(), settings.embeddings),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
@@ -26,17 +27,14 @@ void GatewayState::reset(const ResetParts& parts) {
   journal->clear();
   journal->forget_problems();
   occurrences.reset();
+  models.forget_asked();
 }
 
-std::uint64_t GatewayState::changes() const {
-  return keys->changes() + script->changes() + failures.changes() + connection_faults->changes() + chaos->changes() +
-         operations.changes();
-}
-
-const wire::Model* GatewayState::find_model(const std::string& id) const {
-  for (const wire::Model& model : settings.models)
-    if (model.id == id) return &model;
-  return nullptr;
+std::uint64_t GatewayState::changes(const ReceivedRequest& request) const {
+  std::uint64_t sum = connection_faults->changes() + operations.changes();
+  for (const ChangeCount* part : {&keys->changes(), &script->changes(), &failures.changes(), &chaos->changes()})
+    sum += part->of(request.key_id, request.key_description);
+  return sum;
 }
 
 }  // namespace mock_gateway::detail

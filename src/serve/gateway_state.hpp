@@ -18,12 +18,16 @@
 #include "../script/forced_failures.hpp"
 #include "asked_requests.hpp"
 #include "operations.hpp"
+#include "served_models.hpp"
 
 namespace mock_gateway::detail {
 
 /// What does not change while a gateway runs.
 struct ServeSettings {
   std::vector<wire::Model> models;
+  bool any_model = false;  // whether others are served too
+  bool embeddings = false;
+  std::vector<std::string> cors;  // origins of pages that may call it
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
   Acceptance acceptance;
@@ -55,13 +59,12 @@ struct GatewayState : GatewayParts {
   GatewayState(GatewayParts its_parts, ServeSettings its_settings);
 
   void reset(const ResetParts& parts = ResetParts());
-  /// How often the test has changed what requests are answered from: a request that is sent again after a change is no
-  /// retry.
-  std::uint64_t changes() const;
-  /// Null when the gateway serves no model of that id.
-  const wire::Model* find_model(const std::string& id) const;
+  /// How often the test has changed what requests of this key are answered from: a request that is sent again after a
+  /// change is no retry.
+  std::uint64_t changes(const ReceivedRequest& request) const;
 
   ServeSettings settings;
+  ServedModels models;
   AskedRequests asked;
   ForcedFailures failures;
   Operations operations;

@@ -1,5 +1,5 @@
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; mounted handlers. The
-// words: `src/model/failure.cpp`.
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; how Retry-After of a limit
+// is rounded; mounted handlers; embeddings. The words: `src/model/failure.cpp`.
 
 #include "served_request.hpp"
 
@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "../answer/bodies.hpp"
+#include "../answer/embeddings.hpp"
 #include "../core/text.hpp"
+#include "../model/finding_kinds.hpp"
 #include "../model/http_reply.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/request_error.hpp"
@@ -86,7 +88,10 @@ std::optional<Failure> refusal_of_path(const Operations& operations, const Route
     case Route::Kind::unknown: {
       const std::string near = operations.near_path(request.path());
       return failure(404, "unknown_path",
-                     text::as_utf8("no operation at " + request.path() + (near.empty() ? "" : "; " + near)));
+                     text::as_utf8("no operation at " + request.path() + "; " +
+                                   (near.empty() ? "the gateway serves " + operations.served() +
+                                                       "; Gateway::on or \"operations\" of a script mount others"
+                                                 : near)));
     }
     case Route::Kind::wrong_method:
       return failure(
@@ -96,6 +101,7 @@ std::optional<Failure> refusal_of_path(const Operations& operations, const Route
     case Route::Kind::chat:
     case Route::Kind::models:
     case Route::Kind::model:
+    case Route::Kind::embeddings:
     case Route::Kind::mounted: break;
   }
   return std::nullopt;
@@ -135,8 +141,8 @@ namespace judge_operations {
 void models(ServedRequest& served) {
   const GatewayState& gateway = served.gateway;
   std::vector<wire::Model> usable;
-  for (const wire::Model& model : gateway.settings.models)
-    if (may_use(served.presented.key, model.id)) usable.push_back(model);
+  for (wire::Model& model : gateway.models.listed())
+    if (may_use(served.presented.key, model.id)) usable.push_back(std::move(model));
   served.answer.decision.kind = Decision::Kind::models;
   served.answer.body = models_body(usable, gateway.started);
 }
@@ -145,7 +151,26 @@ void model(ServedRequest& served) {
   const std::string id = text::percent_decode(served.route.model).value_or(served.route.model);
   if (refuse_model(served, id)) return;
   served.answer.decision = {Decision::Kind::models, id};
-  served.answer.body = model_body(*served.gateway.find_model(id), served.gateway.started);
+  served.answer.body = model_body(*served.gateway.models.find(id), served.gateway.started);
+}
+
+/// Checks in the order of a chat request: content type, body, model, failures forced for the model.
+void embeddings(ServedRequest& served) {
+  GatewayState& gateway = served.gateway;
+  const ServeSettings& settings = gateway.settings;
+  if (!allows_json(served.request, settings.acceptance)) {
+    served.reject(unsupported_content_type(served.request));
+    return;
+  }
+  EmbeddingRequest request = parse_embedding_request(served.request.body, settings.acceptance);
+  served.findings = std::move(request.findings);
+  if (refuse_model(served, request.model)) return;
+  if (!traits_of(settings.profile).documents_embeddings)
+    served.findings.push_back(finding_kinds::beyond_documentation.make(
+        served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
+  if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  served.answer.decision = {Decision::Kind::embeddings, request.model};
+  served.answer.body = embeddings_body(request, gateway.tokens);
 }
 
 void mounted(ServedRequest& served) {
@@ -160,6 +185,10 @@ void mounted(ServedRequest& served) {
   }
   Answer& answer = served.answer;
   answer.decision = {Decision::Kind::handler, name};
+  if (reply->delivery()) {
+    answer.delivery.reply = reply->delivery();
+    strike_delivery(served, {});
+  }
   if (reply->failure()) {
     answer.become(*reply->failure(), served.gateway.settings.profile, served.timeline.now());
     return;
@@ -175,6 +204,7 @@ void ask(ServedRequest& served) {
     case Route::Kind::chat: return judge_chat(served);
     case Route::Kind::models: return models(served);
     case Route::Kind::model: return model(served);
+    case Route::Kind::embeddings: return embeddings(served);
     case Route::Kind::mounted: return mounted(served);
     case Route::Kind::wrong_method:
     case Route::Kind::unknown: return;  // the check of the path has answered
@@ -202,12 +232,14 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
-  if (route.kind == Route::Kind::chat && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
+  const bool takes_json = route.kind == Route::Kind::chat || route.kind == Route::Kind::embeddings;
+  if (takes_json && !may_hold_json(request, acceptance)) return unsupported_content_type(request);
   return std::nullopt;
 }
 
 void judge(ServedRequest& served) {
-  if (!checks::refuse(served)) judge_operations::answer(served);
+  if (!answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+  add_cross_origin_headers(served);
   add_profile_headers(served);
 }
 

@@ -17,6 +17,7 @@ namespace operations {
 
 inline constexpr std::string_view chat_path = "/v1/chat/completions";
 inline constexpr std::string_view models_path = "/v1/models";
+inline constexpr std::string_view embeddings_path = "/v1/embeddings";
 
 /// By which operations are looked up.
 using Name = std::pair<std::string, std::string>;
@@ -172,6 +173,13 @@ Route Operations::find(const std::string& method, const std::string& path) const
     route.operation = mounted.operation;
     route.handler = mounted.handler;
   }
+  if (embeddings_ && path == operations::embeddings_path) {
+    if (method == "POST" && route.kind == Route::Kind::unknown) {
+      route.kind = Route::Kind::embeddings;
+      route.operation = embeddings();
+    }
+    offer("POST");
+  }
   if (route.kind == Route::Kind::unknown && !route.allow.empty()) route.kind = Route::Kind::wrong_method;
   return route;
 }
@@ -197,10 +205,21 @@ std::string Operations::near_path(const std::string& path) const {
   }
   const std::string wanted = text::lower_ascii(trimmed);
   std::vector<std::string> known = {std::string(operations::chat_path), std::string(operations::models_path)};
+  if (embeddings_) known.emplace_back(operations::embeddings_path);
   for (const Operation& one : mounted()) known.push_back(one.path);
   for (const std::string& one : known)
     if (text::edit_distance(wanted, text::lower_ascii(one.substr(0, longest))) <= 2) return one + " is near";
   return {};
+}
+
+std::string Operations::served() const {
+  constexpr std::size_t most = 5;
+  std::string list = list_models().to_string() + ", " + chat_completions().to_string();
+  if (embeddings_) list += ", " + embeddings().to_string();
+  const std::vector<Operation> others = mounted();
+  for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
+  if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
+  return list;
 }
 
 }  // namespace mock_gateway::detail

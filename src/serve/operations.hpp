@@ -16,7 +16,7 @@ namespace mock_gateway::detail {
 
 /// What a method and a path lead to.
 struct Route {
-  enum class Kind { chat, models, model, mounted, wrong_method, unknown };
+  enum class Kind { chat, models, model, embeddings, mounted, wrong_method, unknown };
   Kind kind = Kind::unknown;
   Operation operation;
   std::string model;                                // of Kind::model: the id, still percent-encoded
@@ -28,7 +28,7 @@ struct Route {
 /// are equal, the newest document's answers, or the test's if that was mounted later. Thread-safe.
 class Operations {
  public:
-  explicit Operations(bool model_by_id) : model_by_id_(model_by_id) {}
+  Operations(bool model_by_id, bool embeddings) : model_by_id_(model_by_id), embeddings_(embeddings) {}
 
   struct Handled {
     Operation operation;
@@ -56,6 +56,8 @@ class Operations {
   /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
   /// address ends with /v1 already". Empty when nothing is near.
   std::string near_path(const std::string& path) const;
+  /// "GET /v1/models, POST /v1/chat/completions": what is served, the first mounted ones among it.
+  std::string served() const;
 
  private:
   struct Mounted {
@@ -68,7 +70,8 @@ class Operations {
   void require_mountable(const Operation& operation, const OperationHandler& handler) const;
   bool serves(const std::string& path) const { return find({}, path).kind != Route::Kind::unknown; }
 
-  bool model_by_id_;
+  const bool model_by_id_;
+  const bool embeddings_;  // whether the gateway serves them itself where nothing is mounted
   mutable std::mutex mutex_;
   std::vector<Mounted> mounted_;  // of two that match, the first one answers
   std::uint64_t newest_ = 0;      // the newest document that has mounted one

@@ -9,6 +9,9 @@
 
 #include "../core/json_reader.hpp"
 #include "../core/text.hpp"
+#include "../keys/secrets.hpp"
+#include "../model/finding_kinds.hpp"
+#include "../script/excerpts.hpp"
 
 namespace mock_gateway::detail {
 namespace content_type {
@@ -49,14 +52,33 @@ bool may_use(const ApiKey& key, const std::string& model) {
   return key.models.empty() || std::find(key.models.begin(), key.models.end(), model) != key.models.end();
 }
 
-Failure model_not_found(const std::string& model) {
-  return failure(404, "model_not_found", "the model \"" + text::as_utf8(model) + "\" does not exist").param("model");
+Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> usable;
+  for (const wire::Model& served : gateway.models.given())
+    if (may_use(key, served.id)) usable.push_back(text::excerpt(served.id, 60));
+  std::string others;
+  for (std::size_t i = 0; i < std::min(usable.size(), most); ++i) others += (i == 0 ? "" : ", ") + usable[i];
+  if (usable.size() > most) others += " and " + std::to_string(usable.size() - most) + " more";
+  return failure(404, "model_not_found",
+                 "the model \"" + text::as_utf8(model) + "\" does not exist; the gateway serves " + others +
+                     "; --model, Options::model or \"models\" of a script add one")
+      .param("model");
 }
 
 bool refuse_model(ServedRequest& served, const std::string& model) {
   if (!may_use(served.presented.key, model)) return served.reject(forbidden());
-  if (served.gateway.find_model(model)) return false;
-  return served.reject(model_not_found(model));
+  GatewayState& gateway = served.gateway;
+  if (!gateway.models.find(model)) return served.reject(model_not_found(model, gateway, served.presented.key));
+  // The request is masked by now: what held a key is no model.
+  if (model.find(secrets::masked) == std::string::npos) gateway.models.ask(model);
+  const bool asks_for_answer = served.request.method == "POST";
+  if (asks_for_answer && !gateway.models.is_named(model))
+    served.findings.push_back(
+        finding_kinds::unlisted_model.make("model " + excerpts::quoted(model) +
+                                           ": the gateway serves any model, and nobody listed this one; with "
+                                           "--model, Options::model or \"models\" of a script it serves those alone."));
+  return false;
 }
 
 }  // namespace mock_gateway::detail

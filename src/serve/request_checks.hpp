@@ -21,7 +21,7 @@ Failure unsupported_content_type(const ReceivedRequest& request);
 bool may_use(const ApiKey& key, const std::string& model);
 
 /// The 404 of a model that the gateway does not serve.
-Failure model_not_found(const std::string& model);
+Failure model_not_found(const std::string& model, const GatewayState& gateway, const ApiKey& key);
 
 /// Refuses a request for a model: 403 when its key may not use it, else 404 when the gateway does not serve it. Returns
 /// whether it has refused.

@@ -150,7 +150,8 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.root_url = gateway_.settings.root_url;
   record.keys = gateway_.keys;
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
-  record.changes = gateway_.changes();
+  record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
+  record.changes = gateway_.changes(record.request);
   record.connection_fault = incoming.fault;
   record.behind_stream = connection.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
@@ -165,6 +166,7 @@ void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const 
     record.chat = true;
     record.findings = std::move(served.chat->findings);
   }
+  std::move(served.findings.begin(), served.findings.end(), std::back_inserter(record.findings));
   record.decision = answer.decision;
   mask(record.decision.detail);
   record.problems = std::move(served.problems);

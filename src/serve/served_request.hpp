@@ -93,6 +93,8 @@ struct ServedRequest {
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
+  /// What the review has to say of it.
+  std::vector<Finding> findings;
   /// Tells apart what chat requests ask for, and gateways of different seeds.
   std::uint64_t fingerprint = 0;
   /// The id that was reserved for its exchange; 0: none.
@@ -151,6 +153,17 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
 /// Strikes a failure whose status, headers and body stay: adds to the reply in the delivery plan what of chaos can
 /// happen to it, and decides when it leaves.
 void strike_delivery(ServedRequest& served, const std::vector<ChaosRules::Hit>& hits);
+
+// cross_origin.cpp
+
+/// The request's Origin, where Options::cors names it.
+std::optional<std::string> named_origin(const ServeSettings& settings, const ReceivedRequest& request);
+
+/// Answers what a browser asks before a request from a page of a named origin. Returns whether it was that.
+bool answer_preflight(ServedRequest& served);
+
+/// Lets a page of a named origin read the answer.
+void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 

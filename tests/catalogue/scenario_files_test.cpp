@@ -123,7 +123,7 @@ TEST_CASE("a scenario of a file judges by what the file says") {
   CHECK(own.judge(failed).kind() == Verdict::Kind::wrong_answer);
 }
 
-TEST_CASE("a scenario of a file befell what one of its stubs answered in the form in which it shows") {
+TEST_CASE("a scenario of a file happened to what one of its stubs answered in the form in which it shows") {
   const ScriptFile file(scenario_text("broken", R"(, "needs_stream": true)",
                                       R"("stubs": [{"reply": {"text": "one two", "faults":
                                          [{"after_tokens": 1, "effect": "close_connection"}]}}])"));
@@ -136,7 +136,7 @@ TEST_CASE("a scenario of a file befell what one of its stubs answered in the for
     connection.send(Http(gateway).format_chat(fields));
     connection.receive_response();
     connection.close();
-    return one.befell(gateway.journal().last());
+    return one.happened_to(gateway.journal().last());
   };
   CHECK(befalls(own, {{"stream", true}}));
   CHECK_FALSE(befalls(own, {{"stream", false}}));

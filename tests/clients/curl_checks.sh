@@ -125,7 +125,7 @@ body=$(ask "$base/nothing" --header 'Authorization: Bearer sk-unknown')
 check 'without a key an unknown path is 401 too' "$(status) $body" "401 $unauthorized"
 body=$(ask "$base/nothing" "${auth[@]}")
 check 'an unknown path is 404' "$(status)" 404
-check_matches 'an unknown path has a code' "$body" '^\{"error":\{"code":"unknown_path","message":"[^"]+","type":"error"\}\}$'
+check_matches 'an unknown path has a code' "$body" '^\{"error":\{"code":"unknown_path","message":"([^"\\]|\\.)+","type":"error"\}\}$'
 ask --dump-header "$work/head" "$base/chat/completions" "${auth[@]}" >/dev/null
 check 'a wrong method is 405' "$(status)" 405
 check_matches 'a wrong method is told the right one' "$(tr -d '\r' <"$work/head")" 'Allow: POST'

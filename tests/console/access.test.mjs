@@ -56,6 +56,7 @@ async function eachView(tab, look) {
   await look('the dialog of curl');
   await tab.page.keyboard.press('Escape');
   await tab.show('stubs');
+  await tab.page.waitForSelector(views.stubs);
   await tab.write('Stub', '{');
   await tab.click('Add');
   await tab.page.waitForSelector('[role="alert"] .problem');

@@ -137,3 +137,49 @@ test('a paused journal stands still, and goes on with all that came meanwhile', 
   await tab.close();
   await gateway.stop();
 });
+
+test('an empty journal offers the first request, which goes when one has come', async () => {
+  const gateway = await Gateway.start();
+  const tab = await Console.open(browser, gateway);
+  await tab.waitForText('pre', `curl ${gateway.info.base_url}/chat/completions`);
+  await tab.click('Copy the first request');
+  await tab.waitForText('#said', 'Copied');
+  const copied = await tab.clipboard();
+  assert.match(copied, /\$OPENAI_API_KEY/);
+  assert.ok(!copied.includes(gateway.info.api_key));
+  await gateway.ask('Hello', { body: { model: 'gpt-4o-mini', stream: true } });
+  await tab.waitForText('tr[data-id]', 'gpt-4o-mini');
+  await tab.waitForText('tr[data-id] .badge', 'stream');
+  assert.equal((await tab.page.$$('pre')).length, 0);
+  await tab.show('journal?status=404');
+  await tab.waitForText('[role="status"]', 'No request fits the filters.');
+  assert.equal((await tab.page.$$('pre')).length, 0);
+  await tab.close();
+  await gateway.stop();
+});
+
+test('a request that no stub answered is red, and a 429 is not', async () => {
+  const gateway = await Gateway.start({ mock_gateway: 1, stubs: [{ when: { user_says: 'limit' }, reply: { failure: 429 } }] });
+  await gateway.ask('limit');
+  await gateway.ask('nobody answers');
+  const tab = await Console.open(browser, gateway);
+  await tab.page.waitForFunction(() => document.querySelectorAll('tr[data-id]').length === 2);
+  const looks = await tab.page.$$eval('tr[data-id] td[data-label="Status"] .badge', (all) => all.map((one) => `${one.textContent} ${one.className}`));
+  assert.deepEqual(looks, ['422 badge bad', '429 badge warn']);
+  await tab.close();
+  await gateway.stop();
+});
+
+test('a client that received nothing shows no status', async () => {
+  const gateway = await Gateway.start({ mock_gateway: 1, stubs: [{ reply: { text: 'late', first_token_after: '60s' } }] });
+  const left = new AbortController();
+  const asked = fetch(`${gateway.info.base_url}/chat/completions`, { method: 'POST', signal: left.signal, body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }),
+    headers: { authorization: `Bearer ${gateway.info.api_key}`, 'content-type': 'application/json' } }).catch(() => null);
+  await until('it has come', async () => (await gateway.control('GET', '/journal')).exchanges.length === 1);
+  left.abort();
+  await asked;
+  const tab = await Console.open(browser, gateway);
+  await tab.waitForText('tr[data-id] td[data-label="Status"]', '–');
+  await tab.close();
+  await gateway.stop();
+});

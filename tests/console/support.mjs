@@ -180,6 +180,15 @@ export class Console {
 
   async click(name) {
     const found = await this.button(name);
+    // A list above it that comes late would move it away from under the mouse.
+    await found.evaluate(async (element) => {
+      const place = () => JSON.stringify(element.getBoundingClientRect());
+      for (let before = '', still = 0; still < 3; ) {
+        still = place() === before ? still + 1 : 0;
+        before = place();
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+    });
     await found.click();
     await found.dispose();
   }

@@ -248,7 +248,9 @@ TEST_CASE("on the instant clock a drawn pace takes no time, and its record has t
 
 // --- Distributions ---------------------------------------------------------------------------------------------------
 
-inline std::vector<double> draws(const mock_gateway::detail::Distribution& distribution, std::size_t count = 200'000) {
+template <class Drawn>
+std::vector<double> draws(const Drawn& drawn, std::size_t count = 200'000) {
+  const detail::Distribution& distribution = detail::Access::distribution(drawn);
   mock_gateway::detail::Random random(7);
   std::vector<double> numbers;
   for (std::size_t index = 0; index < count; ++index) numbers.push_back(distribution.draw(random, index));
@@ -257,7 +259,7 @@ inline std::vector<double> draws(const mock_gateway::detail::Distribution& distr
 
 /// The draws of a time, in milliseconds.
 inline std::vector<double> milliseconds(const Timing& timing) {
-  std::vector<double> numbers = draws(timing.nanoseconds());
+  std::vector<double> numbers = draws(timing);
   for (double& number : numbers) number /= 1e6;
   return numbers;
 }
@@ -293,7 +295,7 @@ TEST_CASE("uniform times lie between their bounds, each as likely") {
     const auto below = std::count_if(drawn.begin(), drawn.end(), [&](double n) { return n < quarter; });
     CHECK(std::abs(static_cast<double>(below) / 200'000 - (quarter - 10) / 40) < 0.006);
   }
-  const std::vector<double> rates = draws(uniform(20, 80).tokens_per_second());
+  const std::vector<double> rates = draws(uniform(20, 80));
   CHECK(all_within(rates, 20, 80));
   CHECK(std::abs(mean_of(rates) - 50) < 0.2);
 }
@@ -308,7 +310,7 @@ TEST_CASE("normal times have their mean and deviation, and are clamped on both s
   const auto clamped = [&](double bound) { return static_cast<double>(std::count(wide.begin(), wide.end(), bound)); };
   CHECK(std::abs(clamped(0) / 200'000 - 0.3085) < 0.006);
   CHECK(std::abs(clamped(20) / 200'000 - 0.3085) < 0.006);
-  const std::vector<double> rates = draws(normal(50, 100).tokens_per_second());
+  const std::vector<double> rates = draws(normal(50, 100));
   CHECK(all_within(rates, 5, 95));
   CHECK(std::abs(mean_of(rates) - 50) < 0.5);
 }
@@ -321,7 +323,7 @@ TEST_CASE("log-normal times have their median, and a tail that lifts the mean") 
   CHECK(std::abs(mean_of(drawn) - std::log(20)) < 0.006);
   CHECK(std::abs(deviation_of(drawn) - 0.5) < 0.004);
   CHECK(all_within(milliseconds(log_normal(24h * 30, 5)), 0, 30.0 * 24 * 3600 * 1000));
-  CHECK(std::abs(median_of(draws(log_normal(50, 1).tokens_per_second())) - 50) < 0.8);
+  CHECK(std::abs(median_of(draws(log_normal(50, 1))) - 50) < 0.8);
 }
 
 TEST_CASE("the gaps of a stream are those of its distribution") {

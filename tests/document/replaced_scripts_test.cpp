@@ -67,7 +67,9 @@ struct Restriction {
 };
 const std::vector<Restriction> restrictions = {
     {R"(, "limit": "1/1h")", {200, 429, 429}},
+    {R"(, "limit": "1/1h", "limit_group": "team")", {200, 429, 429}},
     {R"(, "state": "disabled")", {403, 403, 403}},
+    {R"(, "state_for": [{"state": "disabled", "requests": 2}])", {403, 403, 200}},
     {R"(, "models": ["other"])", {403, 403, 200}},
     {R"(, "operations": ["list_models"])", {403, 403, 200}},
 };

@@ -514,4 +514,35 @@ TEST_CASE("of equal operations the one that was mounted last answers, and the ot
   CHECK(Http(gateway).get("/v1/same").status == 404);
 }
 
+TEST_CASE("what a script mounts can break, and a trigger that cannot come in it is a problem at its place") {
+  Gateway gateway(Options{}.verify_on_destruction(false));
+  gateway.load(Json::parse(R"({"mock_gateway": 1, "operations": [
+    {"method": "GET", "path": "/v1/cut", "reply": {"body": "0123456789", "headers": {"x-a": "b"},
+     "faults": [{"after_bytes": 4, "effect": "close_connection"}]}},
+    {"method": "GET", "path": "/v1/gone", "reply": {"failure": 503,
+     "faults": [{"before_headers": true, "effect": "reset_connection"}]}}]})"));
+  const Http http = Http(gateway).allow_incomplete();
+  CHECK(http.get("/v1/cut").body == "0123");
+  CHECK(http.get("/v1/cut").header("x-a") == "b");
+  CHECK(http.get("/v1/gone").status == 0);
+  const auto refused = [&](const char* fault) {
+    try {
+      gateway.load(Json::parse(R"({"mock_gateway": 1, "operations": [
+        {"method": "GET", "path": "/v1/x", "reply": {"json": 1, "faults": [)" +
+                               std::string(fault) + "]}}]}"));
+    } catch (const ScriptError& error) {
+      return error.problems().at(0).pointer + ": " + error.problems().at(0).message;
+    }
+    return std::string();
+  };
+  CHECK(
+      refused(R"({"after_tokens": 1, "effect": "stall"})") ==
+      "/operations/0/reply/faults/0: a raw reply has no events, so \"after 1 token\" never comes; use before_headers, "
+      "after_headers, after_bytes or at_end");
+  CHECK(refused(R"({"after_bytes": 1, "effect": "stal"})") ==
+        "/operations/0/reply/faults/0/effect: unknown value \"stal\"; did you mean \"stall\"?");
+  CHECK(refused("7") ==
+        "/operations/0/reply/faults/0: expected an object with a trigger and an effect, got the number 7");
+}
+
 }  // namespace script_document_test

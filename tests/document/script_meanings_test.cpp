@@ -171,6 +171,7 @@ TEST_CASE("each switch of a dialect in a script is the one of its name") {
       {BESIDE(R"("first_token_after": "2500ms", "sse": {"ping_every": "1s", "ping": ": still here"})"),
        words.first_token_after(2500ms).sse(usual.ping_every(1s).ping(": still here"))},
       {SSE(R"("final_blank_line": false)"), words.sse(usual.final_blank_line(false))},
+      {SSE(R"("trailer": "x-a: b\nx-c: d")"), words.sse(usual.trailer("x-a: b\nx-c: d"))},
       {SSE(R"("after_done": "late")"), words.sse(usual.after_done("late"))},
       {SSE(R"("open_after_done": true)"), words.sse(usual.open_after_done(true))},
       {SSE(R"("gzip": true)"), words.sse(usual.gzip(true))},
@@ -203,6 +204,7 @@ TEST_CASE("each key of a completion in a script is the call of its name") {
       {BESIDE(R"("extra_message": {"a": 1})"), words.extra_message({{"a", 1}})},
       {BESIDE(R"("extra_chunks": [{"number": 2, "fields": {"a": 1}}])"), words.extra_chunk(2, {{"a", 1}})},
       {BESIDE(R"("verbatim": true)"), words.verbatim()},
+      {R"({"text": "call {{count}}", "template": true})", text("call {{count}}").templated()},
       {BESIDE(R"("headers": {"X-A": "1", "X-B": ["2", "3"]})"),
        words.header("X-A", "1").add_header("X-B", "2").add_header("X-B", "3")},
       {BESIDE(R"("early_hints": {"Link": "</a>"})"), words.early_hints({{"Link", "</a>"}})},
@@ -500,6 +502,10 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
   CHECK(values(R"("profile": "dashscope")").profile == Profile::dashscope);
   CHECK(values(R"("profile": "deepseek")").profile == Profile::deepseek);
   CHECK(values(R"("pace": {"chunked": {"words": 2}})").pace.chunking()->count() == 2);
+  CHECK(values(R"("models": "any")").any_model);
+  CHECK(values(R"("cors": ["http://a", "*"])").cors == std::vector<std::string>{"http://a", "*"});
+  CHECK(values(R"("embeddings": true)").embeddings == true);
+  CHECK(values(R"("embeddings": false)").embeddings == false);
   const std::vector<wire::Model> models = values(R"("models": ["a", {"id": "b"}, {"id": "c", "owner": "me"}])").models;
   REQUIRE(models.size() == 3);
   CHECK(models[0].id + models[1].id + models[2].id == "abc");
@@ -526,6 +532,7 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
   const std::pair<const char*, Switch> switches[] = {
       {"bearer_in_any_case", &Acceptance::bearer_in_any_case},
       {"unknown_fields", &Acceptance::unknown_fields},
+      {"openai_fields", &Acceptance::openai_fields},
       {"tool_role", &Acceptance::tool_role},
       {"developer_role", &Acceptance::developer_role},
       {"null_content_with_tool_calls", &Acceptance::null_content_with_tool_calls},

@@ -5,6 +5,7 @@ Usage: control_evidence_test.py [PROGRAM], else the program that MOCK_GATEWAY_BI
 """
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import os
@@ -38,7 +39,7 @@ class Keys(Evidence):
             made = gateway.post("/keys", {"name": "billing"})
             secret = made.pop("secret")
             self.assertTrue(secret.startswith("sk-"))
-            fields = "id name state created last_used requests models operations limit scope"
+            fields = "id name state created last_used requests models operations limit limit_group scope"
             self.assertEqual(list(made), fields.split())
             self.assertEqual(made, gateway.get("/keys/" + made["id"]))
             self.assertEqual((made["requests"], made["last_used"], made["scope"]), (0, None, False))
@@ -394,17 +395,76 @@ class Journal(Evidence):
             self.assertIn("question 0", json.dumps(one["request"]))
             self.assertTrue(one["summary"].startswith("#1 POST /v1/chat/completions 200"))
 
+    def test_requests_are_counted_and_found_by_matchers_after_the_fact(self):
+        with Program({"stubs": [{"when": {"user_says": "weather"}, "reply": "Rain tomorrow."}]}) as gateway:
+            scope = gateway.post("/scopes", {"name": "mine"})
+            gateway.chat("weather in Berlin")
+            gateway.chat("weather in Rome", stream=True)
+            gateway.chat("the time", key=scope["api_key"])
+            gateway.chat("weather", key=scope["api_key"])
+            gateway.request("GET", "/v1/models")
+
+            def count(when=None, **query):
+                answer = gateway.post("/journal/count", {} if when is None else {"when": when}, **query)
+                self.assertEqual(answer["at_least"], False)
+                found = gateway.post("/journal/find", {} if when is None else {"when": when}, **query)
+                self.assertEqual(len(found["exchanges"]), answer["count"])
+                return [one["id"] for one in found["exchanges"]]
+
+            self.assertEqual(count(), [5, 4, 3, 2, 1])
+            self.assertEqual(count({"user_says": "weather"}), [4, 2, 1])
+            self.assertEqual(count({"user_says": "weather", "stream_is": True}), [2])
+            self.assertEqual(count({"not": {"user_says": "weather"}}), [3])
+            self.assertEqual(count({"user_says": "weather"}, scope=scope["id"]), [4])
+            self.assertEqual(count({"user_says": "the"}, status="422"), [3])
+            self.assertEqual(count(text="berlin"), [1])
+            self.assertEqual(count({"user_says": "weather"}, text="rome"), [2])
+            # The stream says it in two events.
+            self.assertEqual(count(text="rain tomorrow", text_in="answer"), [4, 2, 1])
+            self.assertEqual(count(text="rain tomorrow", text_in="request"), [])
+            self.assertEqual(count(text="mock-model", text_in="answer"), [5, 4, 2, 1])
+            self.assertEqual(count(text="berlin", text_in="any"), [1])
+            self.assertEqual(count(text_in="answer"), [5, 4, 3, 2, 1])
+            self.assertEqual([one["id"] for one in gateway.get("/journal", text="Rain T", text_in="any")["exchanges"]],
+                             [4, 2, 1])
+            page = gateway.post("/journal/find", {"when": {"user_says": "weather"}}, limit=1)
+            self.assertEqual(([one["id"] for one in page["exchanges"]], page["more"]), ([4], True))
+            page = gateway.post("/journal/find", {"when": {"user_says": "weather"}}, before=4)
+            self.assertEqual([one["id"] for one in page["exchanges"]], [2, 1])
+
+            error = self.refused("invalid_script", 400, gateway.post, "/journal/count", {"when": {"user_say": "a"}})
+            self.assertEqual(error["problems"][0]["pointer"], "/when/user_say")
+            self.assertIn('did you mean "user_says"?', error["message"])
+            self.refused("invalid_request", 400, gateway.post, "/journal/find", {"wen": {}})
+            self.refused("invalid_script", 400, gateway.post, "/journal/find", {"when": 7})
+            self.refused("invalid_request", 400, gateway.post, "/journal/find", {}, text_in="body")
+
+    def test_a_count_says_that_exchanges_were_evicted(self):
+        with Program({"gateway": {"journal_limits": {"entries": 2, "bytes": 1000000}}}) as gateway:
+            for _ in range(3):
+                gateway.chat("weather")
+            self.assertEqual(gateway.post("/journal/count", {"when": {"user_says": "weather"}}),
+                             {"count": 2, "at_least": True})
+
     def test_an_exchange_can_be_shown_and_sent_again(self):
         with Program({"stubs": [{"reply": {"text": "one two", "every": "20ms"}}]}) as gateway:
             gateway.chat("it's", stream=True)
             shown = gateway.get("/journal/1")
-            self.assertEqual(list(shown)[-4:], ["revision", "summary", "findings", "events"])
+            self.assertEqual(list(shown)[-5:], ["revision", "summary", "findings", "events", "answer"])
             events = shown["events"]
             self.assertEqual([event["number"] for event in events], list(range(1, len(events) + 1)))
             tokens = [event["at_ms"] for event in events if event["kind"] == "token"]
             self.assertEqual(len(tokens), 2)
             self.assertGreaterEqual(tokens[1], 20)
             self.assertTrue(all(event["bytes"] > 0 for event in events))
+            answer = shown["answer"]
+            self.assertEqual((answer["status"], answer["ending"], answer["streamed"]), (200, "whole", True))
+            self.assertIn(["Content-Type", "text/event-stream"], [field[:1] + [field[1].split(";")[0]]
+                                                                  for field in answer["headers"]])
+            self.assertEqual(len(answer["parts"]), len(events))
+            self.assertEqual("".join(part["text"] for part in answer["parts"]), answer["body"]["text"])
+            self.assertTrue(answer["body"]["text"].endswith("data: [DONE]\n\n"))
+            self.assertNotIn("answer", gateway.get("/journal")["exchanges"][0])
             status, headers, text = gateway.send("GET", API + "/journal/1/curl")
             self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, "text/plain"))
             self.assertTrue(text.startswith(b"curl ") and b"$OPENAI_API_KEY" in text)
@@ -466,11 +526,18 @@ class Journal(Evidence):
     def test_each_kind_of_decision_chooses_its_own(self):
         script = {"stubs": [{"when": {"user_says": "stub"}, "reply": "yes"}],
                   "operations": [{"method": "GET", "path": "/v1/mine", "reply": {"json": 1}}]}
-        with Program(script) as gateway:
+        with Program(script, "--cors", "http://a.example") as gateway:
             def break_off():
                 with socket.create_connection((gateway.data.hostname, gateway.data.port), program.TIMEOUT) as client:
                     client.sendall(b"GET\r\n\r\n")
                     self.assertIn(b" 400 ", client.recv(65536))
+
+            def preflight():
+                page = {"Origin": "http://a.example", "Access-Control-Request-Method": "GET"}
+                asked = http.client.HTTPConnection(gateway.data.netloc, timeout=program.TIMEOUT)
+                with contextlib.closing(asked):
+                    asked.request("OPTIONS", "/v1/models", headers=page)
+                    self.assertEqual(asked.getresponse().status, 204)
 
             def fail(section, rule):
                 gateway.post(section, rule)
@@ -486,7 +553,10 @@ class Journal(Evidence):
                 "stub": lambda: gateway.ask("stub"),
                 "unmatched": lambda: gateway.chat("other"),
                 "models": lambda: gateway.request("GET", "/v1/models"),
+                "embeddings": lambda: gateway.request(
+                    "POST", "/v1/embeddings", json.dumps({"model": "mock-model", "input": "a", "dimensions": 1})),
                 "handler": lambda: gateway.request("GET", "/v1/mine"),
+                "preflight": preflight,
                 "rejected": lambda: gateway.request("GET", "/nowhere"),
                 "malformed": break_off,
                 "forced_failure": lambda: fail("/failures", {"failure": 503}),
@@ -503,7 +573,7 @@ class Journal(Evidence):
                         self.assertEqual(one["decision"]["kind"].replace(" ", "_"), kind)
             for kind in ("callback_failed", "answer_failed"):  # which no script brings about
                 self.assertEqual(gateway.get("/journal", decision=kind)["exchanges"], [])
-            error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="default")
+            error = self.refused("invalid_request", 400, gateway.get, "/journal", decision="nothing")
             here = os.path.dirname(os.path.abspath(__file__))
             with open(os.path.join(here, "../../src/evidence/journal.hpp"), encoding="utf-8") as header:
                 kinds = re.search(r"struct Decision \{\s*enum class Kind \{(.*?)\};", header.read(), re.DOTALL)[1]

@@ -136,6 +136,24 @@ class Reset(Api):
             self.assertIn('did you mean "states"', error["message"])
             self.refused("invalid_request", 400, gateway.post, "/reset", {"wat": []})
 
+    def test_the_layer_of_a_stub_is_told_until_the_stubs_are_reset(self):
+        script = {"mock_gateway": 1, "stubs": [{"name": "put", "reply": "put"}]}
+        with Program({"stubs": [{"name": "file", "reply": "file"}]}) as gateway:
+            gateway.put("/script", script)
+            gateway.post("/stubs", {"name": "posted", "reply": "posted"})
+
+            def seen():
+                stubs = {stub["name"]: (stub["layer"], stub["file"]) for stub in gateway.get("/stubs")["stubs"]}
+                return stubs, gateway.get("/script")["document"]
+
+            all_three = {"file": ("script", gateway.script), "put": ("api", None), "posted": ("api", None)}
+            self.assertEqual(seen(), (all_three, script))
+            for part in "journal", "failures", "states":
+                gateway.post("/reset", {"what": [part]})
+                self.assertEqual(seen(), (all_three, script), part)
+            gateway.post("/reset", {"what": ["stubs"]})
+            self.assertEqual(seen(), ({"file": ("script", gateway.script)}, None))
+
     def test_gates_are_closed_again_and_have_counted_nothing(self):
         held = {"text": "one two", "hold": {"gate": "g", "before_token": 2}}
         gate = {"reached": 0, "passed": 0, "waiting": 0, "open": False}
@@ -161,6 +179,54 @@ class Reset(Api):
                 self.assertFalse(second.done())
                 gateway.post("/reset", {"what": ["stubs"]})
                 self.assertIn(b"two", second.result()[1])
+
+    def test_a_scope_is_reset_alone_each_part_by_itself(self):
+        with Program({"stubs": [{"reply": "file"}]}) as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+
+            def fill(scope):
+                of = {"scope": scope["id"]}
+                hold = {"text": "a b", "hold": {"gate": "g", "before_token": 2}}
+                stubs = [{"when": {"user_says": "mine"}, "reply": "mine"},
+                         {"when": {"user_says": "hold"}, "reply": hold, "expect": 7}]
+                gateway.post("/stubs", {"stubs": stubs}, **of)
+                gateway.put("/states/order", {"state": "paid"}, **of)
+                gateway.post("/chaos", {"failure": 502, "nth": 99}, **of)
+                gateway.post("/gates/g/open", **of)
+                gateway.ask("mine", scope["api_key"])
+                gateway.post("/failures", {"failure": 503}, **of)
+
+            def facts(scope):
+                of = {"scope": scope["id"]}
+                return {"stubs": len(gateway.get("/stubs", **of)["stubs"]), "states": gateway.get("/states", **of)["states"],
+                        "failures": len(gateway.get("/failures", **of)["failures"]),
+                        "chaos": len(gateway.get("/chaos", **of)["chaos"]),
+                        "journal": len(gateway.get("/journal", **of)["exchanges"])}
+
+            empty = {"stubs": 1, "states": {}, "failures": 0, "chaos": 0, "journal": 0}
+            empty["stubs"] = facts(one)["stubs"]
+            for scope in (one, two):
+                fill(scope)
+            full = facts(two)
+            self.assertEqual((full["stubs"] - empty["stubs"], full["states"], full["journal"]), (2, {"order": "paid"}, 1))
+            self.assertFalse(gateway.get("/verify", scope=one["id"])["ok"])
+            left = dict(full)
+            for part in ("stubs", "states", "failures", "chaos", "journal"):
+                done = gateway.post("/reset", {"what": [part]}, scope=one["id"])
+                self.assertEqual(done["reset"], [part])
+                left[part] = empty[part]
+                self.assertEqual(facts(one), left, part)
+            self.assertTrue(gateway.get("/verify", scope=one["id"])["ok"])
+            self.assertEqual(gateway.get("/gates", scope=one["id"])["gates"][0]["open"], False)
+            self.assertEqual(facts(two), full)
+            self.assertEqual(gateway.get("/gates", scope=two["id"])["gates"][0]["open"], True)
+            done = gateway.post("/reset", scope=two["id"])
+            self.assertEqual(done["reset"], ["stubs", "states", "failures", "chaos", "journal"])
+            self.assertIn("connections", done["kept"])
+            self.assertEqual(facts(two), empty)
+            fill(one)
+            self.assertEqual(facts(one), full)
+            self.refused("invalid_request", 400, gateway.post, "/reset", {"what": ["connections"]}, scope=one["id"])
 
     def test_a_failure_for_a_key_outlives_the_name_and_the_key(self):
         script = {"keys": [{"name": "billing", "secret": "sk-billing"}], "stubs": [{"name": "file", "reply": "file"}]}

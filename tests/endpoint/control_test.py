@@ -18,7 +18,7 @@ import unittest
 
 import control
 import program
-from control import Program, Refused, eventually
+from control import API, Program, Refused, eventually
 from large_test import LEAST, seconds
 
 
@@ -128,6 +128,11 @@ assert chat() == 200
         with Program(None, "--control-host", "0.0.0.0") as gateway:
             self.assertEqual(gateway.info["control_url"], f"http://127.0.0.1:{gateway.control.port}")
             self.assertEqual(gateway.get("")["instance"], gateway.info["instance"])
+            # Nobody's address names it, which a browser sends where a page of another origin leads it there.
+            bearer = {"Authorization": "Bearer " + gateway.info["control_token"]}
+            for name, status in ("localhost", 200), ("[::1]", 200), ("0.0.0.0", 421), ("[::]", 421):
+                host = {"Host": f"{name}:{gateway.control.port}"}
+                self.assertEqual(gateway.send("GET", API, None, {**bearer, **host})[0], status, name)
             gateway.post("/stop")
             gateway.end()
         self.assertIn("warning: the control API is listening on 0.0.0.0, reachable from the network", gateway.log)
@@ -421,7 +426,115 @@ class Scopes(Api):
             both = {"failure": 503, "for": {"model": "m"}}
             self.assertEqual(self.refused("invalid_script", 400, gateway.post, "/failures", both,
                                           scope=one["id"])["problems"][0]["pointer"], "/for")
-            self.refused("invalid_request", 400, gateway.post, "/chaos", {"failure": 503}, scope=one["id"])
+
+    def test_chaos_of_a_scope_strikes_its_key(self):
+        with Program() as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+            for scope in (one, two):
+                gateway.post("/chaos", {"failure": 503, "first": 1}, scope=scope["id"])
+            self.assertEqual(gateway.chat()[0], 200)
+            for scope in (one, two):
+                self.assertEqual([gateway.chat(key=scope["api_key"])[0] for _ in range(2)], [503, 200])
+            self.assertEqual(len(gateway.get("/chaos", scope=one["id"])["chaos"]), 1)
+            self.assertEqual(len(gateway.get("/chaos")["chaos"]), 2)
+            gateway.post("/chaos", {"failure": 502}, scope=one["id"])
+            self.assertEqual(gateway.chat(key=one["api_key"])[0], 502)
+            gateway.delete("/chaos", scope=one["id"])
+            self.assertEqual(gateway.chat(key=one["api_key"])[0], 200)
+            self.assertEqual(len(gateway.get("/chaos")["chaos"]), 1)
+            gateway.post("/chaos", {"failure": 502}, scope=one["id"])
+            gateway.post("/chaos", {"failure": 500})
+            gateway.call("DELETE", "/scopes/" + one["id"])
+            self.assertEqual([rule["text"][:3] for rule in gateway.get("/chaos")["chaos"]], ["503", "500"])
+            gateway.delete("/chaos")
+            self.assertEqual(gateway.get("/chaos", scope=two["id"])["chaos"], [])
+
+    def test_what_a_path_names_is_of_the_scope_or_not_there(self):
+        with Program() as gateway:
+            one, two = (gateway.post("/scopes", {"name": name}) for name in ("one", "two"))
+            shared = gateway.post("/stubs", {"reply": "shared"})["stubs"][0]["id"]
+            stub = gateway.post("/stubs", {"reply": "mine"}, scope=one["id"])["stubs"][0]["id"]
+            self.assertEqual(gateway.ask("a", one["api_key"]), "mine")
+            exchange = gateway.get("/journal")["exchanges"][0]["id"]
+            named = [("GET", f"/stubs/{stub}", "no_such_stub"), ("GET", f"/stubs/{stub}/wait", "no_such_stub"),
+                     ("GET", f"/journal/{exchange}", "no_such_exchange"),
+                     ("GET", f"/journal/{exchange}/curl", "no_such_exchange"),
+                     ("GET", f"/journal/{exchange}/bundle", "no_such_exchange"),
+                     ("GET", f"/keys/{one['id']}", "no_such_key"),
+                     ("POST", f"/keys/{one['id']}/disable", "no_such_key"),
+                     ("POST", f"/keys/{one['id']}/enable", "no_such_key"),
+                     ("DELETE", f"/stubs/{stub}", "no_such_stub"), ("DELETE", f"/keys/{one['id']}", "no_such_key")]
+            for method, path, code in named:
+                with self.subTest(method + path):
+                    other = self.refused(code, 404, gateway.call, method, path, scope=two["id"])
+                    self.assertIn(f"is not of the scope \"{two['id']}\"", other["message"])
+                    gateway.call(method, path, scope=one["id"])
+            self.refused("no_such_key", 404, gateway.call, "PATCH", f"/keys/{one['id']}", {"limit": "1/1s"}, scope=two["id"])
+            self.refused("no_such_stub", 404, gateway.get, f"/stubs/{shared}", scope=two["id"])
+            self.assertEqual(gateway.call("PATCH", f"/keys/{two['id']}", {"limit": "1/1s"}, scope=two["id"])["limit"], "1/1s")
+            self.assertEqual([key["id"] for key in gateway.get("/keys", scope=two["id"])["keys"]], [two["id"]])
+
+    def test_a_key_is_disabled_for_some_requests(self):
+        script = {"keys": [{"name": "later", "secret": "sk-later-0123456789",
+                            "state_for": [{"state": "disabled", "requests": 2}]}]}
+        with Program(script) as gateway:
+            key = gateway.key("later")["id"]
+            self.assertEqual([gateway.chat(key="sk-later-0123456789")[0] for _ in range(3)], [403, 403, 200])
+            self.assertEqual(gateway.post(f"/keys/{key}/disable", {"requests": 1})["state"], "disabled")
+            self.assertEqual([gateway.chat(key="sk-later-0123456789")[0] for _ in range(2)], [403, 200])
+            for wrong in (0, -1, 1.5, "2", None):
+                self.refused("invalid_request", 400, gateway.post, f"/keys/{key}/disable", {"requests": wrong})
+            made = gateway.post("/keys", {"state_for": [{"state": "enabled", "requests": 1}], "state": "disabled"})
+            self.assertEqual([gateway.chat(key=made["secret"])[0] for _ in range(2)], [200, 403])
+
+    def test_keys_share_a_limit(self):
+        script = {"keys": [{"name": name, "secret": f"sk-{name}-0123456789", "limit": "2/1h", "limit_group": "team"}
+                           for name in ("one", "two")]}
+        with Program(script) as gateway:
+            self.assertEqual([gateway.chat(key=f"sk-{name}-0123456789")[0] for name in ("one", "two", "one", "two")],
+                             [200, 200, 429, 429])
+            self.assertEqual(gateway.key("one")["limit_group"], "team")
+
+    def test_the_limit_of_all_keys_is_put_and_taken_back(self):
+        with Program(None, "--limit", "1/1h") as gateway:
+            self.assertEqual(gateway.get("/limit"), {"limit": "1/1h"})
+            self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 429])
+            self.assertEqual(gateway.put("/limit", {"limit": "2/60s"}), {"limit": "2/1m"})
+            self.assertEqual([gateway.chat()[0] for _ in range(3)], [200, 200, 429])
+            self.assertEqual(gateway.put("/limit", {"limit": None}), {"limit": None})
+            self.assertEqual([gateway.chat()[0] for _ in range(3)], [200] * 3)
+            for wrong in ({}, {"limit": "many"}, {"limit": 2}, {"limit": "0/1m"}, {"limits": None}):
+                self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
+
+    def test_a_route_takes_the_scope_or_says_why_not(self):
+        with Program() as gateway:
+            scope = gateway.post("/scopes", {"name": "one"})["id"]
+            refusing = 0
+            for path, item in control.document()["paths"].items():
+                for method, operation in item.items():
+                    if method == "parameters" or path.endswith("/session"):
+                        continue
+                    takes = "scope" in [parameter["name"] for parameter in operation.get("parameters", [])]
+                    url = path.replace("{", "").replace("}", "") + "?scope=" + ("key_99" if takes else scope)
+                    status, _, body = gateway.send(method.upper(), url)
+                    error = json.loads(body)
+                    with self.subTest(method + path):
+                        if takes:
+                            self.assertIn(error["code"], ("no_such_scope", "no_such_exchange", "no_such_stub", "invalid_request"))
+                            continue
+                        refusing += 1
+                        self.assertEqual((status, error["code"]), (400, "invalid_request"))
+                        self.assertRegex(error["message"], r"^this takes no \?scope=: .{20,}")
+            self.assertGreater(refusing, 10)
+
+    def test_the_states_of_a_scope_are_listed_by_their_own_names(self):
+        with Program() as gateway:
+            one, two = (gateway.post("/scopes", {"name": name})["id"] for name in ("one", "two"))
+            gateway.call("PUT", "/states/order", {"state": "paid"}, scope=one)
+            gateway.call("PUT", "/states/order", {"state": "sent"}, scope=two)
+            gateway.call("PUT", "/states/order", {"state": "new"})
+            self.assertEqual(gateway.get("/states", scope=one)["states"], {"order": "paid"})
+            self.assertEqual(len(gateway.get("/states")["states"]), 3)
 
 
 class Script(Api):

@@ -357,32 +357,42 @@ class Signals(unittest.TestCase):
             running.process.send_signal(signal.SIGINT)
             self.assertEqual(running.end()[0], signal.SIGINT)
 
+    @staticmethod
+    def waiting_for_a_line(number):
+        return (f"signal.signal({int(number)}, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True);"
+                "print(sys.stdin.readline())")
+
+    def assert_ends_by_itself(self, running):
+        running.process.stdin.write("done\n")
+        running.process.stdin.flush()
+        code, stdout, _ = running.end()
+        self.assertEqual((code, stdout), (0, "done\n\n"))
+
     def test_a_command_that_ignores_the_first_one_ends_by_itself(self):
         for number in signal.SIGINT, signal.SIGTERM:
-            code = (f"signal.signal({int(number)}, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True);"
-                    "print(sys.stdin.readline())")
-            with self.subTest(number), Running(code) as running:
+            with self.subTest(number), Running(self.waiting_for_a_line(number)) as running:
                 running.process.send_signal(number)
                 self.assertEqual(running.process.stdout.readline(), "heard\n")
                 self.assertIsNone(running.process.poll())
-                running.process.stdin.write("done\n")
-                running.process.stdin.flush()
-                code, stdout, _ = running.end()
-                self.assertEqual((code, stdout), (0, "done\n\n"))
+                self.assert_ends_by_itself(running)
 
     IGNORES = "signal.signal(signal.SIGTERM, lambda *_: os.write(1, b'heard\\n')); print('ready', flush=True)\n" \
               "while True: signal.pause()"
 
-    def test_the_second_one_kills_after_a_grace(self):
-        with Running(self.IGNORES) as running:
-            began = time.monotonic()
-            for _ in range(2):
-                running.process.send_signal(signal.SIGTERM)
-                self.assertEqual(running.process.stdout.readline(), "heard\n")
-            code, _, stderr = running.end()
-            self.assertEqual(code, 128 + signal.SIGKILL)
-            self.assertGreaterEqual(time.monotonic() - began, 4.9)
-            self.assertIn(" did not end; it gets SIGKILL\n", stderr)
+    def test_the_second_one_kills_after_a_grace_and_the_first_one_never(self):
+        with Running(self.waiting_for_a_line(signal.SIGTERM)) as once:
+            once.process.send_signal(signal.SIGTERM)
+            self.assertEqual(once.process.stdout.readline(), "heard\n")
+            with Running(self.IGNORES) as running:
+                began = time.monotonic()
+                for _ in range(2):
+                    running.process.send_signal(signal.SIGTERM)
+                    self.assertEqual(running.process.stdout.readline(), "heard\n")
+                code, _, stderr = running.end()
+                self.assertEqual(code, 128 + signal.SIGKILL)
+                self.assertGreaterEqual(time.monotonic() - began, 4.9)
+                self.assertIn(" did not end; it gets SIGKILL\n", stderr)
+            self.assert_ends_by_itself(once)
 
     def test_the_third_one_kills_at_once(self):
         with Running(self.IGNORES) as running:
@@ -798,8 +808,9 @@ class Scripts(unittest.TestCase):
         self.assertEqual(execute("validate", self.write()).returncode, 0)
 
     def test_names_of_what_is_not_there(self):
-        path = self.write(stubs=[{"when": {"model_is": "fasst"}, "reply": "a"}, {"when": {"key_is": "ci"}, "reply": "b"},
-                                 {"in_state": {"machine": "login", "state": "started"}, "reply": "c"}])
+        stubs = [{"when": {"model_is": "fasst"}, "reply": "a"}, {"when": {"key_is": "ci"}, "reply": "b"},
+                 {"in_state": {"machine": "login", "state": "started"}, "reply": "c"}]
+        path = self.write(gateway={"models": ["mock-model"]}, stubs=stubs)
         done = execute("validate", path)
         self.assertEqual((done.returncode, done.stdout), (0, path + ": valid\n"))
         warned = [line for line in done.stderr.splitlines() if ": warning: " in line]
@@ -810,6 +821,9 @@ class Scripts(unittest.TestCase):
         said = execute("run", "--script", path, "--model", "fasst", "--", "true").stderr
         self.assertEqual(said.count(": warning: "), 2, said)
         self.assertNotIn("model_is", said)
+        # The program serves any model unless one is listed.
+        said = execute("validate", self.write(stubs=stubs)).stderr
+        self.assertEqual((said.count(": warning: "), "model_is" in said), (2, False), said)
 
         path = self.write(failures=[{"failure": 503, "for": {"key": "biling"}}], keys=[{"name": "billing"}])
         for words in ["serve", "--script", path], ["run", "--script", path, "--", "true"], ["validate", path]:

@@ -397,7 +397,7 @@ class WhatItServes(unittest.TestCase):
         developer = {"messages": [{"role": "developer", "content": "Hi"}]}
         robot = {"messages": [{"role": "robot", "content": "Hi"}]}
         for flags, statuses in [
-                ([], [400, 400]), (["--acceptance", "default"], [400, 400]), (["--acceptance", "lenient"], [200, 200]),
+                ([], [200, 400]), (["--acceptance", "default"], [400, 400]), (["--acceptance", "lenient"], [200, 200]),
                 (["--profile", "openai"], [200, 400]), (["--profile", "openai", "--acceptance", "default"], [400, 400]),
                 (["--profile", "openai", "--strict"], [200, 400]),
                 (["--profile", "documented", "--strict"], [400, 400]),
@@ -675,7 +675,7 @@ class WhatItLogs(unittest.TestCase):
 
     def test_a_scenario_that_never_struck(self):
         def end_of(name, *requests):
-            with Endpoint("--scenario", name) as endpoint:
+            with Endpoint("--scenario", name, "--model", "mock-model") as endpoint:
                 for fields in requests:
                     endpoint.chat(**fields)
                 self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
@@ -754,7 +754,7 @@ class HowItEnds(unittest.TestCase):
                 ["--seed", "x"], ["--seed", "-1"], ["--profile", "unknown"],
                 ["--first-token-ms", "x"], ["--gap-ms", "-5"], ["--gap-ms", "3600001"],
                 ["--scenario", "early-hints", "--reply", "x"], ["--scenario", ""], ["--scenario"], ["--json"],
-                ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "openai"], ["--acceptance"],
+                ["--strict=maybe"], ["--unknown"], ["stray"], ["--acceptance", "open-ai"], ["--acceptance"],
                 ["--acceptance", "strict", "--strict"], ["--acceptance", "lenient", "--strict"]]:
             self.assert_refused("--port", "0", *flags, naming=flags[0].split("=")[0])
 

@@ -634,7 +634,9 @@ bool is_listed(Decision::Kind kind) {
     case Decision::Kind::chaos:
     case Decision::Kind::rejected:
     case Decision::Kind::models:
+    case Decision::Kind::embeddings:
     case Decision::Kind::handler:
+    case Decision::Kind::preflight:
     case Decision::Kind::callback_failed:
     case Decision::Kind::answer_failed:
     case Decision::Kind::malformed: return true;
@@ -655,7 +657,7 @@ std::size_t count_words() {
 TEST_CASE("every kind has a word of its own") {
   CHECK(count_words<Problem::Kind>() == 9);
   CHECK(count_words<Outcome::Kind>() == 7);
-  CHECK(count_words<Decision::Kind>() == 11);
+  CHECK(count_words<Decision::Kind>() == 13);
   CHECK(to_string(Severity::error) == "error");
   CHECK(to_string(Severity::warning) == "warning");
   CHECK(to_string(Departure::How::closed) == "closed");

@@ -211,7 +211,7 @@ TEST_CASE("a date of a manual clock is told to be none of the client's clock") {
   CHECK_FALSE(has_part(real.review().message(), "not the machine's"));
 }
 
-TEST_CASE("a scenario knows whether it befell an exchange") {
+TEST_CASE("a scenario knows whether it happened to an exchange") {
   const auto befalls = [](const char* name, const Json& fields, bool struck_before = false) {
     const Scenario scenario = mock_gateway::scenario(name);
     Gateway gateway{scenario.options()};
@@ -222,7 +222,7 @@ TEST_CASE("a scenario knows whether it befell an exchange") {
     connection.receive_response();
     connection.close();
     static_cast<void>(gateway.journal().wait_until_idle(10s));
-    return scenario.befell(gateway.journal().last());
+    return scenario.happened_to(gateway.journal().last());
   };
   CHECK(befalls("usage-chunk-without-choices", {{"stream", true}}));
   CHECK_FALSE(befalls("usage-chunk-without-choices", {{"stream", false}}));
@@ -233,7 +233,7 @@ TEST_CASE("a scenario knows whether it befell an exchange") {
   CHECK_FALSE(befalls("early-hints", {}));
 }
 
-TEST_CASE("a scenario befell no exchange whose client left before its fault, also when that is asked in between") {
+TEST_CASE("a scenario happened to no exchange whose client left before its fault, also when that is asked in between") {
   const Scenario scenario = mock_gateway::scenario("closed-in-stream");
   ManualClock clock;
   Gateway gateway{scenario.options(Options{}.clock(clock).pace(Pace().first_token_after(1s)))};
@@ -242,9 +242,9 @@ TEST_CASE("a scenario befell no exchange whose client left before its fault, als
   connection.send(Http(gateway).format_chat({{"stream", true}}));
   REQUIRE(gateway.journal().wait_for(1, 10s));
   REQUIRE(clock.wait_for_waits(1, 10s));
-  auto befell = std::async(std::launch::async, [&] { return scenario.befell(gateway.journal().last()); });
+  auto happened = std::async(std::launch::async, [&] { return scenario.happened_to(gateway.journal().last()); });
   connection.abort();
-  CHECK_FALSE(befell.get());
+  CHECK_FALSE(happened.get());
 }
 
 TEST_CASE("twenty problems and twenty notes are shown, and of more how many more there are") {

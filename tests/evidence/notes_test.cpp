@@ -47,6 +47,7 @@ TEST_CASE("verify() notes what a stream had that another gateway's has not") {
       {plain.final_blank_line(false), "the final blank line was left out"},
       {plain.after_done("{}"), "an event followed [DONE]"},
       {plain.open_after_done(true), "the stream stayed open after its end"},
+      {plain.trailer("x-a: b"), "trailer fields followed the last chunk"},
       {plain.gzip(true), "the stream was compressed"},
       {plain.line_end("\r\n").done(false).final_blank_line(false),
        "lines ended with CRLF, [DONE] was left out, the final blank line was left out"},

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,21 @@ struct Wire {
   Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
   Http http{gateway};
 };
+
+// --- Which came when -------------------------------------------------------------------------------------------------
+
+TEST_CASE("a retry on a connection that was open before the refusal is one") {
+  Gateway gateway{Options{}.verify_on_destruction(false)};
+  gateway.chat().reply(rate_limited(60s), "Hello.");
+  const Http http{gateway};
+  RawConnection spare{gateway};  // accepted first, as a pool opens them
+  RawConnection first{gateway};
+  first.send(http.format_chat());
+  REQUIRE(first.receive_response().status == 429);
+  spare.send(http.format_chat());
+  REQUIRE(spare.receive_response().status == 200);
+  CHECK(codes(gateway.review()) == "retry_after_ignored");
+}
 
 // --- New calls -------------------------------------------------------------------------------------------------------
 
@@ -270,6 +286,90 @@ TEST_CASE("a change by the test between two requests makes two questions of them
     wire.gateway.fail_next(unauthorized());
     with(wire.http, pair.second).chat();
     CHECK(wire.gateway.review().message() == two);
+  }
+}
+
+TEST_CASE("whatever the test changes for a key between two of its requests, the second is no retry") {
+  enum class Whose { nobody, second, all };
+  struct Change {
+    const char* what;
+    std::function<void(Gateway&)> make;
+    Whose whose;
+  };
+  const auto stub = [](const Matcher& who) {
+    return [who](Gateway& gateway) { static_cast<void>(gateway.chat().when(who).reply("Hello")); };
+  };
+  const std::vector<Change> changes = {
+      {"nothing", [](Gateway&) {}, Whose::nobody},
+      {"a question", [](Gateway& gateway) { static_cast<void>(gateway.keys().list()); }, Whose::nobody},
+      {"a new key", [](Gateway& gateway) { gateway.keys().create("new"); }, Whose::nobody},
+      {"a key's description", [](Gateway& gateway) { gateway.keys().set_description("key_2", "other"); },
+       Whose::second},
+      {"a disabled key", [](Gateway& gateway) { gateway.keys().disable("key_2"); }, Whose::second},
+      {"an enabled key", [](Gateway& gateway) { gateway.keys().enable("key_2"); }, Whose::second},
+      {"a key's models", [](Gateway& gateway) { gateway.keys().limit_models("key_2", {"mock-model"}); }, Whose::second},
+      {"a key's operations", [](Gateway& gateway) { gateway.keys().limit_operations("key_2", {list_models()}); },
+       Whose::second},
+      {"a key's limit", [](Gateway& gateway) { gateway.keys().limit_rate("key_2", 9, 1s); }, Whose::second},
+      {"no limit for a key", [](Gateway& gateway) { gateway.keys().unlimit_rate("key_2"); }, Whose::second},
+      {"a limit for all keys", [](Gateway& gateway) { gateway.keys().limit_rate_for_all(9, 1s); }, Whose::all},
+      {"no limit for all keys", [](Gateway& gateway) { gateway.keys().unlimit_rate_for_all(); }, Whose::all},
+      {"a stub", [](Gateway& gateway) { gateway.chat().reply("Hello"); }, Whose::all},
+      {"a stub of a key", stub(key_is("key_2")), Whose::second},
+      {"a stub of a key by its description", stub(key_is("second") && user_says("x")), Whose::second},
+      {"a stub of either key", stub(key_is("key_2") || key_is("key_1")), Whose::all},
+      {"a stub of all but a key", stub(!key_is("key_2")), Whose::all},
+      {"a state machine", [](Gateway& gateway) { gateway.set_state("order", "paid"); }, Whose::all},
+      {"a forced failure", [](Gateway& gateway) { gateway.fail_next(overloaded()); }, Whose::all},
+      {"one of a key", [](Gateway& gateway) { gateway.fail_next(overloaded(), 1, for_key("key_2")); }, Whose::second},
+      {"one that stays", [](Gateway& gateway) { gateway.fail_always(overloaded(), for_key("key_2")); }, Whose::second},
+      {"one of a model", [](Gateway& gateway) { gateway.fail_next(overloaded(), 1, for_model("mock-model")); },
+       Whose::all},
+      {"cleared failures of a key", [](Gateway& gateway) { gateway.clear_failures(for_key("key_2")); }, Whose::second},
+      {"chaos", [](Gateway& gateway) { gateway.chaos(Chaos(overloaded()).nth(9)); }, Whose::all},
+      {"chaos of a key", [](Gateway& gateway) { gateway.chaos(Chaos(overloaded()).nth(9).when(key_is("key_2"))); },
+       Whose::second},
+      {"cleared chaos", [](Gateway& gateway) { gateway.clear_chaos(); }, Whose::all},
+      {"a fault of a connection", [](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }, Whose::all},
+      {"cleared faults of connections", [](Gateway& gateway) { gateway.clear_connection_faults(); }, Whose::all},
+      {"an operation",
+       [](Gateway& gateway) {
+         gateway.on("POST", "/v1/images/generations", [](const ReceivedRequest&) { return HttpReply(200, "{}"); });
+       },
+       Whose::all},
+  };
+  for (const Change& change : changes) {
+    CAPTURE(change.what);
+    Wire wire;
+    const Http other = wire.http.with_key(wire.gateway.keys().create("second").secret);
+    wire.gateway.fail_always(unauthorized(), list_models());
+    const auto ask = [&] {
+      CHECK(wire.http.get("/v1/models").status == 401);
+      CHECK(other.get("/v1/models").status == 401);
+    };
+    ask();
+    change.make(wire.gateway);
+    ask();
+    CHECK(codes(wire.gateway.review("key_1")) == (change.whose == Whose::all ? "" : "retried_final_error"));
+    CHECK(codes(wire.gateway.review("key_2")) == (change.whose == Whose::nobody ? "retried_final_error" : ""));
+  }
+}
+
+TEST_CASE("a stub that is removed is a change for those whom it could answer") {
+  for (const bool of_key : {true, false}) {
+    Wire wire;
+    const Http other = wire.http.with_key(wire.gateway.keys().create("second").secret);
+    wire.gateway.fail_always(unauthorized(), list_models());
+    const Matcher who = of_key ? key_is("second") : user_says("x");
+    const Stub stub = wire.gateway.chat().when(who).reply("Hello");
+    const auto ask = [&] {
+      for (const Http& http : {wire.http, other}) CHECK(http.get("/v1/models").status == 401);
+    };
+    ask();
+    stub.remove();
+    ask();
+    CHECK(codes(wire.gateway.review("key_1")) == (of_key ? "retried_final_error" : ""));
+    CHECK(codes(wire.gateway.review("key_2")) == "");
   }
 }
 

@@ -551,6 +551,9 @@ TEST_CASE("values that no fault or dialect can have are refused") {
   CHECK(refused([](SseDialect& d) { d = d.retry(1500us); }).find("whole milliseconds") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.ping_every(-1s); }).find("a millisecond at least") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.ping_every(999us); }).find("a millisecond at least") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.trailer("a: b\nc"); }).find("lines such as") != std::string::npos);
+  CHECK(refused([](SseDialect& d) { d = d.trailer("a b: c"); }) != "");
+  CHECK(refused([](SseDialect& d) { d = d.trailer("a: b\r"); }) != "");
   CHECK(refused([](SseDialect& d) { d = d.ping(""); }).find("ping needs a line") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.after_done("x").done(false); }).find("[DONE]") != std::string::npos);
   CHECK(refused([](SseDialect& d) { d = d.after_done("x").final_blank_line(false); }).find("blank line") !=

@@ -96,6 +96,24 @@ TEST_CASE("each dialect, to the byte") {
   }
 }
 
+TEST_CASE("trailer fields follow the last chunk, and the connection is kept") {
+  for (const bool compressed : {false, true}) {
+    Gateway gateway;
+    gateway.chat().reply(two_events().sse(SseDialect().gzip(compressed).trailer("x-checksum: 7f\nx-took:12\n")));
+    const Http http{gateway};
+    RawConnection connection{gateway};
+    for (int i = 0; i < 2; ++i) {
+      connection.send(http.format_chat());
+      const Response response = connection.receive_response();
+      CHECK(response.complete);
+      const std::string end = "\r\n0\r\nx-checksum: 7f\r\nx-took:12\r\n\r\n";
+      REQUIRE(response.raw.size() > end.size());
+      CHECK(response.raw.substr(response.raw.size() - end.size()) == end);
+    }
+    CHECK(gateway.journal().last().reused_connection());
+  }
+}
+
 TEST_CASE("data on several lines is the same JSON to a parser") {
   SseDialect dialect = SseDialect().multi_line_data(true);
   OneExchange on(text("one two").sse(dialect), true);

@@ -46,6 +46,14 @@ TEST_CASE("names of former versions do what they did") {
   CHECK(user_says("a").describe() == user_says("a").to_string());
   CHECK(TextMatcher("a").describe() == TextMatcher("a").to_string());
   CHECK(RequestScope("key").describe() == RequestScope("key").to_string());
+
+  const Scenario& scenario = catalogue().front();
+  Gateway other(Options().verify_on_destruction(false));
+  scenario.mount(other);
+  const Http asking = Http(other).allow_incomplete();
+  asking.stream();
+  CHECK(scenario.befell(other.journal().last()) == scenario.happened_to(other.journal().last()));
+  CHECK_FALSE(scenario.befell(gateway.journal().last()));
 }
 
 }  // namespace former_names_test

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <future>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -263,56 +262,6 @@ TEST_CASE("after a reset requests beyond those that are counted exactly are answ
   CHECK(first[0] != first[1]);
   gateway.reset();
   CHECK(beyond() == first);
-}
-
-// --- Two questions, because the test changed something between them --------------------------------------------------
-
-TEST_CASE("whatever the test changed between two requests makes them two questions") {
-  struct Change {
-    const char* what;
-    std::function<void(Gateway&)> make;
-  };
-  const auto key = [](Gateway& gateway) { return gateway.keys().list().front().id; };
-  const std::vector<Change> changes = {
-      {"a key is created", [](Gateway& gateway) { gateway.keys().create("other"); }},
-      {"the key is described", [key](Gateway& gateway) { gateway.keys().set_description(key(gateway), "mine"); }},
-      {"the key is enabled", [key](Gateway& gateway) { gateway.keys().enable(key(gateway)); }},
-      {"the key is limited to models", [key](Gateway& gateway) { gateway.keys().limit_models(key(gateway), {}); }},
-      {"the key is limited to operations",
-       [key](Gateway& gateway) { gateway.keys().limit_operations(key(gateway), {}); }},
-      {"the key's rate is limited", [key](Gateway& gateway) { gateway.keys().limit_rate(key(gateway), 99, 1s); }},
-      {"the key's rate is unlimited", [key](Gateway& gateway) { gateway.keys().unlimit_rate(key(gateway)); }},
-      {"the rate of all keys is limited", [](Gateway& gateway) { gateway.keys().limit_rate_for_all(99, 1s); }},
-      {"the rate of all keys is unlimited", [](Gateway& gateway) { gateway.keys().unlimit_rate_for_all(); }},
-      {"failures are cleared", [](Gateway& gateway) { gateway.clear_failures(); }},
-      {"failures of a scope are cleared", [](Gateway& gateway) { gateway.clear_failures(for_model("other")); }},
-      {"a failure is forced", [](Gateway& gateway) { gateway.fail_next(server_error(), 1, for_model("other")); }},
-      {"a stub is mounted", [](Gateway& gateway) { gateway.chat().when(user_says("never")).reply("x"); }},
-      {"a stub is removed",
-       [stub = std::make_shared<std::vector<Stub>>()](Gateway& gateway) {
-         stub->push_back(gateway.chat().when(user_says("never")).reply("x"));
-         gateway.journal().clear();
-         Http(gateway).chat();
-         stub->back().remove();
-       }},
-      {"a scenario is moved", [](Gateway& gateway) { gateway.set_state("order", "paid"); }},
-      {"chaos is added", [](Gateway& gateway) { gateway.chaos(Chaos(server_error()).probability(0)); }},
-      {"chaos is cleared", [](Gateway& gateway) { gateway.clear_chaos(); }},
-      {"a connection's fault is queued", [](Gateway& gateway) { gateway.next_connection(close_when_reused()); }},
-  };
-  for (const Change& change : changes) {
-    CAPTURE(change.what);
-    Gateway gateway{Options{}.verify_on_destruction(false)};
-    gateway.fail_always(unauthorized());
-    Http(gateway).chat();
-    Http(gateway).chat();
-    REQUIRE(gateway.review().findings().size() == 1);  // without a change, it is a retry
-    gateway.journal().clear();
-    Http(gateway).chat();
-    change.make(gateway);
-    Http(gateway).chat();
-    CHECK(gateway.review().findings().empty());
-  }
 }
 
 }  // namespace reset_test

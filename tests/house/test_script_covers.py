@@ -12,7 +12,7 @@ FIELDS = SRC / "script/field_matchers.cpp"
 
 # The key, or the word of a value, where it is not the name of the function.
 OTHER_NAMES = {
-    "Options": {"model": "models", "key": "keys", "without_finding": "without_findings"},
+    "Options": {"model": "models", "any_model": "models", "key": "keys", "without_finding": "without_findings"},
     "Reply": {
         "malformed_tool_call": "malformed_arguments",
         "custom_tool_call": "input",
@@ -21,9 +21,10 @@ OTHER_NAMES = {
         "fault": "faults",
         "extra_chunk": "extra_chunks",
         "chunk": "chunks",
+        "templated": "template",
     },
     "Failure": {"header": "headers", "add_header": "headers", "body": "error_body", "json_body": "error_json"},
-    "HttpReply": {"header": "headers", "add_header": "headers"},
+    "HttpReply": {"fault": "faults", "header": "headers", "add_header": "headers"},
     "KeyOptions": {"disabled": "state"},
     "StubBuilder": {"named": "name"},
     "pace.hpp": {

@@ -95,6 +95,54 @@ TEST_CASE("a key can be created disabled and enabled later") {
   CHECK(Http(gateway).with_key(key.secret).chat().status == 200);
 }
 
+TEST_CASE("a key goes through its states, each for so many of its requests") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create("later", KeyOptions{}
+                                                            .state_for(KeyState::enabled, 1)
+                                                            .state_for(KeyState::disabled, 2)
+                                                            .state_for(KeyState::enabled, 1)
+                                                            .disabled());
+  const Http http = Http(gateway).with_key(key.secret);
+  const auto state = [&] { return gateway.keys().find(key.id).state; };
+  CHECK(state() == KeyState::enabled);
+  CHECK(http.chat().status == 200);
+  CHECK(state() == KeyState::disabled);
+  CHECK(http.get("/v1/models").status == 403);
+  CHECK(http.get("/v1/nothing").status == 403);
+  CHECK(Http(gateway).chat().status == 200);  // another key's requests do not count
+  CHECK(state() == KeyState::enabled);
+  CHECK(http.get("/v1/nothing").status == 404);  // counts whatever it is answered
+  CHECK(state() == KeyState::disabled);
+  for (int i = 0; i < 3; ++i) CHECK(http.chat().status == 403);
+}
+
+TEST_CASE("a key that is disabled for some requests is enabled then, unless the test decides otherwise") {
+  const Gateway gateway;
+  const CreatedKey key = gateway.keys().create();
+  const Http http = Http(gateway).with_key(key.secret);
+  const auto statuses = [&](int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += std::to_string(http.chat().status) + " ";
+    return all;
+  };
+  gateway.keys().disable_for(key.id, 2);
+  CHECK(statuses(3) == "403 403 200 ");
+  gateway.keys().disable_for(key.id, 2);
+  gateway.keys().enable(key.id);
+  CHECK(statuses(2) == "200 200 ");
+  gateway.keys().disable_for(key.id, 2);
+  gateway.keys().disable(key.id);
+  CHECK(statuses(3) == "403 403 403 ");
+  gateway.keys().disable_for(key.id, 1);
+  CHECK(statuses(2) == "403 200 ");
+  gateway.keys().disable_for(key.id, 1);
+  gateway.keys().remove(key.id);
+  CHECK(statuses(2) == "401 401 ");
+  CHECK(contains(error_of([&] { gateway.keys().disable_for(key.id, 1); }), "deleted"));
+  CHECK(contains(error_of([&] { gateway.keys().disable_for("key_1", 0); }), "for at least 1 request"));
+  CHECK(contains(error_of([] { (void)KeyOptions{}.state_for(KeyState::deleted, 1); }), "Keys::remove deletes it"));
+}
+
 TEST_CASE("disabling a disabled key and enabling an enabled one change nothing") {
   const Gateway gateway;
   const CreatedKey key = gateway.keys().create();

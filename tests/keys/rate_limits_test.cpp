@@ -84,6 +84,33 @@ TEST_CASE("a limit for all keys is shared, and the longer wait is told when both
   CHECK(limited.chat().header("Retry-After") == "10");
 }
 
+TEST_CASE("the keys of a group count together, each against its limit") {
+  ManualClock clock;
+  const Gateway gateway{Options{}.clock(clock).profile(Profile::openai)};
+  const KeyOptions team = KeyOptions{}.limit(2, 10s).limit_group("team");
+  const CreatedKey one = gateway.keys().create("one", team);
+  const CreatedKey two = gateway.keys().create("two", team);
+  const CreatedKey wide = gateway.keys().create("wide", KeyOptions{}.limit(3, 10s).limit_group("team"));
+  const CreatedKey apart = gateway.keys().create("apart", KeyOptions{}.limit(2, 10s));
+  const CreatedKey free = gateway.keys().create("free", KeyOptions{}.limit_group("team"));
+  const auto ask = [&](const CreatedKey& key) { return Http(gateway).with_key(key.secret).chat(); };
+  CHECK(ask(one).header("x-ratelimit-remaining-requests") == "1");
+  CHECK(ask(two).header("x-ratelimit-remaining-requests") == "0");
+  CHECK(ask(one).status == 429);
+  CHECK(ask(two).status == 429);
+  CHECK(ask(free).status == 200);
+  CHECK(ask(wide).status == 200);
+  CHECK(ask(wide).status == 429);
+  CHECK(ask(apart).status == 200);
+  CHECK(gateway.keys().find(one.id).limit_group == "team");
+  clock.advance(10s);
+  CHECK(ask(two).status == 200);
+  gateway.keys().limit_rate(one.id, 1, 10s);  // starts the group afresh
+  CHECK(ask(one).status == 200);
+  CHECK(ask(one).status == 429);
+  CHECK(ask(two).status == 200);
+}
+
 TEST_CASE("a limit that is set anew starts afresh, and one that is lifted is gone") {
   ManualClock clock;
   const Gateway gateway{Options{}.clock(clock)};

@@ -29,7 +29,8 @@ PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
          "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
-         "docs/helpers.md": {"sh sdk"}}
+         "docs/helpers.md": {"sh sdk"},
+         "docs/your-app.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
 PORTS = ("8080", "8081")  # of the pages, which become free ones
 VENV, NODE_MODULES = CHECKOUT / "build/clients/venv/bin", CHECKOUT / "tests/clients/node/node_modules"
 TIMEOUT = 120  # seconds: a net for what hangs, never a pace
@@ -151,8 +152,7 @@ class Page:
             self.test.assertEqual(self.printed, text, self.where)
             self.printed = None
         elif kind == "sh sdk":
-            installed = VENV.is_dir() if "python3" in text else NODE_MODULES.is_dir()
-            if installed:
+            if is_installed("python3" if "python3" in text else "go" if "go test" in text else "node"):
                 self.run_lines(text)
         else:
             return
@@ -186,6 +186,16 @@ class Page:
             self.run(["node", "--check", name])
         elif language == "sh":
             self.run(["sh", "-n", name])
+
+
+def is_installed(language):
+    """Whether what a page's tests in it need is there: their SDKs, or a Go that is new enough."""
+    if language != "go":
+        return {"python3": VENV, "node": NODE_MODULES}[language].is_dir()
+    if not shutil.which("go"):
+        return False
+    version = subprocess.run(["go", "env", "GOVERSION"], text=True, capture_output=True, timeout=TIMEOUT, check=True)
+    return tuple(map(int, re.findall(r"\d+", version.stdout)[:2])) >= (1, 22)
 
 
 def validate(path):

@@ -404,7 +404,8 @@ TEST_CASE("numbers and fields that no reply can have are refused, with what to d
 TEST_CASE("what belongs to the whole is refused on one of several choices, and taken on the whole") {
   const std::string message =
       "a choice carries content, logprobs and finish_reason only; set pace, faults, holds, model, usage, extra fields, "
-      "verbatim, headers, early hints, dialect, writes and the order of deltas on the whole: choices(…).every(…)";
+      "verbatim, templated, headers, early hints, dialect, writes and the order of deltas on the whole: "
+      "choices(…).every(…)";
   const Reply a = text("a");
   for (const Reply& part : {a.usage(1, 1), a.extra({{"a", 1}}), a.extra_message({{"a", 1}}), a.model("m"), a.verbatim(),
                             a.header("a", "b"), a.every(1ms), a.sse(SseDialect().line_end("\r"))}) {
@@ -422,7 +423,8 @@ TEST_CASE("what belongs to the whole is refused on one of several choices, and t
        {usual.line_end("\r\n"), usual.space_after_colon(false), usual.done(false), usual.content_type("text/plain"),
         usual.byte_order_mark(true), usual.event("chunk"), usual.ids(true), usual.retry(1s),
         usual.multi_line_data(true), usual.comment("note"), usual.ping_every(1s), usual.ping(": still here"),
-        usual.final_blank_line(false), usual.after_done("{}"), usual.open_after_done(true), usual.gzip(true)}) {
+        usual.final_blank_line(false), usual.after_done("{}"), usual.open_after_done(true), usual.gzip(true),
+        usual.trailer("x-a: b")}) {
     CHECK(refused([&] { return choices(a.sse(dialect), a); }) == message);
   }
   CHECK(refused([&] { return choices(a.sse(usual), a.sse(usual.gzip(true).gzip(false))); }) == "not refused");

@@ -74,6 +74,7 @@ TEST_CASE("each setter changes a temporary in place, and a copy of a named reply
       SETTER("extra_chunk", hello, extra_chunk(1, {{"a", 1}})),
       SETTER("chunk", chunks({{{"choices", Json::array()}}}), chunk(raw_bytes("data: 1\n\n"))),
       SETTER("verbatim", hello, verbatim()),
+      SETTER("templated", text("call {{count}}"), templated()),
       SETTER("header", hello, header("X-One", "1")),
       SETTER("header of a failure", rate_limited(), header("X-One", "1")),
       SETTER("add_header", hello.header("X-One", "1"), add_header("X-One", "2")),

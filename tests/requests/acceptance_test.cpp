@@ -51,7 +51,8 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
        R"(messages[0].role: expected one of "system", "user", "assistant", got "tool"; the acceptance's switch )"
        "tool_role takes it, and so does the profile openai"},
       {&Acceptance::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
-       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer")"},
+       R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer"; the acceptance's switch )"
+       "developer_role takes it, and so does the profile openai"},
       {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
        "invalid_type",
        "messages[0].content: expected a string or an array of parts, got null; the acceptance's switch "
@@ -63,7 +64,9 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
       {&Acceptance::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
        "invalid_type", "messages[0].content: expected a string, got an array"},
       {&Acceptance::other_parts, false, said(other_part), "invalid_value",
-       "messages[0].content[0].type: expected \"text\", got \"image_url\""},
+       "messages[0].content[0].type: expected \"text\", got \"image_url\"; the acceptance's switch other_parts takes "
+       "it, "
+       "and so does the profile openai"},
       {&Acceptance::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
        "unknown_parameter",
        "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages takes it, and "
@@ -99,6 +102,52 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     // The rest goes on as before.
     check_taken(without, with(""));
   }
+}
+
+TEST_CASE(
+    "what OpenAI documents beyond the documentation is a note where openai() takes it, and none under its profile") {
+  struct Case {
+    std::string body;
+    std::string note;
+  };
+  const auto by = [](const std::string& place, const std::string& name) {
+    return place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " + name +
+           " takes it.";
+  };
+  const std::string custom = R"("tools":[{"type":"custom","custom":{"name":"shell"}}])";
+  const std::vector<Case> cases = {
+      {with(R"("user":"u")"), by("user", "openai_fields")},
+      {with(R"("frequency_penalty":1)"), by("frequency_penalty", "openai_fields")},
+      {with(R"("stream":true,"stream_options":{"include_obfuscation":false})"),
+       by("stream_options.include_obfuscation", "openai_fields")},
+      {with(R"("max_completion_tokens":5)"), by("max_completion_tokens", "max_completion_tokens")},
+      {said(R"({"role":"developer","content":"Hi"})"), by("messages[0].role", "developer_role")},
+      {said(R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})"),
+       by("messages[0].content[0].type", "other_parts")},
+      {with(custom), by("tools[0].type", "custom_tools")},
+      {with(weather_tool + R"(,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":)"
+                           R"([{"type":"function","function":{"name":"get_weather"}}]}})"),
+       by("tool_choice", "allowed_tools")},
+      {with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer"}})"),
+       by("response_format.json_schema.schema", "json_schema_without_schema")},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.body);
+    const ChatWire openai{Acceptance::openai()};
+    check_taken(openai, one.body);
+    const mock_gateway::Review review = openai.gateway.review();
+    CHECK(review);
+    REQUIRE(review.findings().size() == 1);
+    CHECK(review.findings()[0].severity == mock_gateway::Severity::note);
+    CHECK(review.findings()[0].code == "beyond_documentation");
+    CHECK(review.findings()[0].message == one.note);
+    const ChatWire of_profile{Options().profile(Profile::openai)};
+    check_taken(of_profile, one.body);
+    CHECK(of_profile.gateway.review().findings().empty());
+  }
+  // What nobody documents stays a warning.
+  CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("foo":1)")) == "unknown_field");
+  CHECK(ChatWire{Acceptance::openai()}.findings(with(R"("enable_thinking":true)")).empty());
 }
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {

@@ -123,7 +123,11 @@ TEST_CASE(
   CHECK(wire.gateway.journal().last().chat().max_tokens == 2);
   const Acceptance acceptance = Acceptance().max_completion_tokens(true);
   const Wire taking{Options{}.acceptance(acceptance)};
-  CHECK(taking.understood({{"max_completion_tokens", 1}}).max_tokens == 1);
+  CHECK(taking.findings({{"max_completion_tokens", 1}}) ==
+        "beyond_documentation: max_completion_tokens: OpenAI documents it, the gateway's documentation does not; the "
+        "acceptance's switch max_completion_tokens takes it.");
+  CHECK(taking.gateway.review());
+  CHECK(taking.gateway.journal().last().chat().max_tokens == 1);
   CHECK(taking.http.chat({{"max_completion_tokens", 1}, {"max_tokens", 1}}).error_code() ==
         "invalid_parameter_combination");
 }
@@ -170,7 +174,8 @@ TEST_CASE("a custom tool that breaks a rule is refused with its place") {
         R"(missing_required_parameter at "messages[1].tool_calls[0].custom.input")");
   const Wire documented{Options{}};
   CHECK(documented.http.chat({{"tools", {shell}}}).error_message() ==
-        R"(tools[0].type: expected "function", got "custom")");
+        R"(tools[0].type: expected "function", got "custom"; the acceptance's switch custom_tools takes it, )"
+        "and so does the profile openai");
 }
 
 TEST_CASE("the default reply calls a custom tool with text, plain and streamed, and promises no grammar") {

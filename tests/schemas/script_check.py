@@ -46,6 +46,7 @@ DECODER_ONLY = {
     "no bytes",
     "a key that stands beside choices",
     "a choice that is none",
+    "a place that no template has",
 }
 
 

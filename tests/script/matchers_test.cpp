@@ -593,7 +593,7 @@ TEST_CASE("each condition of a stub is evaluated once for a request") {
     Node node{[](const Node& own, std::string_view text) { return own.function(text); }, "is counted"};
     node.built_in = true;  // as the library's own are, which may be evaluated ahead of the others
     node.function = [&count](std::string_view) { return ++count > 0; };
-    return user_says(TextMatcher(std::move(node)));
+    return user_says(mock_gateway::detail::Access::make<TextMatcher>(std::move(node)));
   };
   Gateway gateway;
   const Stub stub = gateway.chat().when(counting(first)).when(counting(second)).reply("Hello.");

@@ -378,24 +378,24 @@ TEST_CASE("404s, to the byte") {
   CHECK(on.get("/v1/nothing?at=all") == R"(
 HTTP/1.1 404 Not Found\r
 Content-Type: application/json\r
-Content-Length: 88\r
+Content-Length: 206\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"unknown_path","message":"no operation at /v1/nothing","type":"error"}})");
+{"error":{"code":"unknown_path","message":"no operation at /v1/nothing; the gateway serves GET /v1/models, POST /v1/chat/completions; Gateway::on or \"operations\" of a script mount others","type":"error"}})");
   CHECK(on.chat({{"model", "unknown"}}) == R"(
 HTTP/1.1 404 Not Found\r
 Content-Type: application/json\r
-Content-Length: 100\r
+Content-Length: 190\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"model_not_found","message":"the model \"unknown\" does not exist","type":"error"}})");
+{"error":{"code":"model_not_found","message":"the model \"unknown\" does not exist; the gateway serves mock-model; --model, Options::model or \"models\" of a script add one","type":"error"}})");
   CHECK(on.get("/v1/models/un%2Fknown") == R"(
 HTTP/1.1 404 Not Found\r
 Content-Type: application/json\r
-Content-Length: 101\r
+Content-Length: 191\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"model_not_found","message":"the model \"un/known\" does not exist","type":"error"}})");
+{"error":{"code":"model_not_found","message":"the model \"un/known\" does not exist; the gateway serves mock-model; --model, Options::model or \"models\" of a script add one","type":"error"}})");
   CHECK(on.forced(not_found()) == R"(
 HTTP/1.1 404 Not Found\r
 Content-Type: application/json\r
@@ -410,12 +410,12 @@ TEST_CASE("404 of a model in the openai profile, to the byte") {
   CHECK(on.chat({{"model", "unknown"}}) == R"(
 HTTP/1.1 404 Not Found\r
 Content-Type: application/json\r
-Content-Length: 132\r
+Content-Length: 222\r
 x-request-id: req_zZxsHLuwg9TQOHZEFefTh99bmBgLfi5p\r
 openai-processing-ms: 1\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"message":"the model \"unknown\" does not exist","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
+{"error":{"message":"the model \"unknown\" does not exist; the gateway serves mock-model; --model, Options::model or \"models\" of a script add one","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
 }
 
 TEST_CASE("405, to the byte, with a body and to HEAD without") {

@@ -330,6 +330,17 @@ TEST_CASE("a malformed header line is a 400 at once") {
   }
 }
 
+TEST_CASE("what the journal keeps of a malformed head ends with the byte that broke it") {
+  Gateway gateway;
+  const std::string line = "GET /v1/models HTTP/1.1\r\n";
+  for (const std::string& broken :
+       {line + "x-control: a\x01", line + "x-lf: a\n", line + "x-cr: a\rb", std::string("GET /v1/models HTTP/1.1\n")}) {
+    CAPTURE(broken);
+    CHECK(answer_to(gateway, broken + "and more\r\n\r\n").status == 400);
+    CHECK(gateway.journal().last().raw() == broken);
+  }
+}
+
 TEST_CASE("lines that end in a bare LF or CR are a 400 at once, not a wait for more") {
   Gateway gateway;
   const std::string key = "Authorization: Bearer " + gateway.api_key();

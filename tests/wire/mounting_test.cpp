@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -253,6 +254,38 @@ TEST_CASE("a path that is not served by default may be mounted where a switch tu
   Gateway gateway{Options{}.acceptance(acceptance)};
   gateway.on("GET", "/v1/models/{id}", [](const ReceivedRequest&) { return "mine"; });
   CHECK(Http(gateway).get("/v1/models/mock-model").body == "mine");
+}
+
+TEST_CASE("an answer of an operation is broken where a raw reply can be, and leaves when it is told to") {
+  ManualClock clock;
+  Gateway gateway{Options{}.clock(clock)};
+  const std::string text = "0123456789";
+  gateway.on("GET", "/cut", [&](const ReceivedRequest&) {
+    return HttpReply(text).header("x-a", "b").fault(after_bytes(4), close_connection());
+  });
+  gateway.on("GET", "/late", [&](const ReceivedRequest&) { return HttpReply(text).first_token_after(5s); });
+  gateway.on("GET", "/refused", [&](const ReceivedRequest&) {
+    return HttpReply(overloaded()).fault(before_headers(), reset_connection());
+  });
+  const Http http = Http(gateway).allow_incomplete();
+  const Response cut = http.get("/cut");
+  CHECK(cut.status == 200);
+  CHECK(cut.header("x-a") == "b");
+  CHECK(cut.header("Content-Length") == "10");
+  CHECK(cut.body == "0123");
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::broken_by_fault);
+  CHECK(gateway.verify().notes() ==
+        std::vector<std::string>{"exchange 1 broke off after byte 4 of the body as scripted"});
+  CHECK(http.get("/refused").status == 0);
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::broken_by_fault);
+
+  std::thread client([&] { CHECK(http.get("/late").body == text); });
+  REQUIRE(clock.wait_for_waits(1, 10s));
+  CHECK(gateway.journal().last().status() == 200);
+  clock.advance(5s);
+  client.join();
+  CHECK_THROWS_WITH_AS(static_cast<void>(HttpReply(text).fault(after_tokens(1), stall())),
+                       doctest::Contains("\"after 1 token\" never comes"), GatewayError);
 }
 
 }  // namespace mounting_test

@@ -134,7 +134,9 @@ TEST_CASE("a target in the absolute form is served as its path is, whatever host
       CHECK(response.status == 404);
       CHECK(response.error_code() == "unknown_path");
     }
-    CHECK(http.get(host + "?a=b").error_message() == "no operation at /");
+    CHECK(http.get(host + "?a=b").error_message() ==
+          "no operation at /; the gateway serves GET /v1/models, POST /v1/chat/completions; Gateway::on or "
+          "\"operations\" of a script mount others");
     CHECK(http.get(host + chat_path).header("Allow") == "POST");
   }
 }

@@ -124,7 +124,7 @@ inEveryProfile('failures', (test, profile) => {
   });
 
   test('an operation that is not served is a NotFoundError', async ({ gateway, client }) => {
-    await failed(client.embeddings.create({ model: MODEL, input: 'Hi' }), OpenAI.NotFoundError);
+    await failed(client.images.generate({ model: MODEL, prompt: 'Hi' }), OpenAI.NotFoundError);
     assert.deepEqual(await findings(gateway), ['request_refused']);
   });
 

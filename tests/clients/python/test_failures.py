@@ -116,7 +116,7 @@ def test_an_unknown_model_is_not_found(client):
 
 def test_an_operation_that_is_not_served_is_not_found(client, gateway):
     with pytest.raises(openai.NotFoundError):
-        client.embeddings.create(model=MODEL, input="Hi")
+        client.images.generate(model=MODEL, prompt="Hi")
     assert findings(gateway) == ["request_refused"]
 
 

@@ -1,0 +1,3 @@
+module mockgateway
+
+go 1.22

@@ -1,0 +1,52 @@
+// Which requests a change may concern.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace mock_gateway::detail {
+
+/// How often the test has changed a part of what requests are answered from. A change that concerns one key alone is
+/// counted for it alone: what one of several tests mounts says nothing about the requests of another. Thread-safe.
+class ChangeCount {
+ public:
+  /// A change that may concern every request.
+  void note() {
+    ++of_all_;
+    ++total_;
+  }
+  /// One that concerns the requests of this key, by its id or its description; empty: every request.
+  void note_for(const std::string& key) {
+    if (key.empty()) return note();
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++of_key_[key];
+    }
+    ++total_;
+  }
+  /// Those that may concern the requests of a key.
+  std::uint64_t of(const std::string& id, const std::string& description) const {
+    // Where no change was for one key, a request takes no lock.
+    if (const std::uint64_t total = total_; total == of_all_) return total;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::uint64_t sum = of_all_;
+    for (const std::string* name : {&id, &description}) {
+      const auto found = of_key_.find(*name);
+      if (found != of_key_.end()) sum += found->second;
+    }
+    return sum;
+  }
+  std::uint64_t total() const { return total_; }
+
+ private:
+  std::atomic<std::uint64_t> of_all_{0};
+  std::atomic<std::uint64_t> total_{0};
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint64_t> of_key_;
+};
+
+}  // namespace mock_gateway::detail
