@@ -374,8 +374,10 @@ class Gateway {
   /// Mounts another operation behind the same keys, rights, limits, failures and journal. `method` is in capitals.
   /// `path` begins with "/" and is compared as sent, without the query; a segment `{name}` takes any one segment, and a
   /// path without one comes first. The handler runs on the connection's thread; what it throws becomes a 500 on the
-  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. Throws
-  /// GatewayError for a method and path that the gateway serves itself; `DELETE /v1/models/{id}` is none.
+  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. One on
+  /// `GET /v1/models` answers in place of the list of models, and changes nothing in which models are served. Throws
+  /// GatewayError for a method and path that only the gateway serves: `POST /v1/chat/completions` and
+  /// `GET /v1/models/{id}`; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all
@@ -2173,6 +2175,7 @@ class ConnectionFault {
     early_hints,
     slow_body,
     reply_before_body,
+    reply_then_read_body,
   };
   /// When a connection is struck.
   enum class Moment {
@@ -2197,7 +2200,7 @@ class ConnectionFault {
   std::size_t step() const { return step_; }
   /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that a reply before the body sends; empty for the other kinds.
+  /// The failure that is sent before the body has come; empty for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -2240,6 +2243,10 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
 /// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
 ConnectionFault reply_before_body(const Failure& failure);
+/// Answers as early, then reads the body to its end, throws it away and keeps the connection for the next request
+/// (RFC 9112, 9.3). It closes after all where the body is longer than Options::max_body, and where the client said
+/// `Expect: 100-continue`: whether such a client still sends its body cannot be known (RFC 9110, 10.1.1).
+ConnectionFault reply_then_read_body(const Failure& failure);
 
 }}  // namespace mock_gateway
 
@@ -9185,6 +9192,8 @@ struct IncomingRequest {
   std::optional<Failure> refused;
   /// Whether there is more of the body than was read.
   bool is_body_unread = false;
+  /// The answer goes before the body, which is read after it.
+  bool is_body_read_later = false;
   /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
   /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
@@ -9212,6 +9221,10 @@ using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& h
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock,
                                             const RefuseHead& refuse_head);
+
+/// Reads the body of a request that was answered before it, and throws it away. Returns whether the next request can
+/// follow it.
+bool skip_body(Connection& connection, IncomingRequest head);
 
 /// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
 /// told before anything is judged.
@@ -10652,7 +10665,8 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  HttpReply reply;
+  /// Each answers one request, the last one all that follow; never empty.
+  std::vector<HttpReply> replies;
 };
 
 /// One of several documents that are read together.
@@ -10706,6 +10720,7 @@ void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
 ScriptType stub();
+ScriptType http_reply();
 ScriptType tool_call_type();
 ScriptType tool_calls_type();
 ScriptType gateway();
@@ -13521,7 +13536,8 @@ MOCK_GATEWAY_INLINE ConnectionFault::Moment ConnectionFault::moment() const {
     case Kind::unsolicited_continue:
     case Kind::early_hints:
     case Kind::slow_body:
-    case Kind::reply_before_body: break;
+    case Kind::reply_before_body:
+    case Kind::reply_then_read_body: break;
   }
   return Moment::request;
 }
@@ -13536,9 +13552,10 @@ MOCK_GATEWAY_INLINE std::string ConnectionFault::to_string() const {
     case Kind::unsolicited_continue: return "unsolicited 100 Continue";
     case Kind::early_hints: return "103 Early Hints";
     case Kind::slow_body: return "slow body, " + detail::text::counted(step_, "byte") + " at a time";
-    case Kind::reply_before_body: break;
+    case Kind::reply_before_body: return std::to_string(failure_->status()) + " before the body";
+    case Kind::reply_then_read_body: break;
   }
-  return std::to_string(failure_->status()) + " before the body";
+  return std::to_string(failure_->status()) + " before the body, which is read then";
 }
 
 MOCK_GATEWAY_INLINE ConnectionFault reset_on_accept() {
@@ -13588,6 +13605,11 @@ MOCK_GATEWAY_INLINE ConnectionFault slow_body(std::size_t bytes, Duration gap) {
 MOCK_GATEWAY_INLINE ConnectionFault reply_before_body(const Failure& failure) {
   return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_before_body, std::string(), std::size_t{0},
                                                Duration{0}, failure);
+}
+
+MOCK_GATEWAY_INLINE ConnectionFault reply_then_read_body(const Failure& failure) {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_then_read_body, std::string(),
+                                               std::size_t{0}, Duration{0}, failure);
 }
 
 }}  // namespace mock_gateway
@@ -26670,6 +26692,14 @@ MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, Incomi
   return arrival;
 }
 
+/// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
+/// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
+MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
+  Framing framing;
+  return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
+         !incoming.request.headers.has("Expect");
+}
+
 /// What a client is told that sends more than it may before anybody trusts it.
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
@@ -26727,12 +26757,21 @@ MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& conn
       return std::nullopt;
     }
   }
+  incoming.is_body_read_later = !incoming.malformed && fault &&
+                                fault->kind() == ConnectionFault::Kind::reply_then_read_body &&
+                                request_reader::can_be_skipped(connection, incoming);
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const wire::Headers& headers = incoming.request.headers;
-  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread && !incoming.is_answered_before_body() &&
+  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread &&
+                        (!incoming.is_answered_before_body() || incoming.is_body_read_later) &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
   return incoming;
+}
+
+MOCK_GATEWAY_INLINE bool skip_body(Connection& connection, IncomingRequest head) {
+  return request_reader::read_body(connection, head, nullptr) == Connection::Arrival::arrived && !head.malformed &&
+         !head.is_body_unread;
 }
 
 MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLimits& limits) {
@@ -28323,7 +28362,17 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const Hea
       gateway_.journal->dropped();
       return;
     }
+    std::optional<IncomingRequest> answered;  // before its body
+    if (incoming->is_body_read_later && incoming->keep_alive) {
+      answered.emplace();
+      answered->request.headers = incoming->request.headers;
+      answered->http_1_1 = incoming->http_1_1;
+    }
     runner_.run(connection, std::move(*incoming), position);
+    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip_body(connection, std::move(*answered))) {
+      connection.linger();
+      connection.end(Outlet::Ending::close);
+    }
   }
 }
 
@@ -28871,7 +28920,7 @@ MOCK_GATEWAY_INLINE void Operations::require_mountable(const Operation& operatio
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
+  if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
 }
@@ -28959,7 +29008,6 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
   } else if (path == operations::models_path) {
-    if (method == "GET") route.kind = Route::Kind::models;
     offer("GET");
   } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
     if (method == "GET") {
@@ -28970,9 +29018,12 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     offer("GET");
   }
   if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  const bool lists_models = method == "GET" && path == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
     if (!operations::matches(mounted.operation.path, path)) continue;
+    // Only who names the list of models takes its place.
+    if (lists_models && mounted.operation.path != path) continue;
     offer(mounted.operation.method);
     // A path without a "{name}" comes before one with.
     const bool is_better =
@@ -28982,6 +29033,7 @@ MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std:
     route.operation = mounted.operation;
     route.handler = mounted.handler;
   }
+  if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
   if (embeddings_ && path == operations::embeddings_path) {
     if (method == "POST" && route.kind == Route::Kind::unknown) {
       route.kind = Route::Kind::embeddings;
@@ -29025,7 +29077,11 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
   constexpr std::size_t most = 5;
   std::string list = list_models().to_string() + ", " + chat_completions().to_string();
   if (embeddings_) list += ", " + embeddings().to_string();
-  const std::vector<Operation> others = mounted();
+  std::vector<Operation> others = mounted();
+  const auto is_listed = [this](const Operation& one) {
+    return one == list_models() || (embeddings_ && one == embeddings());
+  };
+  others.erase(std::remove_if(others.begin(), others.end(), is_listed), others.end());
   for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
   if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
   return list;
@@ -29397,7 +29453,7 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
   // An interim response is no part of the answer. When it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
   runner::send_interim(connection, *record, answer.delivery.interim);
-  if (incoming.is_answered_before_body()) connection.linger();
+  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
   const Outcome::Kind outcome = deliver(served, *record);
   connection.end_exchange();
@@ -32668,7 +32724,9 @@ MOCK_GATEWAY_INLINE std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<Scr
 MOCK_GATEWAY_INLINE void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
   std::vector<Operations::Handled> all;
   for (const ScriptedOperation& one : plan.operations)
-    all.push_back({{one.method, one.path}, [reply = one.reply](const ReceivedRequest&) { return reply; }});
+    all.push_back({{one.method, one.path},
+                   [replies = one.replies, asked = std::make_shared<std::atomic<std::size_t>>(0)](
+                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; }});
   operations.replace(std::move(all), loaded.owner);
   loaded.operations.clear();
   for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));
@@ -33167,6 +33225,8 @@ inline constexpr ScriptRow connection_fault_rows[] = {
              {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
     in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
     in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
+    in_group("$connection_fault", {"reply_then_read_body", &failure,
+                                   "answers as early, then reads the body and keeps the connection", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
     "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
@@ -33300,6 +33360,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
   if (key == "garbage_on_accept") return garbage_on_accept(script_values::text_of(value));
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
   if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
+  if (key == "reply_then_read_body") return reply_then_read_body(script_types::bare_failure(reader, value));
   reader.read_object(value, script_types::slow_body_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));
@@ -35599,6 +35660,7 @@ MOCK_GATEWAY_INLINE const std::vector<std::pair<const char*, ScriptType (*)()>>&
       {"connection_fault", &script_types::connection_fault},
       {"failure", &script_types::failure},
       {"stub", &script_types::stub},
+      {"operation_reply", &script_types::http_reply},
       {"tool_call", &script_types::tool_call_type},
       {"timing", &script_types::timing},
       {"rate", &script_types::rate},
@@ -35708,9 +35770,14 @@ MOCK_GATEWAY_INLINE ScriptType replies() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
 
-MOCK_GATEWAY_INLINE void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+MOCK_GATEWAY_INLINE void read_replies(ScriptReader& reader, const ScriptNode& node, void (*read)(ScriptReader&, const ScriptNode&, void*),
+                  void* target) {
   if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
-  reader.read_list(node, &add_reply, target);
+  reader.read_list(node, read, target);
+}
+
+MOCK_GATEWAY_INLINE void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+  read_replies(reader, node, &add_reply, target);
 }
 
 MOCK_GATEWAY_INLINE void set_never(ScriptReader&, const ScriptNode& node, void* target) {
@@ -35869,13 +35936,18 @@ inline constexpr ScriptTable http_reply_table{
     &failure_setters};
 
 MOCK_GATEWAY_INLINE ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
+MOCK_GATEWAY_INLINE ScriptType http_replies() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/operation_reply"}})"};
+}
 
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
     {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
-    {"reply", &http_reply, "what it answers", nullptr, true},
+    {"reply", &http_reply, "what it answers", nullptr},
+    {"replies", &http_replies, "what it answers, one request each; the last stays", nullptr},
 };
-inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows)};
+inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows),
+                                             R"("oneOf":[{"required":["reply"]},{"required":["replies"]}])"};
 
 MOCK_GATEWAY_INLINE ScriptType operations_section() {
   return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
@@ -35887,12 +35959,21 @@ MOCK_GATEWAY_INLINE void add_fault(ScriptReader& reader, const ScriptNode& node,
   reply = reply.fault(std::move(trigger), std::move(effect));
 }
 
+MOCK_GATEWAY_INLINE void add_http_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<ScriptedOperation*>(target)->replies.push_back(read_http_reply(reader, node));
+}
+
 MOCK_GATEWAY_INLINE void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, operation_table, nullptr);
+  const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
-  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
-                            read_http_reply(reader, node.at("reply"))};
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
+  if (key == "reply")
+    add_http_reply(reader, node.at("reply"), &mounted);
+  else
+    read_replies(reader, node.at("replies"), &add_http_reply, &mounted);
+  if (reader.noted() > noted) return;
   try {
     Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
       return HttpReply(Json());
@@ -37094,269 +37175,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    149    core/shared.hpp
 //    194    core/forward.hpp
 //    260    gateway/gateway.hpp
-//    445    gateway/chat_script.hpp
-//    599    model/range.hpp
-//    634    script/matcher.hpp
-//    714    script/matchers.hpp
-//    842    model/reply.hpp
-//   1226    model/received_request.hpp
-//   1295    model/failure.hpp
-//   1404    core/wait.hpp
-//   1435    core/clock.hpp
-//   1545    model/fault.hpp
-//   1715    model/hold.hpp
-//   1759    model/pace.hpp
-//   1917    model/sse_dialect.hpp
-//   2039    model/writes.hpp
-//   2070    model/http_reply.hpp
-//   2152    model/connection_fault.hpp
-//   2246    evidence/journal.hpp
-//   2539    evidence/sent_answer.hpp
-//   2620    script/near_miss.hpp
-//   2666    evidence/verification.hpp
-//   2799    model/finding.hpp
-//   2843    evidence/review.hpp
-//   2966    model/operation.hpp
-//   2997    keys/api_key.hpp
-//   3106    keys/keys.hpp
-//   3164    model/profile.hpp
-//   3196    model/tokenizer.hpp
-//   3208    gateway/options.hpp
-//   3352    model/acceptance.hpp
-//   3600    model/chat_request.hpp
-//   3729    script/scope.hpp
-//   3785    script/failure_scope.hpp
-//   3831    script/chaos.hpp
-//   3931    gateway/sweep.hpp
-//   4072    gateway/catalogue.hpp
-//   4240    document/scenario_files.hpp
-//   4272    core/error.hpp
-//   4287    document/script_document.hpp
-//   4427    evidence/evidence_json.hpp
-//   4452    core/printed.hpp
-//   4483    core/reporter.hpp
-//   4567  Implementation
-//   4624    core/text.hpp
-//   4735    core/random.hpp
-//   4767    core/json_reader.hpp
-//   4824    core/json_pointer.hpp
-//   4841    core/calendar.hpp
-//   4876    core/access.hpp
-//   4943    core/timeline.hpp
-//   5105    core/process.hpp
-//   5130    core/warning.hpp
-//   5140    core/rows.hpp
-//   5166    core/change_count.hpp
-//   5213    model/profile_traits.hpp
-//   5322    model/checks.hpp
-//   5339    model/reply_data.hpp
-//   5407    model/request_error.hpp
-//   5420    model/embedding_request.hpp
-//   5444    model/fault_rows.hpp
-//   5573    model/chat_parser.hpp
-//   5591    model/dialect_rows.hpp
-//   5631    model/finding_kinds.hpp
-//   5700    model/reply_checks.hpp
-//   5735    model/chat_fields.hpp
-//   5784    model/chat_reader.hpp
-//   5882    model/reply_template.hpp
-//   5904    keys/secrets.hpp
-//   5951    keys/key_store.hpp
-//   6113    answer/bodies.hpp
-//   6142    answer/events.hpp
-//   6190    answer/tokens.hpp
-//   6265    answer/completion.hpp
-//   6374    answer/completion_json.hpp
-//   6409    answer/completion_events.hpp
-//   6477    answer/words.hpp
-//   6492    answer/default_reply.hpp
-//   6508    answer/schema_pattern.hpp
-//   6605    answer/schema_instance.hpp
-//   6627    answer/embeddings.hpp
-//   6642    answer/occurrences.hpp
-//   6665    answer/schema_checker.hpp
-//   6760    script/matcher_node.hpp
-//   6851    script/script.hpp
-//   7128    script/chaos_plan.hpp
-//   7173    script/chaos_rules.hpp
-//   7255    script/connection_faults.hpp
-//   7311    script/forced_failures.hpp
-//   7356    script/field_matchers.hpp
-//   7450    script/hiding.hpp
-//   7491    script/excerpts.hpp
-//   7517    script/json_comparison.hpp
-//   7544    script/matcher_leaf.hpp
-//   7575    delivery/gzip.hpp
-//   7601    delivery/framing.hpp
-//   7651    delivery/outlet.hpp
-//   7709    delivery/pace_schedule.hpp
-//   7751    delivery/kept_answer.hpp
-//   7847    delivery/progress.hpp
-//   7945    delivery/delivery.hpp
-//   8124    delivery/waits.hpp
-//   8219    evidence/kept_problems.hpp
-//   8289    evidence/record.hpp
-//   8550    evidence/gateway_parts.hpp
-//   8569    evidence/review_parts.hpp
-//   8621    evidence/diagnosis.hpp
-//   8693    evidence/gateway_problems.hpp
-//   8795    evidence/redaction.hpp
-//   8814    http/sockets.hpp
-//   8930    http/connection.hpp
-//   9167    http/request_reader.hpp
-//   9222    http/server.hpp
-//   9284    http/turned_away.hpp
-//   9338    http/workers.hpp
-//   9401    http/acceptor.hpp
-//   9449    http/compatibility.hpp
-//   9459    http/response.hpp
-//   9475    serve/asked_requests.hpp
-//   9555    serve/operations.hpp
-//   9625    serve/served_models.hpp
-//   9668    serve/gateway_state.hpp
-//   9729    serve/served_request.hpp
-//   9881    serve/runner.hpp
-//   9927    serve/connection_loop.hpp
-//   9953    serve/request_checks.hpp
-//   9976    serve/tester_code.hpp
-//  10033    serve/explanation.hpp
-//  10056    gateway/catalogue_entries.hpp
-//  10281    gateway/option_values.hpp
-//  10338    gateway/sweep_run.hpp
-//  10362    document/script_reader.hpp
-//  10571    document/script_files.hpp
-//  10590    document/script_references.hpp
-//  10626    document/script_sections.hpp
-//  10759    document/script_values.hpp
-//  10891    document/loaded_document.hpp
-//  10924    core/calendar.cpp
-//  11034    core/clock.cpp
-//  11617    core/json_pointer.cpp
-//  11674    core/json_reader.cpp
-//  12005    core/process.cpp
-//  12029    core/random.cpp
-//  12084    core/reporter.cpp
-//  12167    core/source_location.cpp
-//  12183    core/text.cpp
-//  12533    core/wait.cpp
-//  12545    core/warning.cpp
-//  12559    model/acceptance.cpp
-//  12618    model/chat_fields.cpp
-//  12760    model/chat_messages.cpp
-//  12969    model/chat_reader.cpp
-//  13377    model/chat_request.cpp
-//  13462    model/checks.cpp
-//  13500    model/connection_fault.cpp
-//  13595    model/embedding_request.cpp
-//  13682    model/failure.cpp
-//  13852    model/fault.cpp
-//  14087    model/finding.cpp
-//  14121    model/hold.cpp
-//  14143    model/http_reply.cpp
-//  14209    model/pace.cpp
-//  14408    model/profile.cpp
-//  14584    model/range.cpp
-//  14614    model/received_request.cpp
-//  14681    model/reply.cpp
-//  15153    model/reply_checks.cpp
-//  15345    model/reply_template.cpp
-//  15517    model/sse_dialect.cpp
-//  15663    keys/api_key.cpp
-//  15710    keys/key_store.cpp
-//  16162    keys/keys.cpp
-//  16214    keys/secrets.cpp
-//  16419    answer/bodies.cpp
-//  16526    answer/completion.cpp
-//  16762    answer/completion_events.cpp
-//  16973    answer/completion_json.cpp
-//  17191    answer/default_reply.cpp
-//  17368    answer/embeddings.cpp
-//  17482    answer/events.cpp
-//  17501    answer/occurrences.cpp
-//  17523    answer/schema_checker.cpp
-//  17995    answer/schema_instance.cpp
-//  18375    answer/schema_pattern.cpp
-//  18793    answer/tokens.cpp
-//  19022    answer/words.cpp
-//  19083    script/chaos.cpp
-//  19221    script/chaos_rules.cpp
-//  19333    script/connection_faults.cpp
-//  19442    script/excerpts.cpp
-//  19505    script/field_matchers.cpp
-//  19918    script/forced_failures.cpp
-//  20022    script/hiding.cpp
-//  20079    script/json_comparison.cpp
-//  20165    script/matcher.cpp
-//  20417    script/matchers.cpp
-//  20770    script/scope.cpp
-//  20828    script/script.cpp
-//  21259    script/text_matchers.cpp
-//  21380    delivery/delivery.cpp
-//  21969    delivery/framing.cpp
-//  22081    delivery/gzip.cpp
-//  22148    delivery/kept_answer.cpp
-//  22239    delivery/pace_schedule.cpp
-//  22308    delivery/progress.cpp
-//  22371    evidence/diagnosis.cpp
-//  22591    evidence/evidence_json.cpp
-//  22975    evidence/exchange.cpp
-//  23275    evidence/gateway_problems.cpp
-//  23726    evidence/journal.cpp
-//  23885    evidence/kept_problems.cpp
-//  23996    evidence/notes.cpp
-//  24097    evidence/record.cpp
-//  24554    evidence/redaction.cpp
-//  24660    evidence/retries.cpp
-//  25050    evidence/review.cpp
-//  25425    evidence/sent_answer.cpp
-//  25543    evidence/verification.cpp
-//  25660    http/acceptor.cpp
-//  25769    http/compatibility.cpp
-//  25879    http/connection.cpp
-//  26383    http/request_reader.cpp
-//  26756    http/response.cpp
-//  26837    http/server.cpp
-//  27170    http/sockets.cpp
-//  27682    http/turned_away.cpp
-//  27772    http/workers.cpp
-//  27908    serve/asked_requests.cpp
-//  27981    serve/chat_judge.cpp
-//  28262    serve/connection_loop.cpp
-//  28355    serve/cross_origin.cpp
-//  28398    serve/delivery_report.cpp
-//  28489    serve/explanation.cpp
-//  28555    serve/gateway_state.cpp
-//  28591    serve/judge.cpp
-//  28820    serve/operations.cpp
-//  29036    serve/profile_headers.cpp
-//  29078    serve/reply_answer.cpp
-//  29218    serve/request_checks.cpp
-//  29292    serve/runner.cpp
-//  29502    serve/served_models.cpp
-//  29580    serve/served_request.cpp
-//  29651    gateway/catalogue.cpp
-//  30046    gateway/catalogue_delivery.cpp
-//  30608    gateway/catalogue_entries.cpp
-//  30774    gateway/catalogue_failures.cpp
-//  31037    gateway/catalogue_replies.cpp
-//  31433    gateway/chat_script.cpp
-//  31582    gateway/gateway.cpp
-//  31869    gateway/options.cpp
-//  32016    gateway/sweep.cpp
-//  32438    document/scenario_files.cpp
-//  32584    document/script_document.cpp
-//  32986    document/script_faults.cpp
-//  33310    document/script_files.cpp
-//  33457    document/script_gateway.cpp
-//  33774    document/script_matchers.cpp
-//  34140    document/script_objects.cpp
-//  34305    document/script_reader.cpp
-//  34742    document/script_references.cpp
-//  35066    document/script_replies.cpp
-//  35544    document/script_schema.cpp
-//  35678    document/script_sections.cpp
-//  36234    document/script_values.cpp
-//  36632  Adapters
-//  36649    adapters/catch2.hpp
-//  36807    adapters/doctest.hpp
-//  36972    adapters/gtest.hpp
+//    447    gateway/chat_script.hpp
+//    601    model/range.hpp
+//    636    script/matcher.hpp
+//    716    script/matchers.hpp
+//    844    model/reply.hpp
+//   1228    model/received_request.hpp
+//   1297    model/failure.hpp
+//   1406    core/wait.hpp
+//   1437    core/clock.hpp
+//   1547    model/fault.hpp
+//   1717    model/hold.hpp
+//   1761    model/pace.hpp
+//   1919    model/sse_dialect.hpp
+//   2041    model/writes.hpp
+//   2072    model/http_reply.hpp
+//   2154    model/connection_fault.hpp
+//   2253    evidence/journal.hpp
+//   2546    evidence/sent_answer.hpp
+//   2627    script/near_miss.hpp
+//   2673    evidence/verification.hpp
+//   2806    model/finding.hpp
+//   2850    evidence/review.hpp
+//   2973    model/operation.hpp
+//   3004    keys/api_key.hpp
+//   3113    keys/keys.hpp
+//   3171    model/profile.hpp
+//   3203    model/tokenizer.hpp
+//   3215    gateway/options.hpp
+//   3359    model/acceptance.hpp
+//   3607    model/chat_request.hpp
+//   3736    script/scope.hpp
+//   3792    script/failure_scope.hpp
+//   3838    script/chaos.hpp
+//   3938    gateway/sweep.hpp
+//   4079    gateway/catalogue.hpp
+//   4247    document/scenario_files.hpp
+//   4279    core/error.hpp
+//   4294    document/script_document.hpp
+//   4434    evidence/evidence_json.hpp
+//   4459    core/printed.hpp
+//   4490    core/reporter.hpp
+//   4574  Implementation
+//   4631    core/text.hpp
+//   4742    core/random.hpp
+//   4774    core/json_reader.hpp
+//   4831    core/json_pointer.hpp
+//   4848    core/calendar.hpp
+//   4883    core/access.hpp
+//   4950    core/timeline.hpp
+//   5112    core/process.hpp
+//   5137    core/warning.hpp
+//   5147    core/rows.hpp
+//   5173    core/change_count.hpp
+//   5220    model/profile_traits.hpp
+//   5329    model/checks.hpp
+//   5346    model/reply_data.hpp
+//   5414    model/request_error.hpp
+//   5427    model/embedding_request.hpp
+//   5451    model/fault_rows.hpp
+//   5580    model/chat_parser.hpp
+//   5598    model/dialect_rows.hpp
+//   5638    model/finding_kinds.hpp
+//   5707    model/reply_checks.hpp
+//   5742    model/chat_fields.hpp
+//   5791    model/chat_reader.hpp
+//   5889    model/reply_template.hpp
+//   5911    keys/secrets.hpp
+//   5958    keys/key_store.hpp
+//   6120    answer/bodies.hpp
+//   6149    answer/events.hpp
+//   6197    answer/tokens.hpp
+//   6272    answer/completion.hpp
+//   6381    answer/completion_json.hpp
+//   6416    answer/completion_events.hpp
+//   6484    answer/words.hpp
+//   6499    answer/default_reply.hpp
+//   6515    answer/schema_pattern.hpp
+//   6612    answer/schema_instance.hpp
+//   6634    answer/embeddings.hpp
+//   6649    answer/occurrences.hpp
+//   6672    answer/schema_checker.hpp
+//   6767    script/matcher_node.hpp
+//   6858    script/script.hpp
+//   7135    script/chaos_plan.hpp
+//   7180    script/chaos_rules.hpp
+//   7262    script/connection_faults.hpp
+//   7318    script/forced_failures.hpp
+//   7363    script/field_matchers.hpp
+//   7457    script/hiding.hpp
+//   7498    script/excerpts.hpp
+//   7524    script/json_comparison.hpp
+//   7551    script/matcher_leaf.hpp
+//   7582    delivery/gzip.hpp
+//   7608    delivery/framing.hpp
+//   7658    delivery/outlet.hpp
+//   7716    delivery/pace_schedule.hpp
+//   7758    delivery/kept_answer.hpp
+//   7854    delivery/progress.hpp
+//   7952    delivery/delivery.hpp
+//   8131    delivery/waits.hpp
+//   8226    evidence/kept_problems.hpp
+//   8296    evidence/record.hpp
+//   8557    evidence/gateway_parts.hpp
+//   8576    evidence/review_parts.hpp
+//   8628    evidence/diagnosis.hpp
+//   8700    evidence/gateway_problems.hpp
+//   8802    evidence/redaction.hpp
+//   8821    http/sockets.hpp
+//   8937    http/connection.hpp
+//   9174    http/request_reader.hpp
+//   9235    http/server.hpp
+//   9297    http/turned_away.hpp
+//   9351    http/workers.hpp
+//   9414    http/acceptor.hpp
+//   9462    http/compatibility.hpp
+//   9472    http/response.hpp
+//   9488    serve/asked_requests.hpp
+//   9568    serve/operations.hpp
+//   9638    serve/served_models.hpp
+//   9681    serve/gateway_state.hpp
+//   9742    serve/served_request.hpp
+//   9894    serve/runner.hpp
+//   9940    serve/connection_loop.hpp
+//   9966    serve/request_checks.hpp
+//   9989    serve/tester_code.hpp
+//  10046    serve/explanation.hpp
+//  10069    gateway/catalogue_entries.hpp
+//  10294    gateway/option_values.hpp
+//  10351    gateway/sweep_run.hpp
+//  10375    document/script_reader.hpp
+//  10584    document/script_files.hpp
+//  10603    document/script_references.hpp
+//  10639    document/script_sections.hpp
+//  10774    document/script_values.hpp
+//  10906    document/loaded_document.hpp
+//  10939    core/calendar.cpp
+//  11049    core/clock.cpp
+//  11632    core/json_pointer.cpp
+//  11689    core/json_reader.cpp
+//  12020    core/process.cpp
+//  12044    core/random.cpp
+//  12099    core/reporter.cpp
+//  12182    core/source_location.cpp
+//  12198    core/text.cpp
+//  12548    core/wait.cpp
+//  12560    core/warning.cpp
+//  12574    model/acceptance.cpp
+//  12633    model/chat_fields.cpp
+//  12775    model/chat_messages.cpp
+//  12984    model/chat_reader.cpp
+//  13392    model/chat_request.cpp
+//  13477    model/checks.cpp
+//  13515    model/connection_fault.cpp
+//  13617    model/embedding_request.cpp
+//  13704    model/failure.cpp
+//  13874    model/fault.cpp
+//  14109    model/finding.cpp
+//  14143    model/hold.cpp
+//  14165    model/http_reply.cpp
+//  14231    model/pace.cpp
+//  14430    model/profile.cpp
+//  14606    model/range.cpp
+//  14636    model/received_request.cpp
+//  14703    model/reply.cpp
+//  15175    model/reply_checks.cpp
+//  15367    model/reply_template.cpp
+//  15539    model/sse_dialect.cpp
+//  15685    keys/api_key.cpp
+//  15732    keys/key_store.cpp
+//  16184    keys/keys.cpp
+//  16236    keys/secrets.cpp
+//  16441    answer/bodies.cpp
+//  16548    answer/completion.cpp
+//  16784    answer/completion_events.cpp
+//  16995    answer/completion_json.cpp
+//  17213    answer/default_reply.cpp
+//  17390    answer/embeddings.cpp
+//  17504    answer/events.cpp
+//  17523    answer/occurrences.cpp
+//  17545    answer/schema_checker.cpp
+//  18017    answer/schema_instance.cpp
+//  18397    answer/schema_pattern.cpp
+//  18815    answer/tokens.cpp
+//  19044    answer/words.cpp
+//  19105    script/chaos.cpp
+//  19243    script/chaos_rules.cpp
+//  19355    script/connection_faults.cpp
+//  19464    script/excerpts.cpp
+//  19527    script/field_matchers.cpp
+//  19940    script/forced_failures.cpp
+//  20044    script/hiding.cpp
+//  20101    script/json_comparison.cpp
+//  20187    script/matcher.cpp
+//  20439    script/matchers.cpp
+//  20792    script/scope.cpp
+//  20850    script/script.cpp
+//  21281    script/text_matchers.cpp
+//  21402    delivery/delivery.cpp
+//  21991    delivery/framing.cpp
+//  22103    delivery/gzip.cpp
+//  22170    delivery/kept_answer.cpp
+//  22261    delivery/pace_schedule.cpp
+//  22330    delivery/progress.cpp
+//  22393    evidence/diagnosis.cpp
+//  22613    evidence/evidence_json.cpp
+//  22997    evidence/exchange.cpp
+//  23297    evidence/gateway_problems.cpp
+//  23748    evidence/journal.cpp
+//  23907    evidence/kept_problems.cpp
+//  24018    evidence/notes.cpp
+//  24119    evidence/record.cpp
+//  24576    evidence/redaction.cpp
+//  24682    evidence/retries.cpp
+//  25072    evidence/review.cpp
+//  25447    evidence/sent_answer.cpp
+//  25565    evidence/verification.cpp
+//  25682    http/acceptor.cpp
+//  25791    http/compatibility.cpp
+//  25901    http/connection.cpp
+//  26405    http/request_reader.cpp
+//  26795    http/response.cpp
+//  26876    http/server.cpp
+//  27209    http/sockets.cpp
+//  27721    http/turned_away.cpp
+//  27811    http/workers.cpp
+//  27947    serve/asked_requests.cpp
+//  28020    serve/chat_judge.cpp
+//  28301    serve/connection_loop.cpp
+//  28404    serve/cross_origin.cpp
+//  28447    serve/delivery_report.cpp
+//  28538    serve/explanation.cpp
+//  28604    serve/gateway_state.cpp
+//  28640    serve/judge.cpp
+//  28869    serve/operations.cpp
+//  29092    serve/profile_headers.cpp
+//  29134    serve/reply_answer.cpp
+//  29274    serve/request_checks.cpp
+//  29348    serve/runner.cpp
+//  29558    serve/served_models.cpp
+//  29636    serve/served_request.cpp
+//  29707    gateway/catalogue.cpp
+//  30102    gateway/catalogue_delivery.cpp
+//  30664    gateway/catalogue_entries.cpp
+//  30830    gateway/catalogue_failures.cpp
+//  31093    gateway/catalogue_replies.cpp
+//  31489    gateway/chat_script.cpp
+//  31638    gateway/gateway.cpp
+//  31925    gateway/options.cpp
+//  32072    gateway/sweep.cpp
+//  32494    document/scenario_files.cpp
+//  32640    document/script_document.cpp
+//  33044    document/script_faults.cpp
+//  33371    document/script_files.cpp
+//  33518    document/script_gateway.cpp
+//  33835    document/script_matchers.cpp
+//  34201    document/script_objects.cpp
+//  34366    document/script_reader.cpp
+//  34803    document/script_references.cpp
+//  35127    document/script_replies.cpp
+//  35605    document/script_schema.cpp
+//  35740    document/script_sections.cpp
+//  36315    document/script_values.cpp
+//  36713  Adapters
+//  36730    adapters/catch2.hpp
+//  36888    adapters/doctest.hpp
+//  37053    adapters/gtest.hpp

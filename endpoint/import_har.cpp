@@ -220,15 +220,22 @@ class HarImport {
     Recording recording = recording_of(entry);
     const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
     if (type.find("json") == std::string::npos) throw ImportError("its answer is not JSON");
-    const bool is_known = std::any_of(operations_.begin(), operations_.end(), [&](const Json& known) {
-      return known["method"] == entry.method && known["path"] == path;
+    Json reply = operation_reply(std::move(recording), mask_, notes_);
+    const auto known = std::find_if(operations_.begin(), operations_.end(), [&](const Json& one) {
+      return one["method"] == entry.method && one["path"] == path;
     });
-    if (is_known) throw ImportError("an operation has one reply, and an earlier entry gave it");
-    Json operation = Json::object();
-    operation["method"] = entry.method;
-    operation["path"] = path;
-    operation["reply"] = operation_reply(std::move(recording), mask_, notes_);
-    operations_.push_back(std::move(operation));
+    if (known == operations_.end()) {
+      Json& operation = operations_.emplace_back(Json::object());
+      operation["method"] = entry.method;
+      operation["path"] = path;
+      operation["reply"] = std::move(reply);
+      return;
+    }
+    if (known->contains("reply")) {
+      (*known)["replies"] = Json::array({std::move((*known)["reply"])});
+      known->erase("reply");
+    }
+    (*known)["replies"].push_back(std::move(reply));
   }
 
   /// Where the gateway serves the path of a recorded service: its base URL ends in /v1.

@@ -231,8 +231,7 @@ class Bundle {
       throw no_bundle(record_, "what came is no HTTP, so that there is no request to answer again");
     if (is_scripted()) return add_stub();
     const detail::Route route = control_.state().operations.find(record_.request.method, record_.request.path());
-    const bool is_before_body =
-        record_.connection_fault && record_.connection_fault->kind() == ConnectionFault::Kind::reply_before_body;
+    const bool is_before_body = record_.connection_fault && record_.connection_fault->failure();
     if (is_before_body && record_.decision.kind == Decision::Kind::forced_failure) return add_reply_before_body();
     if (answer_.ending != SentAnswer::Ending::whole)
       throw no_bundle(record_,
@@ -303,7 +302,8 @@ class Bundle {
     const Failure& failure = *record_.connection_fault->failure();
     if (failure.raw_body() || failure.type() != "error" || !failure.headers(TimePoint{}).empty())
       throw no_bundle(record_, "no script can send a body or header fields of one's own before the request's body");
-    add_connection(Json{{"reply_before_body",
+    const bool is_read_then = record_.connection_fault->kind() == ConnectionFault::Kind::reply_then_read_body;
+    add_connection(Json{{is_read_then ? "reply_then_read_body" : "reply_before_body",
                          {{"status", failure.status()}, {"code", failure.code()}, {"message", failure.message()}}}});
   }
 

@@ -109,7 +109,9 @@ std::shared_ptr<const ScriptPlan> finish(std::shared_ptr<ScriptPlan> plan, std::
 void mount_operations(const ScriptPlan& plan, Operations& operations, LoadedDocument& loaded) {
   std::vector<Operations::Handled> all;
   for (const ScriptedOperation& one : plan.operations)
-    all.push_back({{one.method, one.path}, [reply = one.reply](const ReceivedRequest&) { return reply; }});
+    all.push_back({{one.method, one.path},
+                   [replies = one.replies, asked = std::make_shared<std::atomic<std::size_t>>(0)](
+                       const ReceivedRequest&) { return replies[std::min(asked->fetch_add(1), replies.size() - 1)]; }});
   operations.replace(std::move(all), loaded.owner);
   loaded.operations.clear();
   for (const ScriptedOperation& one : plan.operations) loaded.operations.push_back(operation(one.method, one.path));

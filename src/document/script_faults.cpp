@@ -189,6 +189,8 @@ inline constexpr ScriptRow connection_fault_rows[] = {
              {"early_hints", &headers, "a response 103 with these headers before the reply", nullptr}),
     in_group("$connection_fault", {"slow_body", &slow_body_type, "reads the request's body slowly", nullptr}),
     in_group("$connection_fault", {"reply_before_body", &failure, "answers before the body has come", nullptr}),
+    in_group("$connection_fault", {"reply_then_read_body", &failure,
+                                   "answers as early, then reads the body and keeps the connection", nullptr}),
 };
 inline constexpr ScriptTable connection_fault_table{
     "connection fault", connection_fault_rows, std::size(connection_fault_rows), R"("oneOf":["$connection_fault"])"};
@@ -322,6 +324,7 @@ ConnectionFault read_connection_fault(ScriptReader& reader, const ScriptNode& no
   if (key == "garbage_on_accept") return garbage_on_accept(script_values::text_of(value));
   if (key == "early_hints") return early_hints(read_value<wire::Headers>(reader, value));
   if (key == "reply_before_body") return reply_before_body(script_types::bare_failure(reader, value));
+  if (key == "reply_then_read_body") return reply_then_read_body(script_types::bare_failure(reader, value));
   reader.read_object(value, script_types::slow_body_table, nullptr);
   if (reader.noted() > noted) throw ScriptMistake();
   return slow_body(read_value<std::size_t>(reader, value.at("bytes")), read_value<Duration>(reader, value.at("gap")));

@@ -61,6 +61,7 @@ const std::vector<std::pair<const char*, ScriptType (*)()>>& definitions() {
       {"connection_fault", &script_types::connection_fault},
       {"failure", &script_types::failure},
       {"stub", &script_types::stub},
+      {"operation_reply", &script_types::http_reply},
       {"tool_call", &script_types::tool_call_type},
       {"timing", &script_types::timing},
       {"rate", &script_types::rate},

@@ -46,9 +46,14 @@ ScriptType replies() {
   return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/reply"}})"};
 }
 
-void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+void read_replies(ScriptReader& reader, const ScriptNode& node, void (*read)(ScriptReader&, const ScriptNode&, void*),
+                  void* target) {
   if (node.value.is_array() && node.value.empty()) script_reading::fail(node, "a list without a reply");
-  reader.read_list(node, &add_reply, target);
+  reader.read_list(node, read, target);
+}
+
+void add_replies(ScriptReader& reader, const ScriptNode& node, void* target) {
+  read_replies(reader, node, &add_reply, target);
 }
 
 void set_never(ScriptReader&, const ScriptNode& node, void* target) {
@@ -207,13 +212,18 @@ inline constexpr ScriptTable http_reply_table{
     &failure_setters};
 
 ScriptType http_reply() { return {"object", nullptr, &http_reply_table}; }
+ScriptType http_replies() {
+  return {"list of replies", R"({"type":"array","minItems":1,"items":{"$ref":"#/$defs/operation_reply"}})"};
+}
 
 inline constexpr ScriptRow operation_rows[] = {
     {"method", &text, "in capitals", nullptr, true, R"("pattern":"^[A-Z]+$")"},
     {"path", &text, "begins with \"/\"; a segment {name} takes any one", nullptr, true, R"("pattern":"^/")"},
-    {"reply", &http_reply, "what it answers", nullptr, true},
+    {"reply", &http_reply, "what it answers", nullptr},
+    {"replies", &http_replies, "what it answers, one request each; the last stays", nullptr},
 };
-inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows)};
+inline constexpr ScriptTable operation_table{"operation", operation_rows, std::size(operation_rows),
+                                             R"("oneOf":[{"required":["reply"]},{"required":["replies"]}])"};
 
 ScriptType operations_section() {
   return {"list of operations", R"({"type":"array","items":"$rows"})", &operation_table};
@@ -225,12 +235,21 @@ void add_fault(ScriptReader& reader, const ScriptNode& node, void* target) {
   reply = reply.fault(std::move(trigger), std::move(effect));
 }
 
+void add_http_reply(ScriptReader& reader, const ScriptNode& node, void* target) {
+  static_cast<ScriptedOperation*>(target)->replies.push_back(read_http_reply(reader, node));
+}
+
 void add_operation(ScriptReader& reader, const ScriptNode& node, void* target) {
   const std::size_t noted = reader.noted();
   reader.read_object(node, operation_table, nullptr);
+  const std::string_view key = script_reading::only_key(node, {"reply", "replies"}, "an operation");
   if (reader.noted() > noted) return;
-  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")),
-                            read_http_reply(reader, node.at("reply"))};
+  ScriptedOperation mounted{script_values::text_of(node.at("method")), script_values::text_of(node.at("path")), {}};
+  if (key == "reply")
+    add_http_reply(reader, node.at("reply"), &mounted);
+  else
+    read_replies(reader, node.at("replies"), &add_http_reply, &mounted);
+  if (reader.noted() > noted) return;
   try {
     Operations(true, false).mount(mounted.method, mounted.path, [](const ReceivedRequest&) {
       return HttpReply(Json());

@@ -51,7 +51,8 @@ struct ScriptedConnectionFault {
 struct ScriptedOperation {
   std::string method;
   std::string path;
-  HttpReply reply;
+  /// Each answers one request, the last one all that follow; never empty.
+  std::vector<HttpReply> replies;
 };
 
 /// One of several documents that are read together.
@@ -105,6 +106,7 @@ void add_trigger_rows(std::vector<ScriptRow>& rows, const char* lead);
 ScriptType effect();
 ScriptType connection_fault();
 ScriptType stub();
+ScriptType http_reply();
 ScriptType tool_call_type();
 ScriptType tool_calls_type();
 ScriptType gateway();

@@ -125,8 +125,10 @@ class Gateway {
   /// Mounts another operation behind the same keys, rights, limits, failures and journal. `method` is in capitals.
   /// `path` begins with "/" and is compared as sent, without the query; a segment `{name}` takes any one segment, and a
   /// path without one comes first. The handler runs on the connection's thread; what it throws becomes a 500 on the
-  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. Throws
-  /// GatewayError for a method and path that the gateway serves itself; `DELETE /v1/models/{id}` is none.
+  /// wire and a problem that verify() reports. Mounting the same method and path again replaces the handler. One on
+  /// `GET /v1/models` answers in place of the list of models, and changes nothing in which models are served. Throws
+  /// GatewayError for a method and path that only the gateway serves: `POST /v1/chat/completions` and
+  /// `GET /v1/models/{id}`; `DELETE /v1/models/{id}` is none.
   void on(const std::string& method, const std::string& path, std::function<HttpReply(const ReceivedRequest&)> handler);
 
   /// Mounts script documents, all that they hold as one block: within it the first stub that matches answers, and all

@@ -298,6 +298,14 @@ Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming,
   return arrival;
 }
 
+/// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
+/// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
+bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
+  Framing framing;
+  return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
+         !incoming.request.headers.has("Expect");
+}
+
 /// What a client is told that sends more than it may before anybody trusts it.
 std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
@@ -355,12 +363,21 @@ std::optional<IncomingRequest> read_request(Connection& connection, const HeadCh
       return std::nullopt;
     }
   }
+  incoming.is_body_read_later = !incoming.malformed && fault &&
+                                fault->kind() == ConnectionFault::Kind::reply_then_read_body &&
+                                request_reader::can_be_skipped(connection, incoming);
   incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
   const wire::Headers& headers = incoming.request.headers;
-  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread && !incoming.is_answered_before_body() &&
+  incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread &&
+                        (!incoming.is_answered_before_body() || incoming.is_body_read_later) &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
   return incoming;
+}
+
+bool skip_body(Connection& connection, IncomingRequest head) {
+  return request_reader::read_body(connection, head, nullptr) == Connection::Arrival::arrived && !head.malformed &&
+         !head.is_body_unread;
 }
 
 bool is_whole(std::string_view received, const ConnectionLimits& limits) {

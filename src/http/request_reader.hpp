@@ -33,6 +33,8 @@ struct IncomingRequest {
   std::optional<Failure> refused;
   /// Whether there is more of the body than was read.
   bool is_body_unread = false;
+  /// The answer goes before the body, which is read after it.
+  bool is_body_read_later = false;
   /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
   /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
@@ -60,6 +62,10 @@ using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& h
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
                                             const std::optional<ConnectionFault>& fault, const Clock& clock,
                                             const RefuseHead& refuse_head);
+
+/// Reads the body of a request that was answered before it, and throws it away. Returns whether the next request can
+/// follow it.
+bool skip_body(Connection& connection, IncomingRequest head);
 
 /// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
 /// told before anything is judged.

@@ -30,7 +30,8 @@ ConnectionFault::Moment ConnectionFault::moment() const {
     case Kind::unsolicited_continue:
     case Kind::early_hints:
     case Kind::slow_body:
-    case Kind::reply_before_body: break;
+    case Kind::reply_before_body:
+    case Kind::reply_then_read_body: break;
   }
   return Moment::request;
 }
@@ -45,9 +46,10 @@ std::string ConnectionFault::to_string() const {
     case Kind::unsolicited_continue: return "unsolicited 100 Continue";
     case Kind::early_hints: return "103 Early Hints";
     case Kind::slow_body: return "slow body, " + detail::text::counted(step_, "byte") + " at a time";
-    case Kind::reply_before_body: break;
+    case Kind::reply_before_body: return std::to_string(failure_->status()) + " before the body";
+    case Kind::reply_then_read_body: break;
   }
-  return std::to_string(failure_->status()) + " before the body";
+  return std::to_string(failure_->status()) + " before the body, which is read then";
 }
 
 ConnectionFault reset_on_accept() {
@@ -97,6 +99,11 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap) {
 ConnectionFault reply_before_body(const Failure& failure) {
   return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_before_body, std::string(), std::size_t{0},
                                                Duration{0}, failure);
+}
+
+ConnectionFault reply_then_read_body(const Failure& failure) {
+  return detail::Access::make<ConnectionFault>(ConnectionFault::Kind::reply_then_read_body, std::string(),
+                                               std::size_t{0}, Duration{0}, failure);
 }
 
 }  // namespace mock_gateway

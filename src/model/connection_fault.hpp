@@ -32,6 +32,7 @@ class ConnectionFault {
     early_hints,
     slow_body,
     reply_before_body,
+    reply_then_read_body,
   };
   /// When a connection is struck.
   enum class Moment {
@@ -56,7 +57,7 @@ class ConnectionFault {
   std::size_t step() const { return step_; }
   /// The time on the gateway's clock before each step of a slow body; 0 for the other kinds.
   Duration gap() const { return gap_; }
-  /// The failure that a reply before the body sends; empty for the other kinds.
+  /// The failure that is sent before the body has come; empty for the kinds that send none.
   const std::optional<Failure>& failure() const { return failure_; }
 
  private:
@@ -99,5 +100,9 @@ ConnectionFault slow_body(std::size_t bytes, Duration gap);
 /// Answers as soon as the headers have arrived, without `100 Continue` and without reading the body, then closes: 413,
 /// say, or 401 to `Expect: 100-continue` (RFC 9110, 10.1.1). What still comes of the body is thrown away.
 ConnectionFault reply_before_body(const Failure& failure);
+/// Answers as early, then reads the body to its end, throws it away and keeps the connection for the next request
+/// (RFC 9112, 9.3). It closes after all where the body is longer than Options::max_body, and where the client said
+/// `Expect: 100-continue`: whether such a client still sends its body cannot be known (RFC 9110, 10.1.1).
+ConnectionFault reply_then_read_body(const Failure& failure);
 
 }  // namespace mock_gateway

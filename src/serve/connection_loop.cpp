@@ -73,7 +73,17 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
       gateway_.journal->dropped();
       return;
     }
+    std::optional<IncomingRequest> answered;  // before its body
+    if (incoming->is_body_read_later && incoming->keep_alive) {
+      answered.emplace();
+      answered->request.headers = incoming->request.headers;
+      answered->http_1_1 = incoming->http_1_1;
+    }
     runner_.run(connection, std::move(*incoming), position);
+    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip_body(connection, std::move(*answered))) {
+      connection.linger();
+      connection.end(Outlet::Ending::close);
+    }
   }
 }
 

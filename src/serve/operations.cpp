@@ -62,7 +62,7 @@ void Operations::require_mountable(const Operation& operation, const OperationHa
   if (path.empty() || path.front() != '/') refuse("a path begins with \"/\", such as \"/v1/images/generations\"");
   if (path.find_first_of("?# ") != std::string::npos) refuse("a path goes without query, fragment and spaces");
   const bool model = model_by_id_ && !operations::model_in(path).empty();
-  if (path == operations::chat_path ? method == "POST" : method == "GET" && (path == operations::models_path || model))
+  if (path == operations::chat_path ? method == "POST" : method == "GET" && model)
     refuse("the gateway serves this itself; choose another path");
   if (!handler) refuse("the handler is empty");
 }
@@ -150,7 +150,6 @@ Route Operations::find(const std::string& method, const std::string& path) const
     if (method == "POST") route.kind = Route::Kind::chat;
     offer("POST");
   } else if (path == operations::models_path) {
-    if (method == "GET") route.kind = Route::Kind::models;
     offer("GET");
   } else if (const std::string_view id = operations::model_in(path); !id.empty() && model_by_id_) {
     if (method == "GET") {
@@ -161,9 +160,12 @@ Route Operations::find(const std::string& method, const std::string& path) const
     offer("GET");
   }
   if (route.kind != Route::Kind::unknown) return route;  // what the gateway serves itself comes first
+  const bool lists_models = method == "GET" && path == operations::models_path;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Mounted& mounted : mounted_) {
     if (!operations::matches(mounted.operation.path, path)) continue;
+    // Only who names the list of models takes its place.
+    if (lists_models && mounted.operation.path != path) continue;
     offer(mounted.operation.method);
     // A path without a "{name}" comes before one with.
     const bool is_better =
@@ -173,6 +175,7 @@ Route Operations::find(const std::string& method, const std::string& path) const
     route.operation = mounted.operation;
     route.handler = mounted.handler;
   }
+  if (lists_models && route.kind == Route::Kind::unknown) route.kind = Route::Kind::models;
   if (embeddings_ && path == operations::embeddings_path) {
     if (method == "POST" && route.kind == Route::Kind::unknown) {
       route.kind = Route::Kind::embeddings;
@@ -216,7 +219,11 @@ std::string Operations::served() const {
   constexpr std::size_t most = 5;
   std::string list = list_models().to_string() + ", " + chat_completions().to_string();
   if (embeddings_) list += ", " + embeddings().to_string();
-  const std::vector<Operation> others = mounted();
+  std::vector<Operation> others = mounted();
+  const auto is_listed = [this](const Operation& one) {
+    return one == list_models() || (embeddings_ && one == embeddings());
+  };
+  others.erase(std::remove_if(others.begin(), others.end(), is_listed), others.end());
   for (std::size_t i = 0; i < std::min(others.size(), most); ++i) list += ", " + others[i].to_string();
   if (others.size() > most) list += " and " + std::to_string(others.size() - most) + " more";
   return list;

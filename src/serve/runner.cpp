@@ -127,7 +127,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
   // An interim response is no part of the answer. When it cannot be written, neither can the answer.
   if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
   runner::send_interim(connection, *record, answer.delivery.interim);
-  if (incoming.is_answered_before_body()) connection.linger();
+  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection.linger();
   connection.begin_exchange(*record, timeline, answer.delivery.stream);
   const Outcome::Kind outcome = deliver(served, *record);
   connection.end_exchange();

@@ -611,6 +611,7 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"({"early_hints": {"X-A": "1"}})", early_hints(wire::Headers{{"X-A", "1"}})},
       {R"({"slow_body": {"bytes": 3, "gap": "7ms"}})", slow_body(3, 7ms)},
       {R"({"reply_before_body": "conflict"})", reply_before_body(conflict())},
+      {R"({"reply_then_read_body": "conflict"})", reply_then_read_body(conflict())},
   };
   ScriptRows noted;
   for (const auto& row : faults) {

@@ -391,6 +391,7 @@ class Bundles(unittest.TestCase):
                        {"chaos": [{"failure": "overloaded"}]},
                        {"chaos": [{"after_tokens": 1, "effect": "reset_connection"}], "stubs": [{"reply": "one two"}]},
                        {"connections": [{"fault": {"reply_before_body": {"status": 413, "code": "big", "message": "no"}}}]},
+                       {"connections": [{"fault": {"reply_then_read_body": {"status": 413, "code": "big", "message": "no"}}}]},
                        {"connections": [{"fault": {"slow_body": {"bytes": 20, "gap": "1ms"}}}]}):
             with self.subTest(script=script):
                 self.again(script, stream())

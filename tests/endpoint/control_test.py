@@ -772,7 +772,7 @@ class Failing(Api):
             self.assertEqual(gateway.request("POST", "/v1/images/7")[0], 404)
             self.assertEqual(gateway.request("GET", "/v1/of-file"), (200, b"file"))
             error = self.refused("invalid_script", 400, gateway.post, "/operations",
-                                 {"method": "GET", "path": "/v1/models", "reply": {}})
+                                 {"method": "GET", "path": "/v1/models/{id}", "reply": {}})
             self.assertIn("serves this itself", error["message"])
 
     def test_an_operation_of_the_api_stands_over_that_of_the_file(self):

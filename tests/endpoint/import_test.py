@@ -453,9 +453,12 @@ class HarFiles(unittest.TestCase):
                 self.assertEqual(self.skipped(entry),
                                  ({2: why} if why else {}, [(entry["request"]["method"], path)] if path else []))
         here = "http://x:80/base/v1/files"
-        self.assertEqual(self.skipped(get(here), get(here, "[2]"), get(here, method="POST"), get(here + "/a")),
-                         ({3: "an operation has one reply, and an earlier entry gave it"},
-                          [("GET", "/v1/files"), ("POST", "/v1/files"), ("GET", "/v1/files/a")]))
+        several = get(here), get(here, method="POST"), get(here, "[2]"), get(here, "[3]"), get(here + "/a")
+        self.assertEqual(self.skipped(*several),
+                         ({}, [("GET", "/v1/files"), ("POST", "/v1/files"), ("GET", "/v1/files/a")]))
+        script = imported_bytes(har(har_entry(url="http://X:80/base/v1/chat/completions"), *several))
+        self.assertEqual([[reply["json"] for reply in one.get("replies", [one.get("reply")])] for one in script["operations"]],
+                         [[[1], [2], [3]], [[1]], [[1]]])
         script = imported_bytes(har(har_entry(url="http://x/chat/completions"),
                                     get("http://x/embeddings", method="POST")))
         self.assertEqual(script["operations"][0]["path"], "/v1/embeddings")

@@ -109,6 +109,35 @@ class SmallScripts(unittest.TestCase):
                 answer = wire.until(b"x-took: 12\r\n\r\n")
                 self.assertTrue(answer.endswith(b"data: [DONE]\n\n\r\n0\r\nx-checksum: 7f\r\nx-took: 12\r\n\r\n"), answer)
 
+    def test_a_reply_comes_before_the_body_and_the_connection_is_kept(self):
+        script = {"connections": [{"fault": {"reply_then_read_body": {"status": 413, "code": "large", "message": "too large"}}}]}
+        with Program(script) as gateway, Wire(gateway) as wire:
+            body = b'{"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}]}'
+            wire.send("POST", "/v1/chat/completions", fields=(f"Content-Length: {len(body)}",))
+            early = wire.answer()
+            self.assertTrue(early.startswith(b"HTTP/1.1 413 Content Too Large\r\n"), early)
+            self.assertNotIn(b"\r\nConnection: ", early)
+            wire.socket.sendall(body)
+            self.assertEqual(wire.status(), 200)
+
+    def test_the_list_of_models_is_a_sequence(self):
+        def listed(*ids):
+            return {"json": {"object": "list", "data": [{"id": name, "object": "model", "created": 1, "owned_by": "a"} for name in ids]}}
+
+        script = {"operations": [{"method": "GET", "path": "/v1/models",
+                                  "replies": [listed("a"), {"failure": "overloaded"}, listed("a", "b")]}]}
+        with Program(script) as gateway, Wire(gateway) as wire:
+            answers = []
+            for _ in range(4):
+                wire.send("GET", "/v1/models")
+                answer = wire.answer()
+                answers.append([each["id"] for each in json.loads(answer.split(b"\r\n\r\n", 1)[1])["data"]]
+                               if answer.startswith(b"HTTP/1.1 200 ") else int(answer.split()[1]))
+            self.assertEqual(answers, [["a"], 529, ["a", "b"], ["a", "b"]])
+            wire.key = "sk-nobody"
+            wire.send("GET", "/v1/models")
+            self.assertTrue(wire.answer().startswith(b"HTTP/1.1 401 "))
+
     def test_a_page_of_a_named_origin_may_call(self):
         with Program({"gateway": {"cors": ["http://a.example"]}}) as gateway, Wire(gateway, key="") as wire:
             wire.key = None

@@ -485,6 +485,58 @@ TEST_CASE("after an early 401 the same request is answered on a new connection")
   CHECK(connection.receive_response().status == 200);
 }
 
+TEST_CASE("after an early status the body is read, and the connection serves the next request") {
+  Gateway gateway;
+  const Http http(gateway);
+  const std::string request = http.format_chat();
+  const std::string body = body_of(request);
+  const std::string chunked = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string chunks = "5\r\nabcde\r\n0\r\nx-trailer: 1\r\n\r\n";
+  for (const auto& [head, rest] : {std::pair{head_of(request), body}, std::pair{chunked, chunks}}) {
+    CAPTURE(head);
+    for (int run = 0; run < 20; ++run) {
+      gateway.next_connection(reply_then_read_body(failure(413, "too_large", "too large")));
+      RawConnection connection(gateway);
+      connection.send(head);
+      const auto early = connection.receive_response();
+      CHECK(early.status == 413);
+      CHECK(early.head.find("\r\nConnection: ") == std::string::npos);
+      REQUIRE(gateway.journal().wait_until_idle(patience));
+      CHECK(gateway.journal().last().connection_fault()->to_string() == "413 before the body, which is read then");
+      CHECK(gateway.journal().last().body().empty());
+      // What looks like a request in the body is none, and the next one is answered as ever.
+      connection.send(rest.substr(0, 3));
+      connection.send(rest.substr(3) + request);
+      CHECK(connection.receive_response().status == 200);
+      CHECK(gateway.journal().last().body() == body);
+    }
+  }
+}
+
+TEST_CASE("the connection closes after an early status where nobody knows where its body ends") {
+  Gateway gateway{Options{}.max_body(1000)};
+  const std::string request = Http(gateway).format_chat();
+  const std::string head = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\n";
+  for (const std::string& sent :
+       {head_of(with_expect(request)), head + "Content-Length: 1001\r\n\r\n", head + "Connection: close\r\n\r\n"}) {
+    CAPTURE(sent);
+    gateway.next_connection(reply_then_read_body(unauthorized()));
+    const auto received = seen(gateway, sent);
+    CHECK(received.bytes.find("\r\nConnection: close\r\n") != std::string::npos);
+    CHECK(received.end == End::fin);
+  }
+  // Only its chunks show that this one is too long, or wrong.
+  for (const char* const chunks : {"3e9\r\n", "zz\r\n"}) {
+    CAPTURE(chunks);
+    gateway.next_connection(reply_then_read_body(unauthorized()));
+    RawConnection connection(gateway);
+    connection.send(head + "Transfer-Encoding: chunked\r\n\r\n");
+    CHECK(connection.receive_response().status == 401);
+    connection.send(chunks);
+    CHECK(connection.receive_all().end == End::fin);
+  }
+}
+
 // --- The queue -------------------------------------------------------------------------------------------------------
 
 TEST_CASE(
@@ -592,7 +644,7 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
     connection.send(request);
     REQUIRE(connection.receive_response().status == 200);
   }
-  connection.send(fault.kind() == ConnectionFault::Kind::reply_before_body ? head_of(request) : request);
+  connection.send(fault.failure() ? head_of(request) : request);
   REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
   // What does not fit the system's buffers is sent until they are full.
   int arrived = 0;
@@ -609,12 +661,17 @@ RawConnection pending(Gateway& gateway, const ConnectionFault& fault) {
 const std::vector<ConnectionFault>& all_faults() {
   // More than the system's buffers hold. A sanitizer looks at each byte.
   constexpr std::size_t large = (test_support::sanitized ? 8u : 16u) << 20;
-  static const std::vector<ConnectionFault> faults = {
-      reset_on_accept(),      close_on_accept(),
-      garbage_on_accept(),    garbage_on_accept(std::string(large, 'x')),
-      close_when_reused(),    reset_when_reused(),
-      unsolicited_continue(), early_hints(),
-      slow_body(1, 1h),       reply_before_body(unauthorized())};
+  static const std::vector<ConnectionFault> faults = {reset_on_accept(),
+                                                      close_on_accept(),
+                                                      garbage_on_accept(),
+                                                      garbage_on_accept(std::string(large, 'x')),
+                                                      close_when_reused(),
+                                                      reset_when_reused(),
+                                                      unsolicited_continue(),
+                                                      early_hints(),
+                                                      slow_body(1, 1h),
+                                                      reply_before_body(unauthorized()),
+                                                      reply_then_read_body(unauthorized())};
   return faults;
 }
 

@@ -200,7 +200,7 @@ class Tester {
   }
 
   ConnectionFault connection_fault() {
-    switch (random_.below(9)) {
+    switch (random_.below(10)) {
       case 0: return reset_on_accept();
       case 1: return close_on_accept();
       case 2: return garbage_on_accept();
@@ -209,6 +209,7 @@ class Tester {
       case 5: return unsolicited_continue();
       case 6: return early_hints();
       case 7: return slow_body(64, 1ms);
+      case 8: return reply_then_read_body(bad_request());
       default: return reply_before_body(bad_request());
     }
   }

@@ -195,9 +195,9 @@ TEST_CASE("settings stay what they are when they were moved from") {
         [](const Fault& fault) { return fault.trigger.to_string() + fault.effect.to_string() + fault.effect.bytes(); });
   stays("DrawnTrigger", at_any_event(3), [](const DrawnTrigger& trigger) { return trigger.to_string(); });
 
-  for (const ConnectionFault& fault :
-       {reset_on_accept(), close_on_accept(), garbage_on_accept(), close_when_reused(), reset_when_reused(),
-        unsolicited_continue(), early_hints(), slow_body(1, 1ms), reply_before_body(server_error())}) {
+  for (const ConnectionFault& fault : {reset_on_accept(), close_on_accept(), garbage_on_accept(), close_when_reused(),
+                                       reset_when_reused(), unsolicited_continue(), early_hints(), slow_body(1, 1ms),
+                                       reply_before_body(server_error()), reply_then_read_body(server_error())}) {
     stays("ConnectionFault", fault, [](const ConnectionFault& one) {
       const std::string code = one.failure() ? one.failure()->code() + one.failure()->message() : "";
       return one.to_string() + one.bytes() + std::to_string(one.step()) + code;

@@ -682,8 +682,9 @@ TEST_CASE("a rule that can never mean anything is refused where it is written") 
         "mock_gateway: \"reset on accept\" happens before the request is read, which decides what chaos strikes; "
         "Gateway::next_connection makes it happen, and Chaos(before_headers(), reset_connection()) is what comes "
         "closest to it here");
-  for (const ConnectionFault& fault : {close_on_accept(), garbage_on_accept(), close_when_reused(), reset_when_reused(),
-                                       slow_body(1, 1s), reply_before_body(server_error())})
+  for (const ConnectionFault& fault :
+       {close_on_accept(), garbage_on_accept(), close_when_reused(), reset_when_reused(), slow_body(1, 1s),
+        reply_before_body(server_error()), reply_then_read_body(server_error())})
     CHECK_THROWS_AS(Chaos{fault}, GatewayError);
 }
 

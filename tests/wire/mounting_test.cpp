@@ -42,6 +42,27 @@ TEST_CASE("a mounted operation answers, and what it answered and was asked is in
   CHECK_THROWS_AS(exchange.chat(), GatewayError);
 }
 
+TEST_CASE("a test's own list of models stands in place of the gateway's") {
+  Gateway gateway;
+  const Http http(gateway);
+  gateway.on("GET", "/{any}/models", [](const ReceivedRequest&) { return "any"; });
+  CHECK(http.get("/v1/models").json()["object"] == "list");  // who did not name it has not taken its place
+  gateway.on("GET", "/v1/models", [](const ReceivedRequest&) { return Json{{"data", Json::array()}}; });
+  CHECK(http.get("/v1/models").body == R"({"data":[]})");
+  CHECK(gateway.journal().last().decision().kind == Decision::Kind::handler);
+  CHECK(http.without_key().get("/v1/models").status == 401);
+  const auto key = gateway.keys().create("no list", KeyOptions{}.operations({chat_completions()}));
+  CHECK(http.with_key(key.secret).get("/v1/models").status == 403);
+  gateway.fail_next(server_error(), 1, list_models());
+  CHECK(http.get("/v1/models").status == 500);
+  CHECK(http.request("DELETE", "/v1/models").header("Allow") == "GET");
+  CHECK(http.get("/nowhere").status == 404);
+  const std::string unknown = gateway.journal().last().summary();
+  CHECK(unknown.find("GET /v1/models, ") != std::string::npos);
+  CHECK(unknown.find("GET /v1/models") == unknown.rfind("GET /v1/models"));  // said once
+  CHECK(http.chat().status == 200);                                          // what is served is as it was
+}
+
 TEST_CASE("a mounted operation is behind the same keys, rights, limits and failures") {
   ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
@@ -183,7 +204,6 @@ TEST_CASE("what cannot be mounted is refused where it is written") {
                                                                                      {"POST", "/v1/x#y"},
                                                                                      {"POST", "/v1/x y"},
                                                                                      {"POST", chat_path},
-                                                                                     {"GET", "/v1/models"},
                                                                                      {"GET", "/v1/models/{id}"},
                                                                                      {"GET", "/v1/models/a"}}) {
     const auto& method_shown = method;  // a lambda in C++17 cannot name a structured binding
