@@ -3025,6 +3025,9 @@ struct ApiKey {
   /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;
+  /// How its secret begins, if with "sk-", and ends: "sk-…ab12". Of a secret with fewer than 16 characters nothing of
+  /// its end is shown.
+  std::string hint;
   KeyState state = KeyState::enabled;
   /// Models it may use; empty: all.
   std::vector<std::string> models;
@@ -6901,6 +6904,9 @@ struct StubPlan {
   SourceLocation where;
   /// A scenario of the catalogue mounted it, and not the test.
   bool of_catalogue = false;
+  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
+  /// same is the same stub.
+  std::shared_ptr<const std::string> json;
   /// The newest exchange when it was mounted: none before it could have been its own.
   std::uint64_t newest_exchange = 0;
 };
@@ -10640,12 +10646,6 @@ std::vector<ScriptProblem> missing_keys(const ScriptPlan& plan, const KeyStore& 
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
-struct ScriptedStub {
-  std::string json;
-  StubPlan plan;
-};
-
 struct ScriptedFailure {
   Failure failure;
   /// Nothing: until cleared.
@@ -10684,7 +10684,7 @@ struct ScriptPlan {
   /// What "gateway" holds, one for each document that has it.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
-  std::vector<ScriptedStub> stubs;
+  std::vector<StubPlan> stubs;
   std::vector<ScriptedOperation> operations;
   std::vector<ScriptedFailure> failures;
   std::vector<Chaos> chaos;
@@ -10922,7 +10922,6 @@ struct LoadedDocument {
   std::shared_ptr<JournalState> journal;
   std::uint64_t place = 0;  // of its stubs
   Script::Stubs stubs = {};
-  std::vector<std::string> stub_json = {};  // of each stub
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};
@@ -15746,11 +15745,21 @@ void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
+/// See ApiKey::hint.
+std::string hint_of(std::string_view secret);
 
 MOCK_GATEWAY_INLINE std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
+}
+
+MOCK_GATEWAY_INLINE std::string hint_of(std::string_view secret) {
+  constexpr std::size_t shortest = 16;
+  constexpr std::size_t shown = 4;
+  std::string hint = secret.substr(0, 3) == "sk-" ? "sk-…" : "…";
+  if (secret.size() >= shortest) hint += secret.substr(secret.size() - shown);
+  return hint;
 }
 
 MOCK_GATEWAY_INLINE std::string taken(const ApiKey& holder) {
@@ -15843,6 +15852,7 @@ MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, 
 MOCK_GATEWAY_INLINE void KeyStore::give_secret(Entry& its, std::string secret) {
   by_secret_[secret] = &its;
   known_.add(secret);
+  its.key.hint = key_store::hint_of(secret);
   its.secret = std::move(secret);
 }
 
@@ -32571,7 +32581,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   bool answered(const Exchange& exchange) const override {
     if (!plan_->connections.empty() || (plan_->scenario.needs_stream && !exchange.chat().stream)) return false;
     return std::any_of(plan_->stubs.begin(), plan_->stubs.end(),
-                       [&exchange](const ScriptedStub& stub) { return stub.plan.name == exchange.decision().detail; });
+                       [&exchange](const StubPlan& stub) { return stub.name == exchange.decision().detail; });
   }
 
  private:
@@ -32596,9 +32606,9 @@ MOCK_GATEWAY_INLINE void add(const std::string& file, std::vector<Scenario>& all
   for (const Scenario& earlier : all)
     if (!name.empty() && earlier.name() == name)
       reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
-  for (ScriptedStub& stub : plan->stubs) {
-    stub.plan.of_catalogue = true;
-    if (stub.plan.name.empty()) stub.plan.name = name;
+  for (StubPlan& stub : plan->stubs) {
+    stub.of_catalogue = true;
+    if (stub.name.empty()) stub.name = name;
   }
   try {
     script_documents::finish(plan, std::move(found));
@@ -32767,17 +32777,17 @@ MOCK_GATEWAY_INLINE void place_connection_faults(const ScriptPlan& plan, Connect
 MOCK_GATEWAY_INLINE std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
   std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
-    if (!loaded.stubs[index]->removed()) earlier[loaded.stub_json[index]].push_back(loaded.stubs[index]);
+    if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
   std::vector<Script::BlockStub> block;
-  for (const ScriptedStub& stub : plan.stubs) {
+  for (const StubPlan& stub : plan.stubs) {
     Script::BlockStub& one = block.emplace_back();
-    const auto same = earlier.find(stub.json);
+    const auto same = earlier.find(*stub.json);
     if (same != earlier.end() && !same->second.empty()) {
       one.kept = std::move(same->second.back());
       same->second.pop_back();
     }
-    one.plan = stub.plan;
+    one.plan = stub;
     one.plan.newest_exchange = newest_exchange;
   }
   return block;
@@ -32815,8 +32825,6 @@ MOCK_GATEWAY_INLINE void mount(const std::shared_ptr<const ScriptPlan>& its_plan
     for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
   }
   loaded.stubs = state.script->mount_block(block_of(plan, loaded), loaded.stubs, loaded.place);
-  loaded.stub_json.clear();
-  for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
   loaded.gates.insert(plan.gates.begin(), plan.gates.end());
   loaded.sections = plan.sections;
   loaded.plan = its_plan;
@@ -34850,11 +34858,11 @@ MOCK_GATEWAY_INLINE void warn_of_hidden(const ScriptPlan& plan, std::vector<Scri
   auto part = plan.parts.begin();
   for (std::size_t index = 0; index < plan.stubs.size(); ++index) {
     while (std::next(part) != plan.parts.end() && std::next(part)->first_stub <= index) ++part;
-    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index].plan);
+    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index]);
     if (!hiding) continue;
     problems.push_back(part->source->problem(
         Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
-                            "this stub never answers: the one at " + plan.stubs[*hiding].plan.where.to_string() +
+                            "this stub never answers: the one at " + plan.stubs[*hiding].where.to_string() +
                                 " matches all that it matches"}));
   }
 }
@@ -34866,8 +34874,8 @@ class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
     for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-      for (const MachineState& one : plan.stubs[stub].plan.in_states) waiting_[state_of(one)].push_back(stub);
-      unmet_[stub] = plan.stubs[stub].plan.in_states.size();
+      for (const MachineState& one : plan.stubs[stub].in_states) waiting_[state_of(one)].push_back(stub);
+      unmet_[stub] = plan.stubs[stub].in_states.size();
     }
     std::set<std::string> set;
     for (const MachineState& one : plan.states) {
@@ -34900,7 +34908,7 @@ class ReachableStates {
 
  private:
   void answers(const ScriptPlan& plan, std::size_t stub) {
-    for (const MachineState& one : plan.stubs[stub].plan.then_states) found_.push_back(state_of(one));
+    for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
   std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
@@ -34948,7 +34956,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   std::map<State, std::size_t> told;
   std::set<std::string> asked;  // state machines that a stub asks for
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    const std::vector<MachineState>& states = plan.stubs[stub].plan.in_states;
+    const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
     for (const MachineState& wanted : states) {
       asked.insert(wanted.machine);
@@ -34963,7 +34971,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   }
   for (std::size_t index = 0; index < dead.size(); ++index) {
     const Dead& one = dead[index];
-    const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
+    const std::vector<MachineState>& states = plan.stubs[one.stub].in_states;
     const auto [part, pointer] = place_of(plan, one.stub);
     const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable, index);
     const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
@@ -34973,7 +34981,7 @@ MOCK_GATEWAY_INLINE void warn_of_states(const ScriptPlan& plan, bool is_all, std
   // Where nothing asks for the two that are moved, one was meant.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    const std::vector<MachineState>& states = plan.stubs[stub].plan.then_states;
+    const std::vector<MachineState>& states = plan.stubs[stub].then_states;
     if (!is_spelled_out(states)) continue;
     const auto [part, pointer] = place_of(plan, stub);
     problems.push_back(part->source->problem(Severity::warning, {pointer + "/then_state", misspelling(states)}));
@@ -35906,11 +35914,15 @@ MOCK_GATEWAY_INLINE void add_stub(ScriptReader& reader, const ScriptNode& node, 
     // What else it refuses was looked for above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
-  if (!node.find("source")) return plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
-  // A stub that has moved is the same stub.
-  Json json = node.value;
-  json.erase("source");
-  plan_of(target).stubs.push_back({json.dump(), std::move(stub)});
+  if (node.find("source")) {
+    // A stub that has moved is the same stub.
+    Json json = node.value;
+    json.erase("source");
+    stub.json = share<const std::string>(json.dump());
+  } else {
+    stub.json = share<const std::string>(node.value.dump());
+  }
+  plan_of(target).stubs.push_back(std::move(stub));
 }
 
 // "operations".
@@ -37199,245 +37211,245 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2850    evidence/review.hpp
 //   2973    model/operation.hpp
 //   3004    keys/api_key.hpp
-//   3113    keys/keys.hpp
-//   3171    model/profile.hpp
-//   3203    model/tokenizer.hpp
-//   3215    gateway/options.hpp
-//   3359    model/acceptance.hpp
-//   3607    model/chat_request.hpp
-//   3736    script/scope.hpp
-//   3792    script/failure_scope.hpp
-//   3838    script/chaos.hpp
-//   3938    gateway/sweep.hpp
-//   4079    gateway/catalogue.hpp
-//   4247    document/scenario_files.hpp
-//   4279    core/error.hpp
-//   4294    document/script_document.hpp
-//   4434    evidence/evidence_json.hpp
-//   4459    core/printed.hpp
-//   4490    core/reporter.hpp
-//   4574  Implementation
-//   4631    core/text.hpp
-//   4742    core/random.hpp
-//   4774    core/json_reader.hpp
-//   4831    core/json_pointer.hpp
-//   4848    core/calendar.hpp
-//   4883    core/access.hpp
-//   4950    core/timeline.hpp
-//   5112    core/process.hpp
-//   5137    core/warning.hpp
-//   5147    core/rows.hpp
-//   5173    core/change_count.hpp
-//   5220    model/profile_traits.hpp
-//   5329    model/checks.hpp
-//   5346    model/reply_data.hpp
-//   5414    model/request_error.hpp
-//   5427    model/embedding_request.hpp
-//   5451    model/fault_rows.hpp
-//   5580    model/chat_parser.hpp
-//   5598    model/dialect_rows.hpp
-//   5638    model/finding_kinds.hpp
-//   5707    model/reply_checks.hpp
-//   5742    model/chat_fields.hpp
-//   5791    model/chat_reader.hpp
-//   5889    model/reply_template.hpp
-//   5911    keys/secrets.hpp
-//   5958    keys/key_store.hpp
-//   6120    answer/bodies.hpp
-//   6149    answer/events.hpp
-//   6197    answer/tokens.hpp
-//   6272    answer/completion.hpp
-//   6381    answer/completion_json.hpp
-//   6416    answer/completion_events.hpp
-//   6484    answer/words.hpp
-//   6499    answer/default_reply.hpp
-//   6515    answer/schema_pattern.hpp
-//   6612    answer/schema_instance.hpp
-//   6634    answer/embeddings.hpp
-//   6649    answer/occurrences.hpp
-//   6672    answer/schema_checker.hpp
-//   6767    script/matcher_node.hpp
-//   6858    script/script.hpp
-//   7135    script/chaos_plan.hpp
-//   7180    script/chaos_rules.hpp
-//   7262    script/connection_faults.hpp
-//   7318    script/forced_failures.hpp
-//   7363    script/field_matchers.hpp
-//   7457    script/hiding.hpp
-//   7498    script/excerpts.hpp
-//   7524    script/json_comparison.hpp
-//   7551    script/matcher_leaf.hpp
-//   7582    delivery/gzip.hpp
-//   7608    delivery/framing.hpp
-//   7658    delivery/outlet.hpp
-//   7716    delivery/pace_schedule.hpp
-//   7758    delivery/kept_answer.hpp
-//   7854    delivery/progress.hpp
-//   7952    delivery/delivery.hpp
-//   8131    delivery/waits.hpp
-//   8226    evidence/kept_problems.hpp
-//   8296    evidence/record.hpp
-//   8557    evidence/gateway_parts.hpp
-//   8576    evidence/review_parts.hpp
-//   8628    evidence/diagnosis.hpp
-//   8700    evidence/gateway_problems.hpp
-//   8802    evidence/redaction.hpp
-//   8821    http/sockets.hpp
-//   8937    http/connection.hpp
-//   9174    http/request_reader.hpp
-//   9235    http/server.hpp
-//   9297    http/turned_away.hpp
-//   9351    http/workers.hpp
-//   9414    http/acceptor.hpp
-//   9462    http/compatibility.hpp
-//   9472    http/response.hpp
-//   9488    serve/asked_requests.hpp
-//   9568    serve/operations.hpp
-//   9638    serve/served_models.hpp
-//   9681    serve/gateway_state.hpp
-//   9742    serve/served_request.hpp
-//   9894    serve/runner.hpp
-//   9940    serve/connection_loop.hpp
-//   9966    serve/request_checks.hpp
-//   9989    serve/tester_code.hpp
-//  10046    serve/explanation.hpp
-//  10069    gateway/catalogue_entries.hpp
-//  10294    gateway/option_values.hpp
-//  10351    gateway/sweep_run.hpp
-//  10375    document/script_reader.hpp
-//  10584    document/script_files.hpp
-//  10603    document/script_references.hpp
-//  10639    document/script_sections.hpp
+//   3116    keys/keys.hpp
+//   3174    model/profile.hpp
+//   3206    model/tokenizer.hpp
+//   3218    gateway/options.hpp
+//   3362    model/acceptance.hpp
+//   3610    model/chat_request.hpp
+//   3739    script/scope.hpp
+//   3795    script/failure_scope.hpp
+//   3841    script/chaos.hpp
+//   3941    gateway/sweep.hpp
+//   4082    gateway/catalogue.hpp
+//   4250    document/scenario_files.hpp
+//   4282    core/error.hpp
+//   4297    document/script_document.hpp
+//   4437    evidence/evidence_json.hpp
+//   4462    core/printed.hpp
+//   4493    core/reporter.hpp
+//   4577  Implementation
+//   4634    core/text.hpp
+//   4745    core/random.hpp
+//   4777    core/json_reader.hpp
+//   4834    core/json_pointer.hpp
+//   4851    core/calendar.hpp
+//   4886    core/access.hpp
+//   4953    core/timeline.hpp
+//   5115    core/process.hpp
+//   5140    core/warning.hpp
+//   5150    core/rows.hpp
+//   5176    core/change_count.hpp
+//   5223    model/profile_traits.hpp
+//   5332    model/checks.hpp
+//   5349    model/reply_data.hpp
+//   5417    model/request_error.hpp
+//   5430    model/embedding_request.hpp
+//   5454    model/fault_rows.hpp
+//   5583    model/chat_parser.hpp
+//   5601    model/dialect_rows.hpp
+//   5641    model/finding_kinds.hpp
+//   5710    model/reply_checks.hpp
+//   5745    model/chat_fields.hpp
+//   5794    model/chat_reader.hpp
+//   5892    model/reply_template.hpp
+//   5914    keys/secrets.hpp
+//   5961    keys/key_store.hpp
+//   6123    answer/bodies.hpp
+//   6152    answer/events.hpp
+//   6200    answer/tokens.hpp
+//   6275    answer/completion.hpp
+//   6384    answer/completion_json.hpp
+//   6419    answer/completion_events.hpp
+//   6487    answer/words.hpp
+//   6502    answer/default_reply.hpp
+//   6518    answer/schema_pattern.hpp
+//   6615    answer/schema_instance.hpp
+//   6637    answer/embeddings.hpp
+//   6652    answer/occurrences.hpp
+//   6675    answer/schema_checker.hpp
+//   6770    script/matcher_node.hpp
+//   6861    script/script.hpp
+//   7141    script/chaos_plan.hpp
+//   7186    script/chaos_rules.hpp
+//   7268    script/connection_faults.hpp
+//   7324    script/forced_failures.hpp
+//   7369    script/field_matchers.hpp
+//   7463    script/hiding.hpp
+//   7504    script/excerpts.hpp
+//   7530    script/json_comparison.hpp
+//   7557    script/matcher_leaf.hpp
+//   7588    delivery/gzip.hpp
+//   7614    delivery/framing.hpp
+//   7664    delivery/outlet.hpp
+//   7722    delivery/pace_schedule.hpp
+//   7764    delivery/kept_answer.hpp
+//   7860    delivery/progress.hpp
+//   7958    delivery/delivery.hpp
+//   8137    delivery/waits.hpp
+//   8232    evidence/kept_problems.hpp
+//   8302    evidence/record.hpp
+//   8563    evidence/gateway_parts.hpp
+//   8582    evidence/review_parts.hpp
+//   8634    evidence/diagnosis.hpp
+//   8706    evidence/gateway_problems.hpp
+//   8808    evidence/redaction.hpp
+//   8827    http/sockets.hpp
+//   8943    http/connection.hpp
+//   9180    http/request_reader.hpp
+//   9241    http/server.hpp
+//   9303    http/turned_away.hpp
+//   9357    http/workers.hpp
+//   9420    http/acceptor.hpp
+//   9468    http/compatibility.hpp
+//   9478    http/response.hpp
+//   9494    serve/asked_requests.hpp
+//   9574    serve/operations.hpp
+//   9644    serve/served_models.hpp
+//   9687    serve/gateway_state.hpp
+//   9748    serve/served_request.hpp
+//   9900    serve/runner.hpp
+//   9946    serve/connection_loop.hpp
+//   9972    serve/request_checks.hpp
+//   9995    serve/tester_code.hpp
+//  10052    serve/explanation.hpp
+//  10075    gateway/catalogue_entries.hpp
+//  10300    gateway/option_values.hpp
+//  10357    gateway/sweep_run.hpp
+//  10381    document/script_reader.hpp
+//  10590    document/script_files.hpp
+//  10609    document/script_references.hpp
+//  10645    document/script_sections.hpp
 //  10774    document/script_values.hpp
 //  10906    document/loaded_document.hpp
-//  10939    core/calendar.cpp
-//  11049    core/clock.cpp
-//  11632    core/json_pointer.cpp
-//  11689    core/json_reader.cpp
-//  12020    core/process.cpp
-//  12044    core/random.cpp
-//  12099    core/reporter.cpp
-//  12182    core/source_location.cpp
-//  12198    core/text.cpp
-//  12548    core/wait.cpp
-//  12560    core/warning.cpp
-//  12574    model/acceptance.cpp
-//  12633    model/chat_fields.cpp
-//  12775    model/chat_messages.cpp
-//  12984    model/chat_reader.cpp
-//  13392    model/chat_request.cpp
-//  13477    model/checks.cpp
-//  13515    model/connection_fault.cpp
-//  13617    model/embedding_request.cpp
-//  13704    model/failure.cpp
-//  13874    model/fault.cpp
-//  14109    model/finding.cpp
-//  14143    model/hold.cpp
-//  14165    model/http_reply.cpp
-//  14231    model/pace.cpp
-//  14430    model/profile.cpp
-//  14606    model/range.cpp
-//  14636    model/received_request.cpp
-//  14703    model/reply.cpp
-//  15175    model/reply_checks.cpp
-//  15367    model/reply_template.cpp
-//  15539    model/sse_dialect.cpp
-//  15685    keys/api_key.cpp
-//  15732    keys/key_store.cpp
-//  16184    keys/keys.cpp
-//  16236    keys/secrets.cpp
-//  16441    answer/bodies.cpp
-//  16548    answer/completion.cpp
-//  16784    answer/completion_events.cpp
-//  16995    answer/completion_json.cpp
-//  17213    answer/default_reply.cpp
-//  17390    answer/embeddings.cpp
-//  17504    answer/events.cpp
-//  17523    answer/occurrences.cpp
-//  17545    answer/schema_checker.cpp
-//  18017    answer/schema_instance.cpp
-//  18397    answer/schema_pattern.cpp
-//  18815    answer/tokens.cpp
-//  19044    answer/words.cpp
-//  19105    script/chaos.cpp
-//  19243    script/chaos_rules.cpp
-//  19355    script/connection_faults.cpp
-//  19464    script/excerpts.cpp
-//  19527    script/field_matchers.cpp
-//  19940    script/forced_failures.cpp
-//  20044    script/hiding.cpp
-//  20101    script/json_comparison.cpp
-//  20187    script/matcher.cpp
-//  20439    script/matchers.cpp
-//  20792    script/scope.cpp
-//  20850    script/script.cpp
-//  21281    script/text_matchers.cpp
-//  21402    delivery/delivery.cpp
-//  21991    delivery/framing.cpp
-//  22103    delivery/gzip.cpp
-//  22170    delivery/kept_answer.cpp
-//  22261    delivery/pace_schedule.cpp
-//  22330    delivery/progress.cpp
-//  22393    evidence/diagnosis.cpp
-//  22613    evidence/evidence_json.cpp
-//  22997    evidence/exchange.cpp
-//  23297    evidence/gateway_problems.cpp
-//  23748    evidence/journal.cpp
-//  23907    evidence/kept_problems.cpp
-//  24018    evidence/notes.cpp
-//  24119    evidence/record.cpp
-//  24576    evidence/redaction.cpp
-//  24682    evidence/retries.cpp
-//  25072    evidence/review.cpp
-//  25447    evidence/sent_answer.cpp
-//  25565    evidence/verification.cpp
-//  25682    http/acceptor.cpp
-//  25791    http/compatibility.cpp
-//  25901    http/connection.cpp
-//  26405    http/request_reader.cpp
-//  26795    http/response.cpp
-//  26876    http/server.cpp
-//  27209    http/sockets.cpp
-//  27721    http/turned_away.cpp
-//  27811    http/workers.cpp
-//  27947    serve/asked_requests.cpp
-//  28020    serve/chat_judge.cpp
-//  28301    serve/connection_loop.cpp
-//  28404    serve/cross_origin.cpp
-//  28447    serve/delivery_report.cpp
-//  28538    serve/explanation.cpp
-//  28604    serve/gateway_state.cpp
-//  28640    serve/judge.cpp
-//  28869    serve/operations.cpp
-//  29092    serve/profile_headers.cpp
-//  29134    serve/reply_answer.cpp
-//  29274    serve/request_checks.cpp
-//  29348    serve/runner.cpp
-//  29558    serve/served_models.cpp
-//  29636    serve/served_request.cpp
-//  29707    gateway/catalogue.cpp
-//  30102    gateway/catalogue_delivery.cpp
-//  30664    gateway/catalogue_entries.cpp
-//  30830    gateway/catalogue_failures.cpp
-//  31093    gateway/catalogue_replies.cpp
-//  31489    gateway/chat_script.cpp
-//  31638    gateway/gateway.cpp
-//  31925    gateway/options.cpp
-//  32072    gateway/sweep.cpp
-//  32494    document/scenario_files.cpp
-//  32640    document/script_document.cpp
-//  33044    document/script_faults.cpp
-//  33371    document/script_files.cpp
-//  33518    document/script_gateway.cpp
-//  33835    document/script_matchers.cpp
-//  34201    document/script_objects.cpp
-//  34366    document/script_reader.cpp
-//  34803    document/script_references.cpp
-//  35127    document/script_replies.cpp
-//  35605    document/script_schema.cpp
-//  35740    document/script_sections.cpp
-//  36315    document/script_values.cpp
-//  36713  Adapters
-//  36730    adapters/catch2.hpp
-//  36888    adapters/doctest.hpp
-//  37053    adapters/gtest.hpp
+//  10938    core/calendar.cpp
+//  11048    core/clock.cpp
+//  11631    core/json_pointer.cpp
+//  11688    core/json_reader.cpp
+//  12019    core/process.cpp
+//  12043    core/random.cpp
+//  12098    core/reporter.cpp
+//  12181    core/source_location.cpp
+//  12197    core/text.cpp
+//  12547    core/wait.cpp
+//  12559    core/warning.cpp
+//  12573    model/acceptance.cpp
+//  12632    model/chat_fields.cpp
+//  12774    model/chat_messages.cpp
+//  12983    model/chat_reader.cpp
+//  13391    model/chat_request.cpp
+//  13476    model/checks.cpp
+//  13514    model/connection_fault.cpp
+//  13616    model/embedding_request.cpp
+//  13703    model/failure.cpp
+//  13873    model/fault.cpp
+//  14108    model/finding.cpp
+//  14142    model/hold.cpp
+//  14164    model/http_reply.cpp
+//  14230    model/pace.cpp
+//  14429    model/profile.cpp
+//  14605    model/range.cpp
+//  14635    model/received_request.cpp
+//  14702    model/reply.cpp
+//  15174    model/reply_checks.cpp
+//  15366    model/reply_template.cpp
+//  15538    model/sse_dialect.cpp
+//  15684    keys/api_key.cpp
+//  15731    keys/key_store.cpp
+//  16194    keys/keys.cpp
+//  16246    keys/secrets.cpp
+//  16451    answer/bodies.cpp
+//  16558    answer/completion.cpp
+//  16794    answer/completion_events.cpp
+//  17005    answer/completion_json.cpp
+//  17223    answer/default_reply.cpp
+//  17400    answer/embeddings.cpp
+//  17514    answer/events.cpp
+//  17533    answer/occurrences.cpp
+//  17555    answer/schema_checker.cpp
+//  18027    answer/schema_instance.cpp
+//  18407    answer/schema_pattern.cpp
+//  18825    answer/tokens.cpp
+//  19054    answer/words.cpp
+//  19115    script/chaos.cpp
+//  19253    script/chaos_rules.cpp
+//  19365    script/connection_faults.cpp
+//  19474    script/excerpts.cpp
+//  19537    script/field_matchers.cpp
+//  19950    script/forced_failures.cpp
+//  20054    script/hiding.cpp
+//  20111    script/json_comparison.cpp
+//  20197    script/matcher.cpp
+//  20449    script/matchers.cpp
+//  20802    script/scope.cpp
+//  20860    script/script.cpp
+//  21291    script/text_matchers.cpp
+//  21412    delivery/delivery.cpp
+//  22001    delivery/framing.cpp
+//  22113    delivery/gzip.cpp
+//  22180    delivery/kept_answer.cpp
+//  22271    delivery/pace_schedule.cpp
+//  22340    delivery/progress.cpp
+//  22403    evidence/diagnosis.cpp
+//  22623    evidence/evidence_json.cpp
+//  23007    evidence/exchange.cpp
+//  23307    evidence/gateway_problems.cpp
+//  23758    evidence/journal.cpp
+//  23917    evidence/kept_problems.cpp
+//  24028    evidence/notes.cpp
+//  24129    evidence/record.cpp
+//  24586    evidence/redaction.cpp
+//  24692    evidence/retries.cpp
+//  25082    evidence/review.cpp
+//  25457    evidence/sent_answer.cpp
+//  25575    evidence/verification.cpp
+//  25692    http/acceptor.cpp
+//  25801    http/compatibility.cpp
+//  25911    http/connection.cpp
+//  26415    http/request_reader.cpp
+//  26805    http/response.cpp
+//  26886    http/server.cpp
+//  27219    http/sockets.cpp
+//  27731    http/turned_away.cpp
+//  27821    http/workers.cpp
+//  27957    serve/asked_requests.cpp
+//  28030    serve/chat_judge.cpp
+//  28311    serve/connection_loop.cpp
+//  28414    serve/cross_origin.cpp
+//  28457    serve/delivery_report.cpp
+//  28548    serve/explanation.cpp
+//  28614    serve/gateway_state.cpp
+//  28650    serve/judge.cpp
+//  28879    serve/operations.cpp
+//  29102    serve/profile_headers.cpp
+//  29144    serve/reply_answer.cpp
+//  29284    serve/request_checks.cpp
+//  29358    serve/runner.cpp
+//  29568    serve/served_models.cpp
+//  29646    serve/served_request.cpp
+//  29717    gateway/catalogue.cpp
+//  30112    gateway/catalogue_delivery.cpp
+//  30674    gateway/catalogue_entries.cpp
+//  30840    gateway/catalogue_failures.cpp
+//  31103    gateway/catalogue_replies.cpp
+//  31499    gateway/chat_script.cpp
+//  31648    gateway/gateway.cpp
+//  31935    gateway/options.cpp
+//  32082    gateway/sweep.cpp
+//  32504    document/scenario_files.cpp
+//  32650    document/script_document.cpp
+//  33052    document/script_faults.cpp
+//  33379    document/script_files.cpp
+//  33526    document/script_gateway.cpp
+//  33843    document/script_matchers.cpp
+//  34209    document/script_objects.cpp
+//  34374    document/script_reader.cpp
+//  34811    document/script_references.cpp
+//  35135    document/script_replies.cpp
+//  35613    document/script_schema.cpp
+//  35748    document/script_sections.cpp
+//  36327    document/script_values.cpp
+//  36725  Adapters
+//  36742    adapters/catch2.hpp
+//  36900    adapters/doctest.hpp
+//  37065    adapters/gtest.hpp

@@ -30,6 +30,12 @@ Json limit_json(const std::optional<RateLimit>& limit) {
 
 constexpr char of_all_keys[] = "all keys share it; PATCH /keys/{id} with {\"limit\": …} limits the key of a scope";
 
+/// The id of the key that the gateway was started with.
+std::string default_id(const Control& control) {
+  const wire::Headers headers{{"Authorization", "Bearer " + control.gateway().api_key()}};
+  return control.state().keys->look_at(headers, false).key.id;
+}
+
 Json key_json(const Control& control, const ApiKey& key) {
   Json models = Json::array();
   for (const std::string& model : key.models) models.push_back(model);
@@ -40,6 +46,8 @@ Json key_json(const Control& control, const ApiKey& key) {
   Json json;
   json["id"] = key.id;
   json["name"] = detail::text::as_utf8(key.description);
+  json["hint"] = key.hint;
+  json["is_default"] = key.id == default_id(control);
   json["state"] = to_string(key.state);
   json["created"] = as_json(key.created);
   json["last_used"] = key.last_used ? as_json(*key.last_used) : Json();
@@ -85,6 +93,15 @@ ControlAnswer list_keys(Control& control, const ControlRequest& request) {
   for (const ApiKey& key : control.gateway().keys().list())
     if (!scope || key.id == scope->id) keys.push_back(key_json(control, key));
   return {200, Json{{"keys", std::move(keys)}}};
+}
+
+/// That of the default key, which the program has printed: it is no secret to whoever has the token.
+ControlAnswer show_secret(Control& control, const ControlRequest& request) {
+  if (living_key(control, request).id != default_id(control))
+    throw ControlError(
+        403, "secret_not_shown",
+        "only the secret of the default key is shown; that of another was in the answer that created it");
+  return {200, Json{{"secret", control.gateway().api_key()}}};
 }
 
 ControlAnswer show_key(Control& control, const ControlRequest& request) {
@@ -271,6 +288,7 @@ std::vector<ControlRoute> key_routes() {
       {"GET", "/keys", {"scope"}, &list_keys},
       {"POST", "/keys", {}, &create_key, "a scope has one key, its own; leave it out, and others are made"},
       {"GET", "/keys/{id}", {"scope"}, &show_key},
+      {"GET", "/keys/{id}/secret", {}, &show_secret, "only the secret of the default key is shown"},
       {"PATCH", "/keys/{id}", {"scope"}, &change},
       {"DELETE", "/keys/{id}", {"scope"}, &turn<&Keys::remove>},
       {"POST", "/keys/{id}/disable", {"scope"}, &disable},

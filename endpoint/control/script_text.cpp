@@ -37,9 +37,9 @@ void put_into_scope(detail::ScriptPlan& plan, const Json& document, const std::s
       reader.note({"/stubs/" + std::to_string(index) + "/when/key_is",
                    "?scope= says whose requests the stub answers; leave \"key_is\" out, or the scope", true});
   }
-  for (detail::ScriptedStub& stub : plan.stubs) {
-    stub.plan.matchers.insert(stub.plan.matchers.begin(), key_is(scope));
-    for (auto* states : {&stub.plan.in_states, &stub.plan.then_states})
+  for (detail::StubPlan& stub : plan.stubs) {
+    stub.matchers.insert(stub.matchers.begin(), key_is(scope));
+    for (auto* states : {&stub.in_states, &stub.then_states})
       for (detail::MachineState& state : *states) state.machine = scoped_name(scope, state.machine);
   }
   for (Chaos& rule : plan.chaos) rule = rule.when(key_is(scope));

@@ -101,12 +101,19 @@ class Shown {
 
 Json stub_json(const Control& control, const std::shared_ptr<StubState>& stub) { return Shown(control).json(*stub); }
 
-Json stubs_json(const Control& control, const std::optional<Scope>& scope) {
+Json stubs_json(const Control& control, const std::optional<Scope>& scope, std::size_t behind, std::size_t most) {
   Shown shown(control);
   Json stubs = Json::array();
-  for (const auto& stub : shown.asked())
-    if (!scope || control.layer.scope_of(stub->id()) == scope->id) stubs.push_back(shown.json(*stub));
-  return stubs;
+  std::size_t total = 0;
+  for (const auto& stub : shown.asked()) {
+    if (scope && control.layer.scope_of(stub->id()) != scope->id) continue;
+    if (total++ >= behind && stubs.size() < most) stubs.push_back(shown.json(*stub));
+  }
+  return Json{{"stubs", std::move(stubs)}, {"total", total}};
+}
+
+Json script_of(const Control& control, const StubState& stub) {
+  return stub.plan().json ? Json::parse(masked(control, *stub.plan().json)) : Json();
 }
 
 Json stubs_json(const Control& control, const std::vector<Stub>& stubs) {

@@ -23,7 +23,10 @@ ControlAnswer mount_stubs(Control& control, const ControlRequest& request) {
 }
 
 ControlAnswer list_stubs(Control& control, const ControlRequest& request) {
-  return {200, Json{{"stubs", stubs_json(control, control.scope_of(request))}}};
+  constexpr std::uint64_t any = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t behind = request.number("behind", 0, any).value_or(0);
+  const std::uint64_t most = request.number("limit", 1, any).value_or(any);
+  return {200, stubs_json(control, control.scope_of(request), behind, most)};
 }
 
 /// The stub that the path names. Throws ControlError `no_such_stub`, also for one that is not of the scope.
@@ -37,7 +40,10 @@ std::shared_ptr<detail::StubState> stub_of(const Control& control, const Control
 }
 
 ControlAnswer show_stub(Control& control, const ControlRequest& request) {
-  return {200, stub_json(control, stub_of(control, request))};
+  const auto stub = stub_of(control, request);
+  Json shown = stub_json(control, stub);
+  shown["script"] = script_of(control, *stub);
+  return {200, std::move(shown)};
 }
 
 ControlAnswer remove_stub(Control& control, const ControlRequest& request) {
@@ -67,7 +73,7 @@ ControlAnswer wait_for_stub(Control& control, const ControlRequest& request) {
 
 std::vector<ControlRoute> stub_routes() {
   return {{"POST", "/stubs", {"scope"}, &mount_stubs},
-          {"GET", "/stubs", {"scope"}, &list_stubs},
+          {"GET", "/stubs", {"behind", "limit", "scope"}, &list_stubs},
           {"GET", "/stubs/{id}", {"scope"}, &show_stub},
           {"DELETE", "/stubs/{id}", {"scope"}, &remove_stub},
           {"GET", "/stubs/{id}/wait", {"calls", "within", "scope"}, &wait_for_stub}};

@@ -29,7 +29,6 @@ struct LoadedDocument {
   std::shared_ptr<JournalState> journal;
   std::uint64_t place = 0;  // of its stubs
   Script::Stubs stubs = {};
-  std::vector<std::string> stub_json = {};  // of each stub
   std::map<std::string, Gate> gates = {};
   std::map<std::string, std::string> sections = {};
   std::vector<Operation> operations = {};

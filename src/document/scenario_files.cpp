@@ -94,7 +94,7 @@ class ScriptedScenario final : public ScenarioOfFile {
   bool answered(const Exchange& exchange) const override {
     if (!plan_->connections.empty() || (plan_->scenario.needs_stream && !exchange.chat().stream)) return false;
     return std::any_of(plan_->stubs.begin(), plan_->stubs.end(),
-                       [&exchange](const ScriptedStub& stub) { return stub.plan.name == exchange.decision().detail; });
+                       [&exchange](const StubPlan& stub) { return stub.name == exchange.decision().detail; });
   }
 
  private:
@@ -119,9 +119,9 @@ void add(const std::string& file, std::vector<Scenario>& all, std::vector<Script
   for (const Scenario& earlier : all)
     if (!name.empty() && earlier.name() == name)
       reader.note({"/scenario/name", "another file before this one has a scenario of this name"});
-  for (ScriptedStub& stub : plan->stubs) {
-    stub.plan.of_catalogue = true;
-    if (stub.plan.name.empty()) stub.plan.name = name;
+  for (StubPlan& stub : plan->stubs) {
+    stub.of_catalogue = true;
+    if (stub.name.empty()) stub.name = name;
   }
   try {
     script_documents::finish(plan, std::move(found));

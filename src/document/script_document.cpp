@@ -152,17 +152,17 @@ void place_connection_faults(const ScriptPlan& plan, ConnectionFaults& faults, c
 std::vector<Script::BlockStub> block_of(const ScriptPlan& plan, const LoadedDocument& loaded) {
   std::map<std::string_view, Script::Stubs> earlier;  // by JSON, the last first
   for (std::size_t index = loaded.stubs.size(); index-- > 0;)
-    if (!loaded.stubs[index]->removed()) earlier[loaded.stub_json[index]].push_back(loaded.stubs[index]);
+    if (!loaded.stubs[index]->removed()) earlier[*loaded.stubs[index]->plan().json].push_back(loaded.stubs[index]);
   const std::uint64_t newest_exchange = loaded.journal->newest_id();
   std::vector<Script::BlockStub> block;
-  for (const ScriptedStub& stub : plan.stubs) {
+  for (const StubPlan& stub : plan.stubs) {
     Script::BlockStub& one = block.emplace_back();
-    const auto same = earlier.find(stub.json);
+    const auto same = earlier.find(*stub.json);
     if (same != earlier.end() && !same->second.empty()) {
       one.kept = std::move(same->second.back());
       same->second.pop_back();
     }
-    one.plan = stub.plan;
+    one.plan = stub;
     one.plan.newest_exchange = newest_exchange;
   }
   return block;
@@ -200,8 +200,6 @@ void mount(const std::shared_ptr<const ScriptPlan>& its_plan, GatewayState& stat
     for (const MachineState& one : plan.states) state.script->set_state(one.machine, one.state);
   }
   loaded.stubs = state.script->mount_block(block_of(plan, loaded), loaded.stubs, loaded.place);
-  loaded.stub_json.clear();
-  for (const ScriptedStub& stub : plan.stubs) loaded.stub_json.push_back(stub.json);
   loaded.gates.insert(plan.gates.begin(), plan.gates.end());
   loaded.sections = plan.sections;
   loaded.plan = its_plan;

@@ -62,11 +62,11 @@ void warn_of_hidden(const ScriptPlan& plan, std::vector<ScriptProblem>& problems
   auto part = plan.parts.begin();
   for (std::size_t index = 0; index < plan.stubs.size(); ++index) {
     while (std::next(part) != plan.parts.end() && std::next(part)->first_stub <= index) ++part;
-    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index].plan);
+    const std::optional<std::size_t> hiding = stubs.add(plan.stubs[index]);
     if (!hiding) continue;
     problems.push_back(part->source->problem(
         Severity::warning, {"/stubs/" + std::to_string(index - part->first_stub),
-                            "this stub never answers: the one at " + plan.stubs[*hiding].plan.where.to_string() +
+                            "this stub never answers: the one at " + plan.stubs[*hiding].where.to_string() +
                                 " matches all that it matches"}));
   }
 }
@@ -78,8 +78,8 @@ class ReachableStates {
  public:
   explicit ReachableStates(const ScriptPlan& plan) : unmet_(plan.stubs.size()) {
     for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-      for (const MachineState& one : plan.stubs[stub].plan.in_states) waiting_[state_of(one)].push_back(stub);
-      unmet_[stub] = plan.stubs[stub].plan.in_states.size();
+      for (const MachineState& one : plan.stubs[stub].in_states) waiting_[state_of(one)].push_back(stub);
+      unmet_[stub] = plan.stubs[stub].in_states.size();
     }
     std::set<std::string> set;
     for (const MachineState& one : plan.states) {
@@ -112,7 +112,7 @@ class ReachableStates {
 
  private:
   void answers(const ScriptPlan& plan, std::size_t stub) {
-    for (const MachineState& one : plan.stubs[stub].plan.then_states) found_.push_back(state_of(one));
+    for (const MachineState& one : plan.stubs[stub].then_states) found_.push_back(state_of(one));
   }
 
   std::vector<std::size_t> unmet_;  // of each stub, how many of its states are not reached
@@ -160,7 +160,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
   std::map<State, std::size_t> told;
   std::set<std::string> asked;  // state machines that a stub asks for
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    const std::vector<MachineState>& states = plan.stubs[stub].plan.in_states;
+    const std::vector<MachineState>& states = plan.stubs[stub].in_states;
     bool is_told = false;
     for (const MachineState& wanted : states) {
       asked.insert(wanted.machine);
@@ -175,7 +175,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
   }
   for (std::size_t index = 0; index < dead.size(); ++index) {
     const Dead& one = dead[index];
-    const std::vector<MachineState>& states = plan.stubs[one.stub].plan.in_states;
+    const std::vector<MachineState>& states = plan.stubs[one.stub].in_states;
     const auto [part, pointer] = place_of(plan, one.stub);
     const std::string message = is_spelled_out(states) ? misspelling(states) : unreached(one.wanted, reachable, index);
     const std::string of_machine = is_spelled_out(states) ? "" : json_pointer::token(one.wanted.machine);
@@ -185,7 +185,7 @@ void warn_of_states(const ScriptPlan& plan, bool is_all, std::vector<ScriptProbl
   // Where nothing asks for the two that are moved, one was meant.
   if (asked.count("machine") + asked.count("state") > 0) return;
   for (std::size_t stub = 0; stub < plan.stubs.size(); ++stub) {
-    const std::vector<MachineState>& states = plan.stubs[stub].plan.then_states;
+    const std::vector<MachineState>& states = plan.stubs[stub].then_states;
     if (!is_spelled_out(states)) continue;
     const auto [part, pointer] = place_of(plan, stub);
     problems.push_back(part->source->problem(Severity::warning, {pointer + "/then_state", misspelling(states)}));

@@ -182,11 +182,15 @@ void add_stub(ScriptReader& reader, const ScriptNode& node, void* target) {
     // What else it refuses was looked for above, by the names of the keys.
     script_reading::fail(node.find("expect") ? node.at("expect") : node, script_reading::plain_message(error));
   }
-  if (!node.find("source")) return plan_of(target).stubs.push_back({node.value.dump(), std::move(stub)});
-  // A stub that has moved is the same stub.
-  Json json = node.value;
-  json.erase("source");
-  plan_of(target).stubs.push_back({json.dump(), std::move(stub)});
+  if (node.find("source")) {
+    // A stub that has moved is the same stub.
+    Json json = node.value;
+    json.erase("source");
+    stub.json = share<const std::string>(json.dump());
+  } else {
+    stub.json = share<const std::string>(node.value.dump());
+  }
+  plan_of(target).stubs.push_back(std::move(stub));
 }
 
 // "operations".

@@ -26,12 +26,6 @@
 
 namespace mock_gateway::detail {
 
-/// A stub, and the JSON that it was made of: a stub of another reading that has the same is the same stub.
-struct ScriptedStub {
-  std::string json;
-  StubPlan plan;
-};
-
 struct ScriptedFailure {
   Failure failure;
   /// Nothing: until cleared.
@@ -70,7 +64,7 @@ struct ScriptPlan {
   /// What "gateway" holds, one for each document that has it.
   std::vector<Json> gateways;
   std::vector<ScriptedKey> keys;
-  std::vector<ScriptedStub> stubs;
+  std::vector<StubPlan> stubs;
   std::vector<ScriptedOperation> operations;
   std::vector<ScriptedFailure> failures;
   std::vector<Chaos> chaos;

@@ -31,6 +31,9 @@ struct ApiKey {
   /// "key_1", which is the default key, "key_2" and so on.
   std::string id;
   std::string description;
+  /// How its secret begins, if with "sk-", and ends: "sk-…ab12". Of a secret with fewer than 16 characters nothing of
+  /// its end is shown.
+  std::string hint;
   KeyState state = KeyState::enabled;
   /// Models it may use; empty: all.
   std::vector<std::string> models;

@@ -25,11 +25,21 @@ void require_limit(const std::optional<RateLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
+/// See ApiKey::hint.
+std::string hint_of(std::string_view secret);
 
 std::string name_of(const ApiKey& key) {
   std::string name = "key \"" + key.id + "\"";
   if (!key.description.empty()) name += " (\"" + text::excerpt(key.description, 60) + "\")";
   return name;
+}
+
+std::string hint_of(std::string_view secret) {
+  constexpr std::size_t shortest = 16;
+  constexpr std::size_t shown = 4;
+  std::string hint = secret.substr(0, 3) == "sk-" ? "sk-…" : "…";
+  if (secret.size() >= shortest) hint += secret.substr(secret.size() - shown);
+  return hint;
 }
 
 std::string taken(const ApiKey& holder) {
@@ -122,6 +132,7 @@ KeyStore::Entry& KeyStore::add(std::unique_ptr<Entry> made, std::optional<std::s
 void KeyStore::give_secret(Entry& its, std::string secret) {
   by_secret_[secret] = &its;
   known_.add(secret);
+  its.key.hint = key_store::hint_of(secret);
   its.secret = std::move(secret);
 }
 

@@ -67,6 +67,9 @@ struct StubPlan {
   SourceLocation where;
   /// A scenario of the catalogue mounted it, and not the test.
   bool of_catalogue = false;
+  /// What a script says of it, without its "source"; null: it is of no script. A stub of another reading that has the
+  /// same is the same stub.
+  std::shared_ptr<const std::string> json;
   /// The newest exchange when it was mounted: none before it could have been its own.
   std::uint64_t newest_exchange = 0;
 };

@@ -34,15 +34,28 @@ class Evidence(unittest.TestCase):
 
 
 class Keys(Evidence):
+    def test_the_secret_of_the_default_key_is_shown_and_no_other(self):
+        with Program(None, "--key", "short") as gateway:
+            (default,) = gateway.get("/keys")["keys"]
+            self.assertEqual((default["hint"], default["is_default"]), ("…", True))
+            self.assertEqual(gateway.get(f"/keys/{default['id']}/secret"), {"secret": "short"})
+            other = gateway.post("/keys", {"secret": "sk-" + 12 * "x"})
+            self.assertEqual((other["hint"], gateway.post("/keys", {"secret": "sk-" + 13 * "y"})["hint"]), ("sk-…", "sk-…yyyy"))
+            self.refused("secret_not_shown", 403, gateway.get, f"/keys/{other['id']}/secret")
+            self.refused("no_such_key", 404, gateway.get, "/keys/key_99/secret")
+            gateway.call("DELETE", "/keys/" + default["id"])
+            self.refused("no_such_key", 404, gateway.get, f"/keys/{default['id']}/secret")
+
     def test_a_key_lives_as_on_the_console(self):
         with Program() as gateway:
             made = gateway.post("/keys", {"name": "billing"})
             secret = made.pop("secret")
             self.assertTrue(secret.startswith("sk-"))
-            fields = "id name state created last_used requests models operations limit limit_group scope"
+            fields = "id name hint is_default state created last_used requests models operations limit limit_group scope"
             self.assertEqual(list(made), fields.split())
             self.assertEqual(made, gateway.get("/keys/" + made["id"]))
             self.assertEqual((made["requests"], made["last_used"], made["scope"]), (0, None, False))
+            self.assertEqual((made["hint"], made["is_default"]), ("sk-…" + secret[-4:], False))
             gateway.ask(key=secret)
             gateway.ask(key=secret)
             used = gateway.get("/keys/" + made["id"])

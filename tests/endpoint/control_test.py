@@ -273,6 +273,38 @@ class Stubs(Api):
                     self.assertEqual(hidden, [None, None])
                     gateway.delete(f"/stubs/{stub['id']}")
 
+    def test_a_stub_shows_what_its_script_says_without_keys(self):
+        said = {"name": "a", "when": {"header_is": {"name": "x-a", "value": "sk-one-0123456789"}}, "reply": {"text": "b", "finish_reason": "length"}}
+        with Program({"stubs": [said], "keys": [{"name": "one", "secret": "sk-one-0123456789"}]}) as gateway:
+            (listed,) = gateway.get("/stubs")["stubs"]
+            self.assertNotIn("script", listed)
+            shown = gateway.get(f"/stubs/{listed['id']}")
+            self.assertEqual((shown["script"]["reply"], shown["script"]["name"]), (said["reply"], "a"))
+            self.assertNotIn("0123456789", json.dumps(shown))
+            mounted = gateway.post("/stubs", {"reply": "c", "source": "test.py:7"})["stubs"][0]["id"]
+            self.assertEqual(gateway.get(f"/stubs/{mounted}")["script"], {"reply": "c"})
+        with Program(None, "--reply", "flagged") as gateway:
+            (listed,) = gateway.get("/stubs")["stubs"]
+            self.assertIsNone(gateway.get(f"/stubs/{listed['id']}")["script"])
+
+    def test_stubs_are_listed_in_pages(self):
+        with Program({"stubs": [{"name": name, "when": {"user_says": name}, "reply": name} for name in "abcde"]}) as gateway:
+            def names(**query):
+                answer = gateway.get("/stubs", **query)
+                return "".join(stub["name"] for stub in answer["stubs"]), answer["total"]
+
+            self.assertEqual(names(), ("abcde", 5))
+            self.assertEqual(names(limit=2), ("ab", 5))
+            self.assertEqual(names(limit=2, behind=2), ("cd", 5))
+            self.assertEqual(names(behind=5), ("", 5))
+            gateway.post("/stubs", {"reply": "all", "name": "z"})
+            last = gateway.get("/stubs", limit=1, behind=5)["stubs"][0]
+            self.assertIsNotNone(last["hidden_by"], "what hides it is on another page")
+            scope = gateway.post("/scopes", {"name": "one"})["id"]
+            gateway.post("/stubs", {"reply": "mine", "name": "m"}, scope=scope)
+            self.assertEqual(names(scope=scope, limit=3), ("m", 1))
+            self.refused("invalid_request", 400, gateway.get, "/stubs", limit=0)
+
     def test_a_removed_stub_answers_nothing(self):
         with Program({"stubs": [{"reply": "file"}]}) as gateway:
             stub = gateway.post("/stubs", {"reply": "mine"})["stubs"][0]
