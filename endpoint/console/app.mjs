@@ -5,12 +5,15 @@ import { call, connection, decoded, dropToken, exchangeCode, hasGoodToken, hasTo
 import { add, button, el, field, form, refill } from './dom.mjs';
 import { copy } from './dialogs.mjs';
 import { live } from './live.mjs';
+import { showCompared } from './compare.mjs';
 import { showControl } from './failures.mjs';
 import { showExchange } from './exchange.mjs';
+import { askReview, findings, forgetReview, reviewed } from './findings.mjs';
 import { showJournal } from './journal.mjs';
 import { showKeys } from './keys.mjs';
 import { showReview } from './review.mjs';
 import { showScript } from './script.mjs';
+import { listenForShortcuts } from './shortcuts.mjs';
 import { showStubs } from './stubs.mjs';
 
 /// `numbered`: its exchanges have numbers that mean others when the gateway was started anew.
@@ -18,16 +21,22 @@ const views = {
   journal: { title: 'Journal', show: showJournal, numbered: true },
   review: { title: 'Review', show: showReview },
   keys: { title: 'API keys', show: showKeys },
-  stubs: { title: 'Stubs', show: showStubs },
+  stubs: { title: 'Stubs', one: 'Stub', show: showStubs },
   script: { title: 'Script', show: showScript },
   control: { title: 'Failures and clock', show: showControl },
   exchange: { title: 'Exchange', show: showExchange, under: 'journal', numbered: true },
+  compare: { title: 'Compare', show: showCompared, under: 'journal', numbered: true },
 };
 
 const main = document.getElementById('main');
 const nav = document.getElementById('views');
 const state = document.getElementById('state');
+const said = document.getElementById('said');
+/// Wide enough for the list of exchanges and one of them beside it.
+const wide = matchMedia('(min-width: 75rem)');
 let shown = new AbortController();
+/// The list that stays while exchanges are opened beside it.
+let pair;
 let head = new AbortController();
 let instance;
 
@@ -40,9 +49,10 @@ function address() {
 
 /// `moved` says whether the reader went to another view, so that the focus follows.
 function open(moved) {
-  shown.abort();
-  shown = new AbortController();
-  if (!hasToken()) return askForToken();
+  if (!hasToken()) {
+    endShown();
+    return askForToken();
+  }
   const { name, parts, query } = address();
   const view = views[name];
   for (const link of nav.querySelectorAll('a')) {
@@ -50,15 +60,86 @@ function open(moved) {
     if (here) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  const title = parts.length > 0 ? `${view.title} ${parts.join(' ')}` : view.title;
+  seen(name);
+  const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(name === 'compare' ? ' and ' : ' ')}` : view.title;
   document.title = `${title} – mock-gateway`;
   const heading = el('h1', { tabindex: -1 }, title);
+  // What is said of one view goes with it.
+  if (moved) said.replaceChildren();
+  if (wide.matches && (name === 'journal' || name === 'exchange')) return openPair(heading, name, { parts, query }, moved);
+  endShown();
   main.replaceChildren(heading);
   if (moved) {
     heading.focus();
     scrollTo(0, 0);
   }
   view.show(main, { parts, query, signal: shown.signal });
+}
+
+function endShown() {
+  shown.abort();
+  shown = new AbortController();
+  pair = undefined;
+}
+
+/// Shows the journal, and beside it the exchange of the address. The list stays as it is while only that changes.
+function openPair(heading, name, { parts, query }, moved) {
+  const filters = query.toString();
+  if (pair?.filters !== filters) {
+    endShown();
+    const list = el('div', { class: 'list' });
+    const pane = el('div');
+    main.replaceChildren(el('div', { class: 'pair' }, list, pane));
+    pair = { filters, list, pane, exchange: new AbortController(), title: el('h1', { tabindex: -1 }, views.journal.title) };
+    list.append(pair.title);
+    pair.select = showJournal(list, { query, signal: shown.signal });
+    scrollTo(0, 0);
+  }
+  pair.exchange.abort();
+  const exchange = new AbortController();
+  pair.exchange = exchange;
+  shown.signal.addEventListener('abort', () => exchange.abort(), { signal: exchange.signal });
+  const isOpen = name === 'exchange';
+  main.firstElementChild.classList.toggle('open', isOpen);
+  pair.title.hidden = isOpen;
+  pair.select(isOpen ? Number(parts[0]) : undefined);
+  pair.pane.className = isOpen ? 'pane' : '';
+  pair.pane.replaceChildren();
+  // The focus stays in the list where a key went to the next row.
+  const stays = pair.list.contains(document.activeElement) && document.activeElement.closest('[aria-current]');
+  if (isOpen) {
+    const back = el('a', { class: 'close-pane', href: filters ? `#/journal?${filters}` : '#/journal' }, 'Close');
+    add(pair.pane, el('div', { class: 'row' }, heading, back));
+    pair.pane.scrollTop = 0;
+    showExchange(pair.pane, { parts, query, signal: exchange.signal });
+  }
+  if (moved && !stays) (isOpen ? heading : pair.title).focus();
+}
+
+/// What the tabs count: what has come since a view was shown last.
+const before = { journal: undefined, review: undefined, control: 0 };
+let now = { journal: 0, review: 0, control: 0 };
+
+/// The view is shown: what it has is no news any more.
+function seen(name) {
+  const under = views[name].under ?? name;
+  if (Object.hasOwn(now, under)) before[under] = now[under];
+  showNews();
+}
+
+function showNews() {
+  const here = address().name;
+  const current = views[here].under ?? here;
+  for (const link of nav.querySelectorAll('a')) {
+    const name = link.dataset.view;
+    if (!Object.hasOwn(now, name)) continue;
+    // Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
+    if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
+    const number = name === 'control' ? now.control : now[name] - before[name];
+    const news = number > 0 && (name !== current || name === 'control');
+    refill(link, views[name].title, news && [' ', el('span', { class: name === 'journal' ? 'badge' : 'badge warn' },
+      number > 999 ? '999+' : String(number), el('span', { class: 'for-readers' }, name === 'control' ? ' waiting' : ' new'))]);
+  }
 }
 
 function askForToken(reason) {
@@ -84,8 +165,15 @@ function askForToken(reason) {
 function showState(root) {
   // Other views go on by themselves, so that what is being typed stays.
   const isAnother = instance !== undefined && instance !== root.instance;
-  if (isAnother && views[address().name].numbered) setTimeout(() => open(false));
+  if (isAnother) {
+    forgetReview();
+    Object.assign(before, { journal: undefined, review: undefined });
+    if (views[address().name].numbered) setTimeout(() => { endShown(); open(false); });
+  }
   instance = root.instance;
+  if (root.counts.requests !== now.journal || root.counts.open > 0) askReview(head.signal);
+  now = { ...now, journal: root.counts.requests, control: root.counts.asked };
+  showNews();
   document.getElementById('version').textContent = root.version;
   const broken = root.script.problems.length > 0;
   refill(state,
@@ -108,13 +196,13 @@ async function enter(moved) {
   let reason = secret?.name === 'token' ? 'A token is not taken from an address, which a browser keeps. Paste it here.' : '';
   if (secret?.name === 'code' && !hasToken()) reason = await exchangeCode(secret.value);
   if (hasToken()) return start(moved);
-  shown.abort();
+  endShown();
   askForToken(reason);
 }
 
 /// Begins with the token that is there.
 function start(moved) {
-  shown.abort();
+  endShown();
   if (!hasToken()) return askForToken();
   nav.hidden = false;
   followState();
@@ -130,7 +218,7 @@ function followState() {
 connection.addEventListener('refused', () => {
   if (!hasToken()) return;
   dropToken();
-  shown.abort();
+  endShown();
   askForToken('The gateway does not take this token. It may have been started anew since.');
 });
 connection.addEventListener('lost', () => {
@@ -141,6 +229,15 @@ connection.addEventListener('found', () => {
   if (state.dataset.lost !== 'yes') return;
   delete state.dataset.lost;
   if (hasToken()) followState();
+});
+
+reviewed.addEventListener('changed', () => {
+  now.review = findings;
+  showNews();
+});
+listenForShortcuts();
+wide.addEventListener('change', () => {
+  if (hasToken() && ['journal', 'exchange'].includes(address().name)) open(false);
 });
 
 add(nav, el('ul', {}, Object.entries(views).filter(([, view]) => !view.under).map(([name, view]) =>

@@ -75,7 +75,7 @@ function value(any) {
 }
 
 /// What the answer says: its choices, joined where they were streamed, and its usage; or the text of its error.
-function answered(answer) {
+export function answered(answer) {
   const nothing = { choices: [], usage: null, error: null };
   if (!answer?.body) return nothing;
   const { json, text: written } = answer.body;

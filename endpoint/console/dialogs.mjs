@@ -6,12 +6,16 @@ import { add, button, el, say, text } from './dom.mjs';
 let dialogs = 0;
 
 /// Opens a dialog. `build` gets a function that closes it, and returns the content. The promise is kept when it closes.
-export function dialog(title, build) {
+/// The Escape key does not close it while `keepsOpen` says so.
+export function dialog(title, build, { keepsOpen = () => false } = {}) {
   const id = `dialog-${++dialogs}`;
   const opener = document.activeElement;
   const box = el('dialog', { 'aria-labelledby': id });
   const close = () => box.close();
   add(box, el('h2', { id }, title), build(close), el('div', { class: 'said', role: 'status' }));
+  // Chromium closes a dialog at the second Escape whatever "cancel" says, so that the key itself is held.
+  box.addEventListener('keydown', (event) => { if (event.key === 'Escape' && keepsOpen()) event.preventDefault(); });
+  box.addEventListener('cancel', (event) => { if (keepsOpen()) event.preventDefault(); });
   document.body.append(box);
   return new Promise((resolve) => {
     box.addEventListener('close', () => {

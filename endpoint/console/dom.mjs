@@ -202,6 +202,36 @@ function source({ source: line, column, source_column: first }) {
     el('span', { class: 'caret', 'aria-hidden': 'true' }, el('span', { class: 'unseen' }, before), '^'));
 }
 
+/// The buttons of a row: one stop of the Tab key, within which the arrow keys go on (the toolbar of ARIA's practices).
+export function toolbar(label, ...buttons) {
+  const made = add(el('div', { class: 'row', role: 'toolbar', 'aria-label': label, focusin: stopHere, keydown: move }), buttons);
+  const stops = () => [...made.querySelectorAll('button, a[href]')];
+  function stopHere({ target }) {
+    for (const each of stops()) each.tabIndex = each === target ? 0 : -1;
+  }
+  function move(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const all = stops();
+    event.preventDefault();
+    all[(all.indexOf(event.target) + step + all.length) % all.length].focus();
+  }
+  stops().forEach((each, index) => { each.tabIndex = index === 0 ? 0 : -1; });
+  return made;
+}
+
+/// JSON with its keys, texts, numbers and words told apart by colour.
+export function highlighted(json) {
+  const body = el('pre', { class: 'text', tabindex: 0 });
+  let end = 0;
+  for (const match of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g)) {
+    const look = match[1] === undefined ? 'literal' : match[2] ? 'key' : 'string';
+    add(body, json.slice(end, match.index), el('span', { class: `code-${look}` }, match[1] ?? match[0]), match[2]);
+    end = match.index + match[0].length;
+  }
+  return add(body, json.slice(end));
+}
+
 /// Puts new content into a container. The focus goes to the element whose data-focus is that of the one that had it,
 /// and details whose summary has the same data-focus stay open.
 export function refill(container, ...children) {
@@ -216,6 +246,12 @@ export function refill(container, ...children) {
   const again = container.querySelector(`[data-focus="${CSS.escape(focused)}"]`);
   if (again) again.focus();
   else document.querySelector('#main h1')?.focus();
+}
+
+/// Pairs of name and value; those without a value are left out.
+export function facts(pairs) {
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
+  return el('dl', {}, shown.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
 }
 
 /// A table that becomes a list of cards on a narrow screen. `rows` are lists of cells, each a node or a text.

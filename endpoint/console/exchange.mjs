@@ -1,22 +1,25 @@
 // One exchange: its sections.
 
-import { call, callForText } from './api.mjs';
+import { call, callForText, withQuery } from './api.mjs';
 import { conversation, rawAnswer } from './conversation.mjs';
 import { copy, curlButton } from './dialogs.mjs';
-import { add, badgeOf, button, el, placed, refill, save, say, table, text } from './dom.mjs';
-import { statusClass } from './journal.mjs';
+import { add, badgeOf, button, el, facts, placed, refill, save, say, table, text } from './dom.mjs';
+import { lookOf } from './journal.mjs';
 import { answered, complain, live } from './live.mjs';
+import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut, dayAndTime, jsonText, milliseconds, timeOfDay } from './text.mjs';
+import { stubMaker } from './stubs.mjs';
 import { timeline } from './timeline.mjs';
 
-export async function showExchange(main, { parts, signal }) {
+export async function showExchange(main, { parts, query, signal }) {
   const id = Number(parts[0]);
   const content = el('div');
   const judged = el('div', {}, el('p', {}, 'Judging it …'));
   // What came does not change: a reader may have opened it while the answer is under way.
   const came = el('div');
-  add(main, el('p', { class: 'row' }, el('a', { href: '#/journal' }, 'Journal'),
-    id > 1 && el('a', { href: `#/exchange/${id - 1}` }, `Exchange ${id - 1}`), el('a', { href: `#/exchange/${id + 1}` }, `Exchange ${id + 1}`)),
+  const link = (view, label) => el('a', { href: withQuery(`#/${view}`, Object.fromEntries(query)) }, label);
+  add(main, el('p', { class: 'row' }, link('journal', 'Journal'), id > 1 && link(`exchange/${id - 1}`, `Exchange ${id - 1}`),
+    link(`exchange/${id + 1}`, `Exchange ${id + 1}`), id > 1 && link(`compare/${id - 1}/${id}`, `Compare with ${id - 1}`), compareForm(id)),
     content, came);
   const done = new AbortController();
   signal.addEventListener('abort', () => done.abort());
@@ -27,12 +30,13 @@ export async function showExchange(main, { parts, signal }) {
     // The answer to a refused request says little: what the key may do now says more.
     const key = first.key && first.status >= 400 ? await get(`/keys/${encodeURIComponent(first.key.id)}`).catch(() => null) : null;
     const command = await get(`/journal/${id}/curl`);
-    draw(content, first, key, judged, signal);
+    const maker = first.decision.kind === 'unmatched' ? stubMaker(first) : null;
+    draw(content, first, key, judged, maker, signal);
     drawRequest(came, first, command);
     const before = judge();
     if (first.outcome !== 'pending') return;
     live(() => load().catch(leave), (exchange) => {
-      draw(content, exchange, key, judged, signal);
+      draw(content, exchange, key, judged, maker, signal);
       if (exchange.outcome === 'pending') return;
       done.abort();
       before.then(judge);
@@ -57,16 +61,25 @@ export async function showExchange(main, { parts, signal }) {
   }
 }
 
-function draw(content, exchange, key, judged, signal) {
+function compareForm(id) {
+  const other = el('input', { type: 'number', min: 1, size: 6, 'aria-label': 'Compare with exchange' });
+  return el('form', { class: 'row', submit: (event) => {
+    event.preventDefault();
+    if (Number(other.value) > 0) location.hash = `#/compare/${id}/${Number(other.value)}`;
+  } }, other, el('button', { class: 'small' }, 'Compare'));
+}
+
+function draw(content, exchange, key, judged, maker, signal) {
   const { request, decision } = exchange;
   const said = conversation(exchange);
+  const closest = exchange.near_misses.length > 0 && section('The closest stubs', nearMisses(exchange.near_misses));
   refill(content,
     el('p', { class: 'lead' }, el('code', {}, cut(`${request.method} ${request.target}`, 300)), ' → ',
-      el('span', { class: `badge ${statusClass(exchange.status)}` }, String(exchange.status || 'no status')), ' ',
+      el('span', { class: `badge ${lookOf(exchange, exchange.status)}` }, String(exchange.status || 'no status')), ' ',
       decision.kind, ', ', exchange.outcome),
+    maker ? el('div', { class: 'parts' }, closest, section('Make a stub of this', maker)) : closest,
     said && section('Conversation', said),
     section('Who answered, and why', whoAnswered(exchange, key)),
-    exchange.near_misses.length > 0 && section('The closest stubs', nearMisses(exchange.near_misses)),
     section('Findings', judged),
     isStream(exchange) && section('Timeline', timeline(exchange, signal)),
     section('Answer', answerFacts(exchange), exchange.outcome !== 'pending' && rawAnswer(exchange.answer, body)));
@@ -101,16 +114,6 @@ function section(title, ...children) {
   return el('section', {}, el('h2', {}, title), children);
 }
 
-/// Pairs of name and value; those without a value are left out.
-function facts(pairs) {
-  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false);
-  return el('dl', {}, shown.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
-}
-
-export function stubName(stub) {
-  return stub.name || stub.title || `stub ${stub.id}`;
-}
-
 function whoAnswered({ decision, stub, key, request, status }, keyNow) {
   const presented = request.headers.some(([name]) => name.toLowerCase() === 'authorization');
   const several = decision.detail?.includes('\n');
@@ -134,21 +137,6 @@ function rightsOf({ models, operations, limit }) {
   return [models.length > 0 ? `models ${models.join(', ')}` : 'all models',
     operations.length > 0 ? `operations ${operations.map((one) => `${one.method} ${one.path}`).join(', ')}` : 'all operations',
     limit ? `limit ${limit}` : 'no limit of its own'].join('; ');
-}
-
-/// A condition that holds has a check mark, one that does not a cross; a function of a test is not asked again. `focus`
-/// tells the links of several lists apart.
-export function nearMisses(list, focus = 'near') {
-  const marks = new Map([[true, ['✔', 'holds', 'good']], [false, ['✘', 'does not hold', 'bad']], [null, ['?', 'was not asked', '']]]);
-  return el('ol', { class: 'near' }, list.map((near) => el('li', {},
-    el('p', {}, el('a', { href: `#/stubs/${near.stub.id}`, 'data-focus': `${focus}:stub:${near.stub.id}` }, cut(stubName(near.stub), 200)), ' ', placed(near.stub),
-      ` ${near.matched} of ${near.total} conditions`, near.passed_over && `; passed over: ${near.passed_over}`),
-    el('ul', {}, near.conditions.map(({ holds, depth, expected, actual }) => {
-      const [mark, said, look] = marks.get(holds);
-      return el('li', { class: `depth-${Math.min(depth, 4)}` },
-        el('span', { class: `mark ${look}`, role: 'img', 'aria-label': said }, mark), ' ', cut(expected, 1000),
-        actual !== null && [el('span', { class: 'actual' }, ' actual '), text(actual, { most: 300, tag: 'span', name: 'value' })]);
-    })))));
 }
 
 function findings(list) {

@@ -2,7 +2,8 @@
 
 import { call, withQuery } from './api.mjs';
 import { confirmed, copy, curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, refill, row, say, select, text as shownText } from './dom.mjs';
+import { add, badgeOf, button, el, field, form, refill, row, say, select, text as shownText } from './dom.mjs';
+import { askReview, findingsOf, reviewed } from './findings.mjs';
 import { answered, complain, pause, whenVisible } from './live.mjs';
 import { count, cut, milliseconds, place, timeOfDay } from './text.mjs';
 
@@ -13,9 +14,10 @@ const PAGE = 200;
 // More rows than these would make the page slow.
 const MOST = 1000;
 
-export async function showJournal(main, { query, signal }) {
+/// Returns what marks the row of the exchange that is open beside the list.
+export function showJournal(main, { query, signal }) {
   const filters = Object.fromEntries(['key', 'status', 'decision', 'text'].map((name) => [name, query.get(name) ?? '']));
-  const list = new Rows();
+  const list = new Rows(filters);
   const note = el('p', { role: 'status', class: 'note' });
   const first = el('div');
   const older = button('Show older requests', () => showOlder(), { hidden: true });
@@ -30,7 +32,9 @@ export async function showJournal(main, { query, signal }) {
       ['What this view shows', 'GET', withQuery('/journal', { limit: PAGE, ...filters })],
       ['Clear the journal', 'DELETE', '/journal']])),
     note, first, el('div', { class: 'scroll' }, list.element), el('div', { class: 'row' }, older));
-  await restart();
+  reviewed.addEventListener('changed', () => list.markFindings(), { signal });
+  restart();
+  return (id) => list.select(id);
 
   /// Loads the newest rows, then follows the changes until the view is left or loads anew.
   async function restart() {
@@ -98,7 +102,18 @@ export async function showJournal(main, { query, signal }) {
       const dropped = feed.evicted > 0 ? ` The journal has dropped ${count(feed.evicted, 'older one')}.` : '';
       const text = list.size === 0 && feed.loaded ? empty(filters) : `${count(list.size, 'request')}, the newest first${feed.more ? ', and older ones' : ''}.`;
       if (list.size > 0) first.replaceChildren();
+      judge();
       if (note.textContent !== text + held + dropped) note.textContent = text + held + dropped;
+    });
+  }
+
+  /// Asks what the review says of what came, soon, and once for all that comes until then.
+  function judge() {
+    if (feed.judging || list.size === 0) return;
+    feed.judging = true;
+    pause(1000, signal).then(() => {
+      feed.judging = false;
+      if (!signal.aborted) askReview(signal);
     });
   }
 
@@ -137,9 +152,12 @@ function dropOldest(feed) {
 
 /// The rows of the table, sorted by number, the newest first.
 class Rows {
-  constructor() {
+  /// `filters` go with each address, so that the list beside an exchange stays what it was.
+  constructor(filters) {
+    this.filters = filters;
     this.rows = new Map();
-    this.body = el('tbody');
+    this.selected = undefined;
+    this.body = el('tbody', { click: openRow });
     this.element = el('table', { class: 'cards journal' }, el('caption', {}, 'Requests, the newest first'),
       el('thead', {}, el('tr', {}, headings.map((heading) => el('th', { scope: 'col' }, heading)))), this.body);
   }
@@ -158,7 +176,8 @@ class Rows {
     const oldest = this.oldest;
     for (const exchange of exchanges) {
       const { id } = exchange;
-      const made = exchangeRow(exchange);
+      const made = exchangeRow(exchange, withQuery(`#/exchange/${id}`, this.filters));
+      if (id === this.selected) made.setAttribute('aria-current', 'true');
       const known = this.rows.get(id);
       if (known) keepFocus(known, made);
       else if (more && id < oldest) continue;
@@ -168,6 +187,17 @@ class Rows {
     const dropped = this.size > MOST;
     while (this.size > MOST) this.remove(this.body.lastChild);
     return dropped;
+  }
+
+  /// Marks the row of this exchange, and no other.
+  select(id) {
+    this.rows.get(this.selected)?.removeAttribute('aria-current');
+    this.selected = id;
+    this.rows.get(id)?.setAttribute('aria-current', 'true');
+  }
+
+  markFindings() {
+    for (const [id, made] of this.rows) made.querySelector('.findings').replaceChildren(...marks(id));
   }
 
   /// The row before which this one stands. New ones mostly belong to the top, older ones to the end.
@@ -194,28 +224,48 @@ function keepFocus(old, made) {
   if (focused) made.querySelector('a')?.focus();
 }
 
-function exchangeRow(exchange) {
+/// A click anywhere in a row opens its exchange, unless it marks a text.
+function openRow({ target }) {
+  if (target.closest('a, button') || String(getSelection())) return;
+  target.closest('tr')?.querySelector('a').click();
+}
+
+/// What the review says of an exchange, in a row.
+function marks(id) {
+  const found = findingsOf(id);
+  if (!found) return [];
+  const said = count(found.count, 'finding');
+  return [el('span', { class: `badge ${badgeOf(found.severity)}`, title: `${said}, the heaviest of severity ${found.severity}` },
+    el('span', { 'aria-hidden': 'true' }, `▲ ${found.count}`), el('span', { class: 'for-readers' }, said))];
+}
+
+function exchangeRow(exchange, address) {
   const { request, decision, key } = exchange;
   const pending = exchange.outcome === 'pending';
   const { model, stream } = request.body?.json ?? {};
   // Nobody has received the status of an answer of which nothing was read.
   const shown = exchange.departure && exchange.departure.delivered === 0 ? 0 : exchange.status;
-  const look = decision.kind === 'unmatched' ? 'bad' : statusClass(shown);
+  const look = lookOf(exchange, shown);
   return row(headings, [
-    el('a', { href: `#/exchange/${exchange.id}`, 'aria-label': `Exchange ${exchange.id}` }, String(exchange.id)),
+    el('a', { href: address, 'aria-label': `Exchange ${exchange.id}` }, String(exchange.id)),
     el('time', { datetime: exchange.received, title: exchange.received }, timeOfDay(exchange.received)),
     oneLine(cut(`${request.method} ${request.path}`, 120)),
     [oneLine(cut(typeof model === 'string' ? model : '', 60)), stream === true && el('span', { class: 'badge' }, 'stream')],
-    key ? el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}` }, cut(key.description || key.id, 60)) : '–',
+    oneLine(key ? cut(key.description || key.id, 60) : '–'),
     el('span', { class: 'said-by-user', dir: 'auto' }, lastWords(request.body?.json)),
     el('span', { class: `badge ${look}` }, String(shown || '–')),
     el('div', { class: 'line', title: wholeReason(exchange) }, decision.kind, why(exchange)),
-    el('span', { class: pending ? 'badge warn' : '' }, exchange.outcome),
+    [el('span', { class: pending ? 'badge warn' : '' }, exchange.outcome), el('span', { class: 'findings' }, marks(exchange.id))],
     el('span', { class: 'fixed' }, milliseconds(exchange.ended_ms)),
   ], { 'data-id': exchange.id });
 }
 
-export function statusClass(status) {
+/// The colour of an exchange's status: what no stub answered is a mistake of the test, whatever the status is.
+export function lookOf({ decision }, status) {
+  return decision.kind === 'unmatched' ? 'bad' : statusClass(status);
+}
+
+function statusClass(status) {
   if (status >= 500 || status === 0) return 'bad';
   return status >= 400 ? 'warn' : 'good';
 }

@@ -2,7 +2,7 @@
 
 import { call } from './api.mjs';
 import { confirmed, copy, curlButton, dialog } from './dialogs.mjs';
-import { add, button, el, field, form, refill, row, say, select, table } from './dom.mjs';
+import { add, button, el, field, form, refill, row, say, select, table, toolbar } from './dom.mjs';
 import { live } from './live.mjs';
 import { dayAndTime } from './text.mjs';
 
@@ -29,18 +29,20 @@ function keyRow(key, refresh) {
   const act = (label, action, what, properties = {}) =>
     button(label, action, { class: 'small', 'aria-label': `${label} ${name}`, 'data-focus': `${what}:${key.id}`, ...properties });
   return row(headings, [
-    [el('strong', {}, key.name || '(no description)'), ' ', el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`,
-      'aria-label': `${key.id}: requests of ${name} in the journal`, 'data-focus': `journal:${key.id}` }, key.id),
+    [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', {}, key.hint),
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
     el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
     moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, key.limit ?? 'none'),
-    el('div', { class: 'row' },
+    toolbar(`Actions on ${name}`,
       act(enabled ? 'Disable' : 'Enable', async () => {
         await call('POST', `${path(key)}/${other}`);
         await refresh();
         say(enabled ? `${name} is disabled: its requests get 403.` : `${name} is enabled.`);
       }, 'toggle'),
       act('Edit', () => edit(key, refresh), 'edit'),
+      key.is_default && act('Copy', async () => copy('the default key', (await call('GET', `${path(key)}/secret`)).secret), 'copy'),
+      el('a', { href: `#/journal?key=${encodeURIComponent(key.id)}`, 'aria-label': `Requests of ${name} in the journal`,
+        'data-focus': `journal:${key.id}` }, 'Requests'),
       act('Delete', () => remove(key, name, refresh), 'delete', { class: 'small danger' }),
       curlButton(name, () => [
         [enabled ? 'Disable' : 'Enable', 'POST', `${path(key)}/${other}`],
@@ -133,12 +135,23 @@ async function create(refresh) {
   });
   if (!made) return;
   await refresh();
-  await dialog('The key is created', (close) => [
-    el('p', {}, `This is the secret of ${made.name || made.id}. It is shown this once: copy it now.`),
-    el('p', {}, el('code', { class: 'secret', tabindex: 0, 'aria-label': 'Secret' }, made.secret)),
-    el('div', { class: 'row' },
-      button('Copy the secret', () => copy('the secret', made.secret), { class: 'primary', autofocus: true }),
-      button('Close', close)),
-  ]);
+  let copied = false;
+  await dialog('The key is created', (close) => {
+    const warning = el('p', { role: 'alert' });
+    let warned = false;
+    const leave = () => {
+      if (copied || warned) return close();
+      warned = true;
+      warning.textContent = 'The secret was not copied with the button, and is not shown again. Close once more to leave it.';
+    };
+    return [
+      el('p', {}, `This is the secret of ${made.name || made.id}. It is shown this once: copy it now.`),
+      el('p', {}, el('code', { class: 'secret', tabindex: 0, 'aria-label': 'Secret' }, made.secret)),
+      el('div', { class: 'row' },
+        button('Copy the secret', async () => { await copy('the secret', made.secret); copied = true; }, { class: 'primary', autofocus: true }),
+        button('Close', leave)),
+      warning,
+    ];
+  }, { keepsOpen: () => !copied });
   made = undefined;
 }

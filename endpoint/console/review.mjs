@@ -3,8 +3,8 @@
 import { call } from './api.mjs';
 import { curlButton } from './dialogs.mjs';
 import { add, badgeOf, el, placed, refill, table, text } from './dom.mjs';
-import { nearMisses, stubName } from './exchange.mjs';
 import { live } from './live.mjs';
+import { nearMisses, stubName } from './near_misses.mjs';
 import { count, cut } from './text.mjs';
 
 export function showReview(main, { signal }) {

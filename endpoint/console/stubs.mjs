@@ -1,59 +1,144 @@
-// Stubs, adding one, "which would answer".
+// Stubs in pages, one of them with its script, adding one, "which would answer".
 
-import { call } from './api.mjs';
-import { confirmed, curlButton } from './dialogs.mjs';
-import { add, button, el, field, form, placed, refill, row, say, table } from './dom.mjs';
-import { nearMisses, stubName } from './exchange.mjs';
-import { live } from './live.mjs';
-import { count, cut } from './text.mjs';
+import { call, withQuery } from './api.mjs';
+import { confirmed, copy, curlButton } from './dialogs.mjs';
+import { add, button, el, facts, field, form, highlighted, placed, refill, row, save, say, table } from './dom.mjs';
+import { complain, live } from './live.mjs';
+import { nearMisses, stubName } from './near_misses.mjs';
+import { count, cut, jsonText } from './text.mjs';
 
-const headings = ['Order', 'Stub', 'Conditions', 'Calls', 'From', 'Actions'];
+const headings = ['Order', 'Stub', 'Conditions', 'Calls', 'From'];
 const example = '{\n  "when": {"user_says": "weather"},\n  "reply": "It is 21 degrees."\n}';
 const question = '{"model": "mock-model", "messages": [{"role": "user", "content": "How is the weather?"}]}';
+const PAGE = 100;
 
-export function showStubs(main, { parts, signal }) {
+export function showStubs(main, { parts, query, signal }) {
+  if (parts[0]) return showStub(main, parts[0], signal);
+  const behind = Math.max(0, Math.floor(Number(query.get('behind')) || 0));
   const stubs = table('Stubs, in the order in which they are asked', headings, []);
   const note = el('p', {});
-  let wanted = parts[0];
-  const refresh = live((ended) => call('GET', '/stubs', undefined, { signal: ended }), (answer) => {
-    note.textContent = answer.stubs.length > 0 ? 'The first that matches answers.' : 'There is none: the default reply answers.';
-    refill(stubs.tBodies[0], answer.stubs.map((stub, index) => stubRow(stub, index, answer.stubs, refresh)));
-    if (wanted) document.getElementById(`stub-${wanted}`)?.scrollIntoView({ block: 'center' });
-    wanted = undefined;
+  const pages = el('p', { class: 'row' });
+  const refresh = live((ended) => call('GET', withQuery('/stubs', { behind, limit: PAGE }), undefined, { signal: ended }), (answer) => {
+    note.textContent = answer.total > 0 ? `${count(answer.total, 'stub')}. The first that matches answers.` : 'There is none: the default reply answers.';
+    refill(stubs.tBodies[0], answer.stubs.map((stub, index) => stubRow(stub, behind + index, answer.stubs)));
+    const last = behind + answer.stubs.length;
+    refill(pages, behind > 0 && pageLink('Those before', behind - PAGE), answer.total > answer.stubs.length && `${(behind + 1).toLocaleString('en')} to ${last.toLocaleString('en')}`,
+      last < answer.total && pageLink('Those behind', last));
   }, { signal });
-  add(main, note, el('div', { class: 'scroll' }, stubs), addForm(refresh), explainForm());
+  add(main, note, el('div', { class: 'scroll' }, stubs), pages, addForm(refresh), explainForm());
   return refresh();
 }
 
-function stubRow(stub, index, all, refresh) {
-  const name = stubName(stub);
+function pageLink(label, behind) {
+  return el('a', { href: behind > 0 ? `#/stubs?behind=${behind}` : '#/stubs', 'data-focus': label }, label);
+}
+
+function hidingOf(stub, all) {
   const hiding = all.find((other) => other.id === stub.hidden_by);
-  const calls = stub.expected ? `${stub.calls}, expected ${stub.expected}` : String(stub.calls);
+  return [el('span', { class: 'badge warn' }, 'never asked'), ' hidden by ', hiding ? cut(stubName(hiding), 100) : `stub ${stub.hidden_by}`];
+}
+
+const callsOf = (stub) => [stub.expected ? `${stub.calls}, expected ${stub.expected}` : String(stub.calls), ' ',
+  stub.expected && el('span', { class: `badge ${stub.met ? 'good' : 'bad'}` }, stub.met ? 'met' : 'not met')];
+const originOf = (stub) => [el('span', { class: 'badge' }, stub.layer), stub.scope && [' ', el('span', { class: 'badge' }, `scope ${stub.scope}`)],
+  stub.file && el('div', {}, placed(stub))];
+const conditionsOf = (stub) => stub.conditions.length > 0 ?
+  el('ul', { class: 'plain' }, stub.conditions.map((condition) => el('li', {}, cut(condition, 500)))) : 'all requests';
+
+function stubRow(stub, index, all) {
   return row(headings, [
     String(index + 1),
-    [el('strong', {}, cut(name, 200)), stub.hidden_by !== null && el('div', {}, el('span', { class: 'badge warn' }, 'never asked'), ' hidden by ',
-        el('a', { href: `#/stubs/${stub.hidden_by}`, 'data-focus': `hidden:${stub.id}` }, hiding ? cut(stubName(hiding), 100) : `stub ${stub.hidden_by}`))],
-    stub.conditions.length > 0 ? el('ul', { class: 'plain' }, stub.conditions.map((condition) => el('li', {}, cut(condition, 500)))) : 'all requests',
-    [calls, ' ', stub.expected && el('span', { class: `badge ${stub.met ? 'good' : 'bad'}` }, stub.met ? 'met' : 'not met')],
-    [el('span', { class: 'badge' }, stub.layer), stub.scope && [' ', el('span', { class: 'badge' }, `scope ${stub.scope}`)],
-      stub.file && el('div', {}, placed(stub))],
-    el('div', { class: 'row' }, button('Remove', () => remove(stub, name, refresh), { class: 'small danger', 'aria-label': `Remove ${cut(name, 100)}`,
-      'data-focus': `remove:${stub.id}` }), curlButton(cut(name, 100), () => [['Remove', 'DELETE', `/stubs/${stub.id}`]], `curl:${stub.id}`)),
+    [el('a', { href: `#/stubs/${stub.id}`, 'data-focus': `stub:${stub.id}` }, cut(stubName(stub), 200)),
+      stub.hidden_by !== null && el('div', {}, hidingOf(stub, all))],
+    conditionsOf(stub), callsOf(stub), originOf(stub),
   ], { id: `stub-${stub.id}` });
 }
 
-async function remove(stub, name, refresh) {
+/// One stub: what it is, what its script says, and what can be done with it.
+async function showStub(main, id, signal) {
+  const path = `/stubs/${encodeURIComponent(id)}`;
+  const about = el('div');
+  const script = el('div');
+  add(main, el('p', { class: 'row' }, el('a', { href: '#/stubs' }, 'All stubs')), about, script);
+  let drawn = false;
+  await live((ended) => call('GET', path, undefined, { signal: ended }).catch((error) => {
+    if (error.status !== 404) throw error;
+    return null;
+  }), (stub) => {
+    if (!stub) return refill(about, el('p', { role: 'alert' }, 'There is no such stub. It may have been removed, or its script replaced.'));
+    refill(about, facts([['Stub', cut(stubName(stub), 300)], ['Conditions', conditionsOf(stub)], ['Calls', callsOf(stub)],
+      ['From', originOf(stub)], ['Hidden', stub.hidden_by !== null && el('a', { href: `#/stubs/${stub.hidden_by}`, 'data-focus': 'hidden' }, `by stub ${stub.hidden_by}`)]]));
+    if (drawn) return;
+    drawn = true;
+    drawScript(script, stub, path);
+  }, { signal })().catch((error) => complain(error, signal));
+}
+
+function drawScript(container, stub, path) {
+  const written = stub.script && jsonText(stub.script);
+  const removing = button('Remove', () => remove(stub, path), { class: 'danger', 'data-focus': 'remove' });
+  const curl = curlButton('this stub', () => [['Show', 'GET', path], ['Remove', 'DELETE', path]]);
+  if (!written) return refill(container, el('p', {}, 'A flag of the program made it; no script has it.'), el('div', { class: 'row' }, removing, curl));
+  refill(container, el('h2', {}, 'Its script'), highlighted(written), el('div', { class: 'row' },
+    button('Edit', () => edit(container, stub, path, written), { class: 'primary', 'data-focus': 'edit' }),
+    button('Copy', () => copy('the stub', written), { 'data-focus': 'copy' }),
+    button('Download', () => download(`stub-${stub.id}.json`, written), { 'data-focus': 'download' }), removing, curl));
+}
+
+/// The file is a script with this one stub.
+function download(name, written) {
+  save(name, `{\n  "mock_gateway": 1,\n  "stubs": [\n${written.replace(/^/gm, '    ')}\n  ]\n}\n`);
+  say(`Saved: ${name}.`);
+}
+
+function edit(container, stub, path, written) {
+  const text = editor(written, Math.min(30, written.split('\n').length + 1));
+  const ofFile = stub.layer === 'script';
+  refill(container, el('h2', {}, 'Its script'), form(async () => {
+    const { stubs: [made] } = await call('POST', withQuery('/stubs', { scope: stub.scope }), text.value);
+    if (!ofFile) await call('DELETE', path).catch(() => {});
+    location.hash = `#/stubs/${made.id}`;
+  }, field('Stub', text, ofFile ? 'It is mounted before the one of the file, which stays. Download it to put it into the file.' : 'It takes the place of this one, and is asked before all other stubs.'),
+  el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Save'),
+    button('Cancel', () => drawScript(container, stub, path)),
+    button('Download', () => download(`stub-${stub.id}.json`, text.value)))));
+  text.focus();
+}
+
+async function remove(stub, path) {
+  const name = cut(stubName(stub), 200);
   const back = stub.layer === 'script' ? ' It comes back when its file is loaded anew.' : '';
-  if (!await confirmed('Remove this stub?', `${cut(name, 200)} will answer no more.${back}`, 'Remove')) return;
-  await call('DELETE', `/stubs/${stub.id}`);
-  await refresh();
-  say('The stub is removed.');
+  if (!await confirmed('Remove this stub?', `${name} will answer no more.${back}`, 'Remove')) return;
+  await call('DELETE', path);
+  location.hash = '#/stubs';
 }
 
 function editor(value, rows) {
   const made = el('textarea', { rows, spellcheck: 'false', class: 'code' });
   made.value = value;
   return made;
+}
+
+/// A stub for a request that none answered: its last text of the user is the condition, and the reader writes the reply.
+export function stubMaker(exchange) {
+  const body = exchange.request.body?.json;
+  const messages = Array.isArray(body?.messages) ? body.messages : [];
+  const said = messages.filter((message) => message?.role === 'user').pop()?.content;
+  const text = typeof said === 'string' ? said : Array.isArray(said) ? said.map((part) => part?.text ?? '').join('') : '';
+  const isResult = messages.at(-1)?.role === 'tool';
+  const when = { ...(text && { user_says: cut(text, 2000) }), ...(isResult && { last_is_tool_result: true }), ...(typeof body?.model === 'string' && { model_is: body.model }) };
+  const document = editor(jsonText({ when, reply: 'Hello.' }), 8);
+  const result = el('div', { role: 'status' });
+  return form(async () => {
+    const { stubs: [made] } = await call('POST', '/stubs', document.value);
+    const { stub } = await call('POST', '/journal/explain', body);
+    refill(result, stub?.id === made.id ?
+      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, and would answer this request now.') :
+      el('p', {}, el('a', { href: `#/stubs/${made.id}` }, `Stub ${made.id}`), ' is mounted, but this request would not get its reply.'));
+  }, field('Stub', document, 'Its conditions are of this request. Write the reply: a text, or an object as in a script.'),
+  el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Make the stub'),
+    button('Copy', () => copy('the stub', document.value)), button('Download', () => download('stub.json', document.value)),
+    curlButton('the new stub', () => [['Add the stub', 'POST', '/stubs', document.value]])), result);
 }
 
 function addForm(refresh) {

@@ -34,7 +34,8 @@ ControlAnswer show_root(Control& control, const ControlRequest&) {
                     {"evicted", state.journal->evicted()},
                     {"stubs", state.script->stubs()->size()},
                     {"keys", control.gateway().keys().list().size()},
-                    {"scopes", control.scopes.all().size()}};
+                    {"scopes", control.scopes.all().size()},
+                    {"asked", state.asked.list(RequestScope()).size()}};
   const ControlIdentity& identity = control.identity;
   return {200, Json{{"instance", identity.instance},
                     {"version", MOCK_GATEWAY_VERSION},

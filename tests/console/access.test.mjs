@@ -88,7 +88,7 @@ test('Tab reaches everything, in the order of the page, and what has the focus i
     const places = [];
     const reachable = () => tab.page.evaluate(() => [...(document.querySelector('dialog[open]') ?? document)
       .querySelectorAll('a[href], button, input:not(:disabled), select, textarea, summary, [tabindex="0"]')]
-      .filter((element) => element.checkVisibility()).length);
+      .filter((element) => element.checkVisibility() && element.tabIndex >= 0).length);
     const number = await reachable();
     await tab.page.evaluate(() => document.querySelector('dialog[open]') ?? document.activeElement.blur());
     for (let pressed = 0; pressed < number + 3; ++pressed) {

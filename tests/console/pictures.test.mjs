@@ -21,7 +21,7 @@ after(async () => {
   await Promise.all(asked);
 });
 
-for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], ['dark', 390]]) {
+for (const [scheme, width] of [['light', 1400], ['dark', 1280], ['light', 390], ['dark', 390]]) {
   test(`a picture of each view, ${scheme}, ${width} pixels wide`, async () => {
     const tab = await Console.open(browser, gateway, { scheme, width });
     const shoot = async (name) => {
@@ -31,7 +31,7 @@ for (const [scheme, width] of [['light', 1280], ['dark', 1280], ['light', 390], 
     };
     const views = { journal: ['journal', 'tr[data-id]'], review: ['review', '.problems'], keys: ['keys', 'tr[data-key]'], stubs: ['stubs', 'tr[id]'],
       script: ['script', '.problems'], control: ['control', '.card'], unmatched: [`exchange/${seen.unmatched}`, '.near'],
-      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], left: [`exchange/${seen.left}`, 'svg'] };
+      forbidden: [`exchange/${seen.forbidden}`, '.conversation'], greeted: [`exchange/${seen.greeted}`, '.conversation'], broken: [`exchange/${seen.broken}`, 'svg'], compare: [`compare/${seen.greeted}/${seen.unmatched}`, '.conversation'], stub: [`stubs/${seen.stub}`, '.code-key'], left: [`exchange/${seen.left}`, 'svg'] };
     for (const [name, [view, selector]] of Object.entries(views)) {
       // It waits ten seconds at most.
       if (view === 'control') asked.push(gateway.ask('ask me').catch(() => {}));

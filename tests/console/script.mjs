@@ -28,5 +28,6 @@ export async function traffic(gateway) {
   await gateway.leave('slow');
   await gateway.ask('Hello', { body: { stop: 'END' } });
   await gateway.ask('Hello', { raw: '{"model": ' });
-  return { greeted: 1, unmatched: 2, forbidden: 3, broken: 4, left: 5, warned: 6, refused: 7 };
+  const { stubs: [{ id: stub }] } = await gateway.control('GET', '/stubs');
+  return { stub, greeted: 1, unmatched: 2, forbidden: 3, broken: 4, left: 5, warned: 6, refused: 7 };
 }

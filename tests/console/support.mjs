@@ -155,7 +155,8 @@ export class Console {
     const titles = { journal: 'Journal', review: 'Review', keys: 'API keys', stubs: 'Stubs', script: 'Script', control: 'Failures and clock' };
     const [name, id] = view.split('?')[0].split('/');
     await this.page.evaluate((hash) => { location.hash = hash; }, `#/${view}`);
-    await this.waitForText('h1', id && name === 'exchange' ? `Exchange ${id}` : titles[name]);
+    const ofOne = { exchange: 'Exchange', stubs: 'Stub', compare: 'Compare' };
+    await this.waitForText('h1', id ? `${ofOne[name]} ${id}` : titles[name]);
   }
 
   /// Waits until an element that fits the selector holds the text.
@@ -219,11 +220,13 @@ export class Console {
     });
   }
 
-  /// Presses Tab until the element of that name has the focus.
+  /// Presses Tab until the element of that name has the focus; within the buttons of a row, the arrow key.
   async tabTo(name, most = 120) {
     for (let pressed = 0; pressed < most; ++pressed) {
       if (await this.focused() === name) return;
-      await this.page.keyboard.press('Tab');
+      const isBeside = await this.page.evaluate((wanted) => [...(document.activeElement.closest('[role="toolbar"]')?.children ?? [])]
+        .some((each) => (each.getAttribute('aria-label') ?? each.textContent) === wanted), name);
+      await this.page.keyboard.press(isBeside ? 'ArrowRight' : 'Tab');
     }
     assert.fail(`Tab does not reach "${name}"`);
   }
