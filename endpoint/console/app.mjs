@@ -117,13 +117,13 @@ function openPair(heading, name, { parts, query }, moved) {
 }
 
 /// What the tabs count: what has come since a view was shown last.
-const before = { journal: undefined, review: undefined, control: 0 };
-let now = { journal: 0, review: 0, control: 0 };
+const before = {};
+let now = {};  // empty until the gateway has said it
 
 /// The view is shown: what it has is no news any more.
 function seen(name) {
   const under = views[name].under ?? name;
-  if (Object.hasOwn(now, under)) before[under] = now[under];
+  before[under] = now[under];
   showNews();
 }
 
@@ -132,7 +132,7 @@ function showNews() {
   const current = views[here].under ?? here;
   for (const link of nav.querySelectorAll('a')) {
     const name = link.dataset.view;
-    if (!Object.hasOwn(now, name)) continue;
+    if (now[name] === undefined) continue;
     // Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
     if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
     const number = name === 'control' ? now.control : now[name] - before[name];
@@ -167,7 +167,7 @@ function showState(root) {
   const isAnother = instance !== undefined && instance !== root.instance;
   if (isAnother) {
     forgetReview();
-    Object.assign(before, { journal: undefined, review: undefined });
+    for (const name of Object.keys(before)) delete before[name];
     if (views[address().name].numbered) setTimeout(() => { endShown(); open(false); });
   }
   instance = root.instance;

@@ -142,7 +142,7 @@ export function rawAnswer(answer, body) {
     answer.headers.length > 0 && text(answer.headers.map(([name, field]) => `${name}: ${field}`).join('\n')),
     answer.streamed && answer.parts.length > 0 && el('ol', { class: 'events' }, answer.parts.slice(0, most).map((one) => el('li', {},
       el('span', { class: 'muted' }, milliseconds(one.at_ms), ' '),
-      text(one.text === undefined ? `base64 ${one.base64}` : one.text.trimEnd(), { most: 300, tag: 'span', name: 'value' })))),
+      text(one.text === undefined ? `base64 ${one.base64}` : one.text.trimEnd(), { most: 300, tag: 'span', name: 'value', compact: true })))),
     answer.streamed && answer.parts.length > most && el('p', {}, `and ${count(answer.parts.length - most, 'more event')}`),
     !answer.streamed && answer.body && body(answer.body, 'the answer'),
     answer.left_out > 0 && el('p', {}, `${count(answer.left_out, 'byte')} more are left out here.`),

@@ -49,13 +49,20 @@ export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), properties, children);
 }
 
+/// JSON or an address, which may go on in the next line behind a comma, a bracket or a slash.
+function breakable(line) {
+  return line.split(/(?<=[,{[:/])/).flatMap((piece) => [piece, el('wbr')]);
+}
+
 /// A text of any length: its beginning, and a button that shows the rest. What a text is cut to depends on its place.
-export function text(value, { most = 2000, tag = 'pre', name = 'text', focus } = {}) {
+/// `compact`: it has long runs without a space, as JSON and addresses do.
+export function text(value, { most = 2000, tag = 'pre', name = 'text', focus, compact = false } = {}) {
   const whole = String(value);
   const box = el('div', { class: 'cut' });
   // A region that scrolls takes the focus, so that keys can scroll it.
   const body = el(tag, tag === 'pre' ? { class: name, tabindex: 0, dir: 'auto', 'data-focus': focus } : { class: name, dir: 'auto' });
-  add(body, cut(whole, most));
+  const beginning = cut(whole, most);
+  add(body, compact ? breakable(beginning) : beginning);
   add(box, body);
   if (whole.length > most) {
     add(body, '…');

@@ -92,7 +92,7 @@ function isStream({ events, faults, chaos, departure, outcome }) {
 
 function drawRequest(came, exchange, command) {
   add(came, section('Request', requestFacts(exchange)),
-    section('Send it again', text(command, { name: 'text command' }),
+    section('Send it again', text(command, { name: 'text command', compact: true }),
       button('Copy as curl', () => copy('the request as curl', command), {}), ' ',
       curlButton('this exchange', () => [['What this view shows', 'GET', `/journal/${exchange.id}`]])),
     section('Hand it on',

@@ -1,5 +1,6 @@
 // Everybody can use the page: names, focus, contrast, keyboard, and a phone's width.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { script, traffic } from './script.mjs';
 import { Console, Gateway, startBrowser } from './support.mjs';
@@ -15,7 +16,8 @@ before(async () => {
   await gateway.control('POST', '/chaos', { failure: 'overloaded', nth: 1000 });
   await gateway.control('PUT', '/script', { mock_gateway: 1, stubs: [{ name: 'by hand', when: { user_says: 'hand' }, reply: 'Hi' }] });
   views = { journal: 'tr[data-id]', review: '.problems', keys: 'tr[data-key]', stubs: 'tr[id]', script: 'main code', control: '.card',
-    [`exchange/${seen.unmatched}`]: '.near', [`exchange/${seen.broken}`]: 'svg' };
+    [`exchange/${seen.unmatched}`]: '.near', [`exchange/${seen.broken}`]: 'svg', [`stubs/${seen.stub}`]: '.code-key',
+    [`compare/${seen.greeted}/${seen.unmatched}`]: '.conversation' };
 });
 after(async () => {
   await browser?.close();
@@ -175,6 +177,51 @@ for (const scheme of ['light', 'dark']) {
     });
   }
 }
+
+test('axe-core finds no violation in any view', async () => {
+  const axe = await readFile(new URL(import.meta.resolve('axe-core')), 'utf8');
+  for (const width of [1400, 390]) {
+    const tab = await Console.open(browser, gateway, { width, motion: 'reduce' });
+    await tab.page.evaluate(axe);
+    let passes = 0;
+    await eachView(tab, async (view) => {
+      const { violations, passed } = await tab.page.evaluate(async () => {
+        const found = await window.axe.run(document);
+        return { passed: found.passes.length, violations: found.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).slice(0, 3).join(' ')}`) };
+      });
+      assert.deepEqual(violations, [], `${view} at ${width}`);
+      passes += passed;
+    });
+    assert.ok(passes > 200, `${passes} rules were passed`);
+    await tab.close(expected);
+  }
+});
+
+/// Words of up to 24 letters that stand in two lines.
+function brokenWords() {
+  const broken = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest('.for-readers, caption')) continue;
+    for (const { 0: word, index } of node.data.matchAll(/[\p{L}\d_]{2,24}/gu)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(word);
+    }
+  }
+  return broken;
+}
+
+test('no word is broken within, on a wide screen or half of one', async () => {
+  for (const width of [1400, 1280, 700, 500]) {
+    const tab = await Console.open(browser, gateway, { width });
+    await eachView(tab, async (view) => {
+      assert.deepEqual(await tab.page.evaluate(brokenWords), [], `${view} at ${width}`);
+    });
+    await tab.close(expected);
+  }
+});
 
 test('no view is wider than a small phone', async () => {
   const tab = await Console.open(browser, gateway, { width: 360, height: 740 });
