@@ -1,7 +1,7 @@
 // The picture of an exchange's events.
 
 import { el, svg, table } from './dom.mjs';
-import { count, milliseconds } from './text.mjs';
+import { count, cut, milliseconds } from './text.mjs';
 
 const LEFT = 70;
 const RIGHT = 16;
@@ -10,7 +10,7 @@ const lanes = [['event', 'Events', 40], ['token', 'Tokens', 70], ['mark', 'Marks
 
 export function timeline(exchange, signal) {
   const marks = marksOf(exchange);
-  const events = exchange.events ?? [];
+  const events = withTexts(exchange);
   const end = Math.max(exchange.ended_ms ?? 0, exchange.first_byte_ms ?? 0, ...marks.map((mark) => mark.at),
     events.length > 0 ? events[events.length - 1].at_ms : 0, 0.1);
   const told = inWords(events, marks);
@@ -73,7 +73,7 @@ function picture(events, marks, end, width, told) {
   for (const [kind, name, y] of lanes) {
     drawing.append(svg('text', { x: 0, y: y + 4, class: 'lane' }, name),
       svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: 'rule' }));
-    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }));
+    if (kind !== 'mark') drawing.append(svg('path', { d: strokes(events, kind, y, x), class: `stroke ${kind}` }), ...targets(events, kind, y, x));
   }
   for (const at of ticks(end, width)) {
     drawing.append(svg('line', { x1: x(at), x2: x(at), y1: 24, y2: 112, class: 'tick' }),
@@ -96,6 +96,19 @@ function strokes(events, kind, y, x) {
   return [...places].map((at) => `M${at} ${y - 9}V${y + 9}`).join('') || 'M0 0';
 }
 
+/// Where the mouse finds the text of an event. So many would slow the page; the list below has them all.
+function targets(events, kind, y, x) {
+  return of(events, kind).slice(0, 300).filter((event) => event.text !== undefined).map((event) =>
+    svg('rect', { x: x(event.at_ms) - 3, y: y - 12, width: 6, height: 24, class: 'target' }, svg('title', {}, `${milliseconds(event.at_ms)}: ${cut(event.text, 500)}`)));
+}
+
+/// The events with their texts, where the kept answer has as many: a broken or compressed one may not.
+function withTexts({ events, answer }) {
+  const whole = answer?.streamed ? answer.parts.map((part) => part.text ?? '').join('') : '';
+  const texts = whole.split(/(?<=\n\n|\r\r|\r\n\r\n)/);
+  return (events ?? []).map((event, index) => texts.length === events.length ? { ...event, text: texts[index].trimEnd() } : event);
+}
+
 /// Round moments, about one in each hundred pixels.
 function ticks(end, width) {
   const rough = end / Math.max(2, Math.floor((width - LEFT) / 100));
@@ -110,13 +123,14 @@ function asTable(events) {
   const most = 500;
   const rows = () => events.slice(0, most).map((event, index) => {
     const before = index > 0 ? events[index - 1].at_ms : 0;
-    return [`event ${event.number}${event.kind === 'token' ? ', a token' : ''}`, `${event.at_ms} ms`, `+${Number((event.at_ms - before).toFixed(3))} ms`, String(event.bytes)];
+    return [`event ${event.number}${event.kind === 'token' ? ', a token' : ''}`, `${event.at_ms} ms`, `+${Number((event.at_ms - before).toFixed(3))} ms`, String(event.bytes),
+      event.text === undefined ? '–' : cut(event.text, 300)];
   });
   const details = el('details', { toggle: fill }, el('summary', { 'data-focus': 'events' }, `The same as a table: ${count(events.length, 'row')}`));
   function fill() {
     if (!details.open || details.children.length > 1) return;
     details.append(el('div', { class: 'scroll' }, table(events.length > most ? `The first ${most}` : 'Events',
-      ['Event', 'After', 'Gap', 'Bytes'], rows(), { class: 'cards captioned' })));
+      ['Event', 'After', 'Gap', 'Bytes', 'Text'], rows(), { class: 'cards captioned' })));
   }
   return details;
 }

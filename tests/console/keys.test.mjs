@@ -163,3 +163,41 @@ test('each action on a key can be copied as curl, without the token', async () =
   await gateway.control('DELETE', `/keys/${made.id}`);
   await tab.close();
 });
+
+test('a key shows its hint, and the default one can be copied', async () => {
+  const made = await gateway.control('POST', '/keys', { name: 'hinted' });
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  await tab.waitForText('tr[data-key] code', `sk-…${made.secret.slice(-4)}`);
+  await tab.click('Copy default key');
+  await tab.waitForText('#said', 'Copied: the default key.');
+  assert.equal(await tab.clipboard(), gateway.info.api_key);
+  const text = await tab.page.evaluate(() => document.documentElement.outerHTML);
+  assert.ok(!text.includes(made.secret) && !text.includes(gateway.info.api_key), 'no secret is in the page');
+  assert.equal((await tab.page.$$('[aria-label="Copy hinted"]')).length, 0);
+  await tab.close();
+});
+
+test('a secret that is shown once stays until it was copied, or the reader insists', async () => {
+  const tab = await Console.open(browser, gateway, { view: 'keys' });
+  const make = async (name) => {
+    await tab.click('Create a key');
+    await tab.write('Description', name);
+    await tab.click('Create');
+    await tab.waitForText('dialog h2', 'The key is created');
+  };
+  const isOpen = async () => (await tab.page.$$('dialog[open] .secret')).length === 1;
+  await make('slipped');
+  for (let pressed = 0; pressed < 3; ++pressed) await tab.page.keyboard.press('Escape');
+  assert.ok(await isOpen(), 'Escape leaves it open');
+  await tab.click('Close');
+  await tab.waitForText('dialog [role="alert"]', 'not shown again');
+  assert.ok(await isOpen());
+  await tab.click('Close');
+  await until('it closes', async () => !await isOpen());
+  await make('copied');
+  await tab.click('Copy the secret');
+  await tab.waitForText('dialog .said', 'Copied');
+  await tab.page.keyboard.press('Escape');
+  await until('it closes', async () => !await isOpen());
+  await tab.close();
+});

@@ -82,7 +82,10 @@ test('a broken stream has a timeline with its events, tokens and the fault', asy
   await tab.page.waitForSelector('.timeline ~ details tbody tr');
   const rows = await tab.page.$$eval('.timeline ~ details tbody tr', (all) => all.map((row) => row.textContent));
   assert.equal(rows.filter((text) => text.includes('a token')).length, 2);
-  assert.match(rows[2], /^event 3, a token\d[\d.]* ms\+\d[\d.]* ms\d+$/);
+  assert.match(rows[2], /^event 3, a token\d[\d.]* ms\+\d[\d.]* ms\d+data: \{.*"content":" ?two"/);
+  const titles = await tab.page.$$eval('svg .target title', (all) => all.map((title) => title.textContent));
+  assert.equal(titles.length, 5, 'the text of each event and token is found by the mouse');
+  assert.match(titles.at(-1), /^\d[\d.]* ms: data: \{/);
   await tab.close();
 });
 
