@@ -492,7 +492,9 @@ TEST_CASE("after an early status the body is read, and the connection serves the
   const std::string body = body_of(request);
   const std::string chunked = "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string chunks = "5\r\nabcde\r\n0\r\nx-trailer: 1\r\n\r\n";
-  for (const auto& [head, rest] : {std::pair{head_of(request), body}, std::pair{chunked, chunks}}) {
+  for (const auto& sent : {std::pair{head_of(request), body}, std::pair{chunked, chunks}}) {
+    const std::string& head = sent.first;
+    const std::string& rest = sent.second;
     CAPTURE(head);
     for (int run = 0; run < 20; ++run) {
       gateway.next_connection(reply_then_read_body(failure(413, "too_large", "too large")));
