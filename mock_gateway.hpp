@@ -9520,6 +9520,8 @@ class AskedRequests {
 
   /// The waiting requests of a scope, the one that waits longest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
+  /// How many requests wait.
+  std::size_t count() const;
   /// Whether a request of the scope waits.
   bool any(const RequestScope& scope) const;
   /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
@@ -9957,6 +9959,8 @@ class ConnectionLoop final : public ConnectionHandler {
 
  private:
   void serve(Connection& connection, const HeadCheck& check_head) noexcept;
+  /// Reads the body of a request that was answered before it. Returns whether the next request can follow it.
+  static bool skip(Connection& connection, IncomingRequest&& head) noexcept;
   /// Ends a connection without a request.
   void strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
@@ -27969,6 +27973,11 @@ MOCK_GATEWAY_INLINE std::vector<AskedRequest> AskedRequests::list(const RequestS
   return asked;
 }
 
+MOCK_GATEWAY_INLINE std::size_t AskedRequests::count() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return waiting_.size();
+}
+
 MOCK_GATEWAY_INLINE bool AskedRequests::any(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::any_of(waiting_.begin(), waiting_.end(),
@@ -28360,29 +28369,39 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const Hea
     }
     gateway_.journal->began();
     std::optional<IncomingRequest> incoming;
+    std::optional<IncomingRequest> answered;  // the head of one that is answered before its body
     try {
       incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
+      if (incoming && incoming->is_body_read_later) {
+        answered.emplace();
+        answered->request.headers = incoming->request.headers;
+        answered->http_1_1 = incoming->http_1_1;
+      }
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
+      incoming.reset();
     }
     if (!incoming) {
       gateway_.journal->dropped();
       return;
     }
-    std::optional<IncomingRequest> answered;  // before its body
-    if (incoming->is_body_read_later && incoming->keep_alive) {
-      answered.emplace();
-      answered->request.headers = incoming->request.headers;
-      answered->http_1_1 = incoming->http_1_1;
-    }
     runner_.run(connection, std::move(*incoming), position);
-    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip_body(connection, std::move(*answered))) {
+    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
       connection.linger();
       connection.end(Outlet::Ending::close);
     }
+  }
+}
+
+MOCK_GATEWAY_INLINE bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
+  try {
+    return skip_body(connection, std::move(head));
+  } catch (const std::exception& exception) {  // out of memory, say
+    warn({"the body of a request could not be read: ", exception.what()});
+    return false;
   }
 }
 
@@ -37304,152 +37323,152 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9468    http/compatibility.hpp
 //   9478    http/response.hpp
 //   9494    serve/asked_requests.hpp
-//   9574    serve/operations.hpp
-//   9644    serve/served_models.hpp
-//   9687    serve/gateway_state.hpp
-//   9748    serve/served_request.hpp
-//   9900    serve/runner.hpp
-//   9946    serve/connection_loop.hpp
-//   9972    serve/request_checks.hpp
-//   9995    serve/tester_code.hpp
-//  10052    serve/explanation.hpp
-//  10075    gateway/catalogue_entries.hpp
-//  10300    gateway/option_values.hpp
-//  10357    gateway/sweep_run.hpp
-//  10381    document/script_reader.hpp
-//  10590    document/script_files.hpp
-//  10609    document/script_references.hpp
-//  10645    document/script_sections.hpp
-//  10774    document/script_values.hpp
-//  10906    document/loaded_document.hpp
-//  10938    core/calendar.cpp
-//  11048    core/clock.cpp
-//  11631    core/json_pointer.cpp
-//  11688    core/json_reader.cpp
-//  12019    core/process.cpp
-//  12043    core/random.cpp
-//  12098    core/reporter.cpp
-//  12181    core/source_location.cpp
-//  12197    core/text.cpp
-//  12547    core/wait.cpp
-//  12559    core/warning.cpp
-//  12573    model/acceptance.cpp
-//  12632    model/chat_fields.cpp
-//  12774    model/chat_messages.cpp
-//  12983    model/chat_reader.cpp
-//  13391    model/chat_request.cpp
-//  13476    model/checks.cpp
-//  13514    model/connection_fault.cpp
-//  13616    model/embedding_request.cpp
-//  13703    model/failure.cpp
-//  13873    model/fault.cpp
-//  14108    model/finding.cpp
-//  14142    model/hold.cpp
-//  14164    model/http_reply.cpp
-//  14230    model/pace.cpp
-//  14429    model/profile.cpp
-//  14605    model/range.cpp
-//  14635    model/received_request.cpp
-//  14702    model/reply.cpp
-//  15174    model/reply_checks.cpp
-//  15366    model/reply_template.cpp
-//  15538    model/sse_dialect.cpp
-//  15684    keys/api_key.cpp
-//  15731    keys/key_store.cpp
-//  16194    keys/keys.cpp
-//  16246    keys/secrets.cpp
-//  16451    answer/bodies.cpp
-//  16558    answer/completion.cpp
-//  16794    answer/completion_events.cpp
-//  17005    answer/completion_json.cpp
-//  17223    answer/default_reply.cpp
-//  17400    answer/embeddings.cpp
-//  17514    answer/events.cpp
-//  17533    answer/occurrences.cpp
-//  17555    answer/schema_checker.cpp
-//  18027    answer/schema_instance.cpp
-//  18407    answer/schema_pattern.cpp
-//  18825    answer/tokens.cpp
-//  19054    answer/words.cpp
-//  19115    script/chaos.cpp
-//  19253    script/chaos_rules.cpp
-//  19365    script/connection_faults.cpp
-//  19474    script/excerpts.cpp
-//  19537    script/field_matchers.cpp
-//  19950    script/forced_failures.cpp
-//  20054    script/hiding.cpp
-//  20111    script/json_comparison.cpp
-//  20197    script/matcher.cpp
-//  20449    script/matchers.cpp
-//  20802    script/scope.cpp
-//  20860    script/script.cpp
-//  21291    script/text_matchers.cpp
-//  21412    delivery/delivery.cpp
-//  22001    delivery/framing.cpp
-//  22113    delivery/gzip.cpp
-//  22180    delivery/kept_answer.cpp
-//  22271    delivery/pace_schedule.cpp
-//  22340    delivery/progress.cpp
-//  22403    evidence/diagnosis.cpp
-//  22623    evidence/evidence_json.cpp
-//  23007    evidence/exchange.cpp
-//  23307    evidence/gateway_problems.cpp
-//  23758    evidence/journal.cpp
-//  23917    evidence/kept_problems.cpp
-//  24028    evidence/notes.cpp
-//  24129    evidence/record.cpp
-//  24586    evidence/redaction.cpp
-//  24692    evidence/retries.cpp
-//  25082    evidence/review.cpp
-//  25457    evidence/sent_answer.cpp
-//  25575    evidence/verification.cpp
-//  25692    http/acceptor.cpp
-//  25801    http/compatibility.cpp
-//  25911    http/connection.cpp
-//  26415    http/request_reader.cpp
-//  26805    http/response.cpp
-//  26886    http/server.cpp
-//  27219    http/sockets.cpp
-//  27731    http/turned_away.cpp
-//  27821    http/workers.cpp
-//  27957    serve/asked_requests.cpp
-//  28030    serve/chat_judge.cpp
-//  28311    serve/connection_loop.cpp
-//  28414    serve/cross_origin.cpp
-//  28457    serve/delivery_report.cpp
-//  28548    serve/explanation.cpp
-//  28614    serve/gateway_state.cpp
-//  28650    serve/judge.cpp
-//  28879    serve/operations.cpp
-//  29102    serve/profile_headers.cpp
-//  29144    serve/reply_answer.cpp
-//  29284    serve/request_checks.cpp
-//  29358    serve/runner.cpp
-//  29568    serve/served_models.cpp
-//  29646    serve/served_request.cpp
-//  29717    gateway/catalogue.cpp
-//  30112    gateway/catalogue_delivery.cpp
-//  30674    gateway/catalogue_entries.cpp
-//  30840    gateway/catalogue_failures.cpp
-//  31103    gateway/catalogue_replies.cpp
-//  31499    gateway/chat_script.cpp
-//  31648    gateway/gateway.cpp
-//  31935    gateway/options.cpp
-//  32082    gateway/sweep.cpp
-//  32504    document/scenario_files.cpp
-//  32650    document/script_document.cpp
-//  33052    document/script_faults.cpp
-//  33379    document/script_files.cpp
-//  33526    document/script_gateway.cpp
-//  33843    document/script_matchers.cpp
-//  34209    document/script_objects.cpp
-//  34374    document/script_reader.cpp
-//  34811    document/script_references.cpp
-//  35135    document/script_replies.cpp
-//  35613    document/script_schema.cpp
-//  35748    document/script_sections.cpp
-//  36327    document/script_values.cpp
-//  36725  Adapters
-//  36742    adapters/catch2.hpp
-//  36900    adapters/doctest.hpp
-//  37065    adapters/gtest.hpp
+//   9576    serve/operations.hpp
+//   9646    serve/served_models.hpp
+//   9689    serve/gateway_state.hpp
+//   9750    serve/served_request.hpp
+//   9902    serve/runner.hpp
+//   9948    serve/connection_loop.hpp
+//   9976    serve/request_checks.hpp
+//   9999    serve/tester_code.hpp
+//  10056    serve/explanation.hpp
+//  10079    gateway/catalogue_entries.hpp
+//  10304    gateway/option_values.hpp
+//  10361    gateway/sweep_run.hpp
+//  10385    document/script_reader.hpp
+//  10594    document/script_files.hpp
+//  10613    document/script_references.hpp
+//  10649    document/script_sections.hpp
+//  10778    document/script_values.hpp
+//  10910    document/loaded_document.hpp
+//  10942    core/calendar.cpp
+//  11052    core/clock.cpp
+//  11635    core/json_pointer.cpp
+//  11692    core/json_reader.cpp
+//  12023    core/process.cpp
+//  12047    core/random.cpp
+//  12102    core/reporter.cpp
+//  12185    core/source_location.cpp
+//  12201    core/text.cpp
+//  12551    core/wait.cpp
+//  12563    core/warning.cpp
+//  12577    model/acceptance.cpp
+//  12636    model/chat_fields.cpp
+//  12778    model/chat_messages.cpp
+//  12987    model/chat_reader.cpp
+//  13395    model/chat_request.cpp
+//  13480    model/checks.cpp
+//  13518    model/connection_fault.cpp
+//  13620    model/embedding_request.cpp
+//  13707    model/failure.cpp
+//  13877    model/fault.cpp
+//  14112    model/finding.cpp
+//  14146    model/hold.cpp
+//  14168    model/http_reply.cpp
+//  14234    model/pace.cpp
+//  14433    model/profile.cpp
+//  14609    model/range.cpp
+//  14639    model/received_request.cpp
+//  14706    model/reply.cpp
+//  15178    model/reply_checks.cpp
+//  15370    model/reply_template.cpp
+//  15542    model/sse_dialect.cpp
+//  15688    keys/api_key.cpp
+//  15735    keys/key_store.cpp
+//  16198    keys/keys.cpp
+//  16250    keys/secrets.cpp
+//  16455    answer/bodies.cpp
+//  16562    answer/completion.cpp
+//  16798    answer/completion_events.cpp
+//  17009    answer/completion_json.cpp
+//  17227    answer/default_reply.cpp
+//  17404    answer/embeddings.cpp
+//  17518    answer/events.cpp
+//  17537    answer/occurrences.cpp
+//  17559    answer/schema_checker.cpp
+//  18031    answer/schema_instance.cpp
+//  18411    answer/schema_pattern.cpp
+//  18829    answer/tokens.cpp
+//  19058    answer/words.cpp
+//  19119    script/chaos.cpp
+//  19257    script/chaos_rules.cpp
+//  19369    script/connection_faults.cpp
+//  19478    script/excerpts.cpp
+//  19541    script/field_matchers.cpp
+//  19954    script/forced_failures.cpp
+//  20058    script/hiding.cpp
+//  20115    script/json_comparison.cpp
+//  20201    script/matcher.cpp
+//  20453    script/matchers.cpp
+//  20806    script/scope.cpp
+//  20864    script/script.cpp
+//  21295    script/text_matchers.cpp
+//  21416    delivery/delivery.cpp
+//  22005    delivery/framing.cpp
+//  22117    delivery/gzip.cpp
+//  22184    delivery/kept_answer.cpp
+//  22275    delivery/pace_schedule.cpp
+//  22344    delivery/progress.cpp
+//  22407    evidence/diagnosis.cpp
+//  22627    evidence/evidence_json.cpp
+//  23011    evidence/exchange.cpp
+//  23311    evidence/gateway_problems.cpp
+//  23762    evidence/journal.cpp
+//  23921    evidence/kept_problems.cpp
+//  24032    evidence/notes.cpp
+//  24133    evidence/record.cpp
+//  24590    evidence/redaction.cpp
+//  24696    evidence/retries.cpp
+//  25086    evidence/review.cpp
+//  25461    evidence/sent_answer.cpp
+//  25579    evidence/verification.cpp
+//  25696    http/acceptor.cpp
+//  25805    http/compatibility.cpp
+//  25915    http/connection.cpp
+//  26419    http/request_reader.cpp
+//  26809    http/response.cpp
+//  26890    http/server.cpp
+//  27223    http/sockets.cpp
+//  27735    http/turned_away.cpp
+//  27825    http/workers.cpp
+//  27961    serve/asked_requests.cpp
+//  28039    serve/chat_judge.cpp
+//  28320    serve/connection_loop.cpp
+//  28433    serve/cross_origin.cpp
+//  28476    serve/delivery_report.cpp
+//  28567    serve/explanation.cpp
+//  28633    serve/gateway_state.cpp
+//  28669    serve/judge.cpp
+//  28898    serve/operations.cpp
+//  29121    serve/profile_headers.cpp
+//  29163    serve/reply_answer.cpp
+//  29303    serve/request_checks.cpp
+//  29377    serve/runner.cpp
+//  29587    serve/served_models.cpp
+//  29665    serve/served_request.cpp
+//  29736    gateway/catalogue.cpp
+//  30131    gateway/catalogue_delivery.cpp
+//  30693    gateway/catalogue_entries.cpp
+//  30859    gateway/catalogue_failures.cpp
+//  31122    gateway/catalogue_replies.cpp
+//  31518    gateway/chat_script.cpp
+//  31667    gateway/gateway.cpp
+//  31954    gateway/options.cpp
+//  32101    gateway/sweep.cpp
+//  32523    document/scenario_files.cpp
+//  32669    document/script_document.cpp
+//  33071    document/script_faults.cpp
+//  33398    document/script_files.cpp
+//  33545    document/script_gateway.cpp
+//  33862    document/script_matchers.cpp
+//  34228    document/script_objects.cpp
+//  34393    document/script_reader.cpp
+//  34830    document/script_references.cpp
+//  35154    document/script_replies.cpp
+//  35632    document/script_schema.cpp
+//  35767    document/script_sections.cpp
+//  36346    document/script_values.cpp
+//  36744  Adapters
+//  36761    adapters/catch2.hpp
+//  36919    adapters/doctest.hpp
+//  37084    adapters/gtest.hpp

@@ -60,7 +60,7 @@ function open(moved) {
     if (here) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  seen(name);
+  showNews();
   const title = parts.length > 0 ? `${view.one ?? view.title} ${parts.join(name === 'compare' ? ' and ' : ' ')}` : view.title;
   document.title = `${title} – mock-gateway`;
   const heading = el('h1', { tabindex: -1 }, title);
@@ -120,20 +120,13 @@ function openPair(heading, name, { parts, query }, moved) {
 const before = {};
 let now = {};  // empty until the gateway has said it
 
-/// The view is shown: what it has is no news any more.
-function seen(name) {
-  const under = views[name].under ?? name;
-  before[under] = now[under];
-  showNews();
-}
-
 function showNews() {
   const here = address().name;
   const current = views[here].under ?? here;
   for (const link of nav.querySelectorAll('a')) {
     const name = link.dataset.view;
     if (now[name] === undefined) continue;
-    // Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
+    // What is shown is no news. Fewer than before: they were forgotten. What waits for an answer is news until it is answered.
     if (name === current || before[name] === undefined || now[name] < before[name]) before[name] = now[name];
     const number = name === 'control' ? now.control : now[name] - before[name];
     const news = number > 0 && (name !== current || name === 'control');

@@ -46,7 +46,7 @@ function facts({ request, key, decision, stub, status, outcome, answer }) {
 }
 
 /// The places at which two values differ, as JSON pointers, with both values; undefined where one has nothing.
-export function differences(one, other, place = '') {
+function differences(one, other, place = '') {
   if (JSON.stringify(one) === JSON.stringify(other)) return [];
   const isObject = (value) => value !== null && typeof value === 'object';
   if (!isObject(one) || !isObject(other) || Array.isArray(one) !== Array.isArray(other)) return [{ place: place || '/', values: [one, other] }];

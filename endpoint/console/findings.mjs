@@ -9,6 +9,7 @@ const weights = ['note', 'warning', 'error'];
 let byExchange = new Map();
 let last = '';
 let asking = false;
+let again;  // the signal of who asked meanwhile
 
 /// The findings in an exchange: how many, and the heaviest severity; undefined for none.
 export const findingsOf = (id) => byExchange.get(id);
@@ -16,8 +17,10 @@ export const findingsOf = (id) => byExchange.get(id);
 /// How many findings there are in all.
 export let findings = 0;
 
-/// Asks the gateway, unless it is being asked already: a long journal takes it a moment.
+/// Asks the gateway. When it is being asked already, which takes it a moment with a long journal, it is asked once more
+/// then: the answer under way may not know of what came last.
 export async function askReview(signal) {
+  again = asking ? signal : undefined;
   if (asking) return;
   asking = true;
   try {
@@ -30,6 +33,7 @@ export async function askReview(signal) {
     // The head of the page says when the gateway does not answer.
   } finally {
     asking = false;
+    if (again && !again.aborted) askReview(again);
   }
 }
 

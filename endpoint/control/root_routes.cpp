@@ -35,7 +35,7 @@ ControlAnswer show_root(Control& control, const ControlRequest&) {
                     {"stubs", state.script->stubs()->size()},
                     {"keys", control.gateway().keys().list().size()},
                     {"scopes", control.scopes.all().size()},
-                    {"asked", state.asked.list(RequestScope()).size()}};
+                    {"asked", state.asked.count()}};
   const ControlIdentity& identity = control.identity;
   return {200, Json{{"instance", identity.instance},
                     {"version", MOCK_GATEWAY_VERSION},

@@ -16,6 +16,11 @@ std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
   return asked;
 }
 
+std::size_t AskedRequests::count() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return waiting_.size();
+}
+
 bool AskedRequests::any(const RequestScope& scope) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::any_of(waiting_.begin(), waiting_.end(),

@@ -61,29 +61,39 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
     }
     gateway_.journal->began();
     std::optional<IncomingRequest> incoming;
+    std::optional<IncomingRequest> answered;  // the head of one that is answered before its body
     try {
       incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
+      if (incoming && incoming->is_body_read_later) {
+        answered.emplace();
+        answered->request.headers = incoming->request.headers;
+        answered->http_1_1 = incoming->http_1_1;
+      }
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
+      incoming.reset();
     }
     if (!incoming) {
       gateway_.journal->dropped();
       return;
     }
-    std::optional<IncomingRequest> answered;  // before its body
-    if (incoming->is_body_read_later && incoming->keep_alive) {
-      answered.emplace();
-      answered->request.headers = incoming->request.headers;
-      answered->http_1_1 = incoming->http_1_1;
-    }
     runner_.run(connection, std::move(*incoming), position);
-    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip_body(connection, std::move(*answered))) {
+    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
       connection.linger();
       connection.end(Outlet::Ending::close);
     }
+  }
+}
+
+bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
+  try {
+    return skip_body(connection, std::move(head));
+  } catch (const std::exception& exception) {  // out of memory, say
+    warn({"the body of a request could not be read: ", exception.what()});
+    return false;
   }
 }
 

@@ -20,6 +20,8 @@ class ConnectionLoop final : public ConnectionHandler {
 
  private:
   void serve(Connection& connection, const HeadCheck& check_head) noexcept;
+  /// Reads the body of a request that was answered before it. Returns whether the next request can follow it.
+  static bool skip(Connection& connection, IncomingRequest&& head) noexcept;
   /// Ends a connection without a request.
   void strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.

@@ -159,6 +159,13 @@ test('a stub is made of an unmatched request beside the closest one, and answers
   await tab.click('Make the stub');
   await tab.waitForText('.parts [role="status"]', 'is mounted, and would answer this request now.');
   assert.match((await gateway.ask('the "wether"\nin Paris')).text, /Rain\./);
+  await gateway.ask('', { body: { messages: [{ role: 'user', content: 'the forecast' },
+    { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'call_1', content: '21' }] } });
+  await tab.show('exchange/3');
+  await tab.waitForText('.parts', 'Make a stub of this');
+  assert.deepEqual(JSON.parse(await (await tab.field('Stub')).evaluate((area) => area.value)).when,
+    { user_says: 'the forecast', last_is_tool_result: true, model_is: 'mock-model' }, 'the turn after a tool is told from the one before');
   await tab.write('Stub', JSON.stringify({ when: { user_says: 'nobody says this' }, reply: 'Never.' }));
   await tab.click('Make the stub');
   await tab.waitForText('.parts [role="status"]', 'would not get its reply.');

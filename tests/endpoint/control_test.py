@@ -283,6 +283,11 @@ class Stubs(Api):
             self.assertNotIn("0123456789", json.dumps(shown))
             mounted = gateway.post("/stubs", {"reply": "c", "source": "test.py:7"})["stubs"][0]["id"]
             self.assertEqual(gateway.get(f"/stubs/{mounted}")["script"], {"reply": "c"})
+        # A key that JSON writes with escapes.
+        odd = 'sk-a\\"b-0123456789'
+        with Program({"stubs": [{"reply": f"It is {odd}."}], "keys": [{"name": "odd", "secret": odd}]}) as gateway:
+            (listed,) = gateway.get("/stubs")["stubs"]
+            self.assertRegex(gateway.get(f"/stubs/{listed['id']}")["script"]["reply"], r"^It is sk-\*+\.$")
         with Program(None, "--reply", "flagged") as gateway:
             (listed,) = gateway.get("/stubs")["stubs"]
             self.assertIsNone(gateway.get(f"/stubs/{listed['id']}")["script"])

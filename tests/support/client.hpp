@@ -291,6 +291,16 @@ struct Response {
   }
 };
 
+/// The content of a stream's chunks of one choice, each for itself.
+inline std::vector<std::string> pieces(const Response& response, const char* field = "content",
+                                       std::size_t choice = 0) {
+  std::vector<std::string> result;
+  for (const Json& delta : response.deltas(choice)) {
+    if (delta.contains(field) && delta[field].is_string() && delta[field] != "") result.push_back(delta[field]);
+  }
+  return result;
+}
+
 inline std::ostream& operator<<(std::ostream& out, const Response& response) {
   return out << response.raw << (response.complete ? "" : "\n(incomplete, " + to_string(response.end) + ")");
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+// What the tests of connections that are struck share: what a client sees, and the parts of a request.
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+
+#include "client.hpp"
+
+namespace test_support {
+
+/// What a client sees that connects and reads, or sends a request and then reads.
+inline RawConnection::Received seen(const Gateway& gateway, const std::string& request = {}) {
+  try {
+    RawConnection connection(gateway);
+    // Linux tells of a reset once: who writes to it first learns it there, and
+    // reads the end of the stream.
+    if (!request.empty() && !connection.send(request) && errno == ECONNRESET) return {"", End::reset, true};
+    return connection.receive_all();
+  } catch (const std::runtime_error& error) {
+    // The reset may be faster than the return of connect.
+    if (std::string(error.what()).find("reset") == std::string::npos) throw;
+    return {"", End::reset, true};
+  }
+}
+
+inline std::string with_expect(const std::string& request) {
+  return std::string(request).insert(request.find("Content-Length"), "Expect: 100-continue\r\n");
+}
+
+inline std::string head_of(const std::string& request) { return request.substr(0, request.find("\r\n\r\n") + 4); }
+inline std::string body_of(const std::string& request) { return request.substr(request.find("\r\n\r\n") + 4); }
+
+}  // namespace test_support
