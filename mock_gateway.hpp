@@ -5137,6 +5137,42 @@ class KeptSigpipe {
 }  // namespace process
 }}}  // namespace mock_gateway::detail
 
+// ---- core/relief.hpp ------------------------------------------------------------------------------------------------
+
+// Threads that have something to do for others: what they do before they are held up.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Whoever does what a thread would not come to while it is held up.
+class Relief {
+ public:
+  virtual ~Relief() = default;
+  /// Called on the thread, once.
+  virtual void relieve() noexcept = 0;
+};
+
+/// While this lives, the calling thread has a relief; null: none.
+class Relieved {
+ public:
+  explicit Relieved(Relief* relief);
+  ~Relieved();
+  Relieved(const Relieved&) = delete;
+  Relieved& operator=(const Relieved&) = delete;
+
+  /// Whether nobody has taken over so far.
+  bool is_pending() const;
+
+ private:
+  Relief* relief_;
+  Relief* before_;
+};
+
+/// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and
+/// have somebody else from then on. Costs next to nothing where nobody does.
+void call_relief() noexcept;
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/warning.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -8851,9 +8887,14 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+struct Watched {
+  int descriptor;
+  bool readable = false;
+  bool hung_up = false;  // the peer has closed its side, or the connection is gone
+};
 /// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
 /// May return before that.
-void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout);
+void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);
@@ -9030,6 +9071,11 @@ class Connection final : public Outlet {
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
+  /// Likewise without waiting: nothing when the client has sent nothing of it so far, and may until idle_until().
+  std::optional<Arrival> look_for_request();
+  std::chrono::steady_clock::time_point idle_until() const;
+  /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
+  void expect_bytes(bool to_the_end);
   /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
   /// HTTP has soon: a control character, or a line end that is not CRLF.
   Arrival read_head(std::string& head);
@@ -9119,6 +9165,8 @@ class Connection final : public Outlet {
   };
 
   Arrival fill(Duration timeout);
+  /// Whether there is a first byte of the next request.
+  bool has_request();
   /// Waits until the socket is as asked, or the time is up.
   sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
   /// This moment, or the end of the trial where that comes before it.
@@ -9143,6 +9191,9 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
+  bool may_have_come_ = true;  // something that was not received yet
+  bool is_last_to_come_ = false;
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
@@ -9246,11 +9297,15 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// server's threads.
 class ConnectionHandler {
  public:
-  /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
-  using Serve = std::function<void(Connection& connection, const HeadCheck& check_head)>;
-  /// Hands the connection to a thread, which calls `serve`, and destroys it when the connection is closed. Returns why
-  /// not, when the system gives no thread. Throws std::bad_alloc.
-  using Start = std::function<std::optional<std::string>(Serve serve)>;
+  /// Serves what a client has sent. Returns whether it may send more: then this is called again when it has, or has
+  /// sent nothing for as long as a connection may be idle, on any thread; else the connection is closed. Throws
+  /// nothing.
+  using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
+  /// When a connection is served first: as soon as it is accepted, or when its client has sent something.
+  enum class Beginning { accepted, client_speaks };
+  /// Has the connection served, and destroys `serve` when it is closed. Returns why not, when the system gives no
+  /// thread. Throws std::bad_alloc.
+  using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
   /// Decides how an accepted connection is served, and starts that. Returns why it cannot be served; nothing when it
@@ -9327,7 +9382,7 @@ class TurnedAway {
   void close_all();
 
   /// The descriptors that tell whether there is something to attend to.
-  void watch(std::vector<int>& descriptors) const;
+  void watch(std::vector<sockets::Watched>& descriptors) const;
   /// In what time the next one is late.
   Duration due() const;
 
@@ -9472,6 +9527,145 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
 /// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
 void require_one_httplib();
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/poller.hpp ------------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Tells of which sockets the peers have sent something, or gone. One thread waits; any thread does the rest. epoll,
+/// or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+class Poller {
+ public:
+  struct Event {
+    void* owner = nullptr;
+    /// The peer has closed its side, or the connection is gone.
+    bool hung_up = false;
+  };
+
+  Poller();
+  ~Poller();
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+
+  /// False when the system had no descriptor for it: nothing else works then.
+  bool is_open() const;
+  /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
+  bool add(int socket, void* owner);
+  /// The socket's owner has taken what had come. Until it says so, it may be told of nothing more.
+  void watch_again(int socket);
+  /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
+  void remove(int socket);
+  /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how
+  /// many events there are, which may be none.
+  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
+  void wake() noexcept;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/reactor.hpp -----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// The connections of a server. Those whose clients have nothing to be answered take no thread: one, the leader, waits
+/// for all of them, and serves whoever has sent something, from reading to writing. Before it is held up, by a client
+/// or by the tester's code, another thread leads.
+class Reactor final : private Relief {
+ public:
+  /// Serves what has come for a connection. Returns whether it goes on: then it is called again when more has come, or
+  /// nothing has until Connection::idle_until(). Else the connection is closed. Throws nothing.
+  using Serve = std::function<bool(Connection& connection)>;
+
+  explicit Reactor(Workers& workers) : workers_(workers) {}
+  MOCK_GATEWAY_INLINE ~Reactor() override;
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
+
+  /// Whether clients can be waited for: the system had descriptors for that.
+  bool is_open() const { return poller_.is_open(); }
+  /// How many connections it waits for, or will.
+  std::size_t size() const;
+  /// Makes sure that somebody leads. False when the system gives no thread for it.
+  bool attend();
+  /// Has a connection served when its client has sent something. attend() must have returned true.
+  void add(std::unique_ptr<Connection> connection, Serve serve);
+  /// Has a connection that `open` makes served now. It is called on the thread that is to serve; null: nothing is
+  /// served. False when the system gives no thread.
+  bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
+  /// Waits for nobody's next request any more. Those that are open end by their stop lines.
+  void retire();
+
+ private:
+  /// A connection, and what stays of it as long as an event may be on its way.
+  struct Session {
+    Session(std::unique_ptr<Connection> its_connection, Serve its_serve)
+        : connection(std::move(its_connection)), serve(std::move(its_serve)) {}
+
+    std::unique_ptr<Connection> connection;
+    Serve serve;
+    bool is_watched = false;  // of its owner
+    Session* next_ended = nullptr;
+    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked; its client has gone.
+    std::atomic<std::uint8_t> state{owned};
+    // Guarded by the reactor's mutex.
+    std::chrono::steady_clock::time_point idle_until{};
+    std::multimap<std::chrono::steady_clock::time_point, Session*>::iterator timer{};
+    bool has_timer = false;
+  };
+  static constexpr std::uint8_t owned = 1;
+  static constexpr std::uint8_t ready = 2;
+  static constexpr std::uint8_t hung_up = 4;
+
+  using Moment = std::chrono::steady_clock::time_point;
+
+  static void free(Session* ended);
+  Session& make_session(std::unique_ptr<Connection> connection, Serve serve);
+  /// Has the poller tell of the session. False when the system has no memory for that.
+  bool watch(Session& session);
+  MOCK_GATEWAY_INLINE void relieve() noexcept override;
+  /// The job of a thread that is to lead.
+  void lead_on();
+  /// Serves whatever is ready until another leads, or nobody needs it.
+  void lead();
+  /// Takes what the poller tells of; false when there is nobody to wait for.
+  bool wait_for_events();
+  /// One that has waited for too long, which the caller owns then; null: none.
+  Session* take_late();
+  /// Serves a session that the caller owns, until it waits for its client or ends. Whoever returns may lead no more.
+  void serve(Session& session);
+  /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
+  bool park(Session& session);
+  void end(Session& session);
+  /// Leads where nobody does, and somebody is to be waited for.
+  bool takes_lead();
+  // These expect the mutex to be held.
+  void set_timer(Session& session);
+  void clear_timer(Session& session);
+
+  Workers& workers_;
+  Poller poller_;
+  mutable std::mutex mutex_;
+  std::set<Session*> sessions_;
+  Session* ended_ = nullptr;                // as long as events of theirs may be on their way
+  std::multimap<Moment, Session*> timers_;  // none is later than its session may be idle
+  std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
+  Moment waits_until_{};                    // the leader, when it waits
+  Moment vacant_since_ = Moment::max();     // it has nobody to wait for
+  bool is_led_ = false;
+  bool is_one_expected_ = false;  // attend() was called, and add() was not
+  bool is_retired_ = false;
+  std::atomic<bool> is_waiting_{false};  // set with the mutex held
+  // Of the leader.
+  std::array<Poller::Event, 64> events_;
+  std::size_t next_event_ = 0;
+  std::size_t event_count_ = 0;
+};
 
 }}}  // namespace mock_gateway::detail
 
@@ -9709,6 +9903,7 @@ struct ServeSettings {
   std::optional<Duration> stall_guard;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+  bool on_exchange_never_waits = false;
 };
 
 /// What a reset forgets: unless said otherwise, all.
@@ -9958,11 +10153,12 @@ class ConnectionLoop final : public ConnectionHandler {
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  void serve(Connection& connection, const HeadCheck& check_head) noexcept;
+  /// Serves the requests that have come. `position` is the next one's on the connection. Returns whether more may come.
+  bool serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept;
   /// Reads the body of a request that was answered before it. Returns whether the next request can follow it.
   static bool skip(Connection& connection, IncomingRequest&& head) noexcept;
-  /// Ends a connection without a request.
-  void strike(Connection& connection, const ConnectionFault& fault) noexcept;
+  /// Ends a connection without a request. Returns false, as serve() then would.
+  bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
@@ -10032,6 +10228,14 @@ std::optional<std::string> guarded(const Code& code) {
 /// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
+  call_relief();
+  const Busy busy(connection, std::move(what));
+  return guarded(code);
+}
+
+/// Likewise matchers: those that are the tester's call the relief themselves.
+template <class Code>
+std::optional<std::string> guarded_matchers(Connection& connection, std::string what, const Code& code) {
   const Busy busy(connection, std::move(what));
   return guarded(code);
 }
@@ -10045,6 +10249,7 @@ struct TokenizerThrew {
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    call_relief();
     std::vector<std::string> tokens;
     if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
     return tokens;
@@ -10348,6 +10553,8 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+  /// on_exchange is the program's own, and waits for nobody.
+  bool on_exchange_never_waits = false;
 
   /// As newly made.
   static const OptionValues& moved_from();
@@ -12095,6 +12302,33 @@ MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
   std::string text(length, '0');
   for (char& character : text) character = alphabet[below(alphabet.size())];
   return text;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/relief.cpp ------------------------------------------------------------------------------------------------
+
+// Which relief the calling thread has.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace relief {
+
+/// The calling thread's.
+MOCK_GATEWAY_INLINE Relief*& current() {
+  thread_local Relief* current = nullptr;
+  return current;
+}
+
+}  // namespace relief
+
+MOCK_GATEWAY_INLINE Relieved::Relieved(Relief* relief) : relief_(relief), before_(std::exchange(relief::current(), relief)) {}
+
+MOCK_GATEWAY_INLINE Relieved::~Relieved() { relief::current() = before_; }
+
+MOCK_GATEWAY_INLINE bool Relieved::is_pending() const { return relief::current() == relief_; }
+
+MOCK_GATEWAY_INLINE void call_relief() noexcept {
+  if (Relief* const relief = std::exchange(relief::current(), nullptr)) relief->relieve();
 }
 
 }}}  // namespace mock_gateway::detail
@@ -20210,7 +20444,10 @@ MOCK_GATEWAY_INLINE bool has_part(const TextMatcherNode& node, std::string_view 
   return text.find(node.operand) != std::string_view::npos;
 }
 
-MOCK_GATEWAY_INLINE bool asks_function(const TextMatcherNode& node, std::string_view text) { return node.function(text); }
+MOCK_GATEWAY_INLINE bool asks_function(const TextMatcherNode& node, std::string_view text) {
+  call_relief();
+  return node.function(text);
+}
 
 MOCK_GATEWAY_INLINE bool matches_both(const TextMatcherNode& node, std::string_view text) {
   return node.parts[0].matches(text) && node.parts[1].matches(text);
@@ -20705,7 +20942,10 @@ MOCK_GATEWAY_INLINE std::string actual_key(const MatcherNode&, const ChatCall& c
   return http.key_description.empty() ? id : id + ", " + excerpts::quoted(http.key_description);
 }
 
-MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& call) { return node.function(call); }
+MOCK_GATEWAY_INLINE bool asks_function(const MatcherNode& node, const ChatCall& call) {
+  call_relief();
+  return node.function(call);
+}
 
 }  // namespace matchers
 }  // namespace detail
@@ -25760,9 +26000,9 @@ MOCK_GATEWAY_INLINE void Acceptor::wait() {
     sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
     return;
   }
-  std::vector<int> descriptors = {listener_, wake_.reading};
+  std::vector<sockets::Watched> descriptors = {{listener_}, {wake_.reading}};
   turned_away_.watch(descriptors);
-  sockets::poll_any(descriptors, turned_away_.due());
+  sockets::poll_each(descriptors, turned_away_.due());
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
@@ -25774,9 +26014,9 @@ MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
   if (calls_.free_a_descriptor()) return true;
   if (turned_away_.empty()) return accept_on_the_reserve();
   if (!turned_away_.close_answered()) {
-    std::vector<int> descriptors = {wake_.reading};
+    std::vector<sockets::Watched> descriptors = {{wake_.reading}};
     turned_away_.watch(descriptors);
-    sockets::poll_any(descriptors, turned_away_.due());
+    sockets::poll_each(descriptors, turned_away_.due());
   }
   return true;
 }
@@ -25934,6 +26174,8 @@ MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point de
 inline constexpr std::size_t slowest_body = 10240;
 /// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
 inline constexpr std::size_t most_taken = 16384;
+/// A request or an answer of more bytes is worth a thread of its own: others would wait for long.
+inline constexpr std::size_t takes_long = 131072;
 /// How much is taken of a client that nobody is reading from yet.
 inline constexpr std::size_t most_unread = 131072;
 
@@ -26037,11 +26279,13 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
+        may_have_come_ = is_last_to_come_ || count == wanted;
         using Steady = std::chrono::steady_clock::duration;
         arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
+        if (body_received_ > connection::takes_long) call_relief();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -26056,6 +26300,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
 }
 
 MOCK_GATEWAY_INLINE sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
+  if (timeout > Duration{0}) call_relief();
   stop_line_->set_waiting(true);
   const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
   stop_line_->set_waiting(false);
@@ -26120,19 +26365,47 @@ MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
   slow_->allowance += std::min(slow_->step, room);
 }
 
+MOCK_GATEWAY_INLINE bool Connection::has_request() {
+  // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+  while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
+  if (!has_unread()) return false;
+  request_began_ = arrived_;
+  request_sent_from_ = sent_from_;
+  idle_since_.reset();
+  return true;
+}
+
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
   const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
-  for (;;) {
-    // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
-    while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
-    if (has_unread()) {
-      request_began_ = arrived_;
-      request_sent_from_ = sent_from_;
-      return Arrival::arrived;
-    }
+  while (!has_request()) {
     const Arrival arrival = fill(connection::left_until(deadline));
     if (arrival != Arrival::arrived) return arrival;
   }
+  return Arrival::arrived;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::look_for_request() {
+  if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
+  while (!has_request()) {
+    if (!may_have_come_ && !stop_line_->is_stopped()) {
+      if (std::chrono::steady_clock::now() < idle_until()) return std::nullopt;
+      return Arrival::timed_out;
+    }
+    may_have_come_ = false;
+    const Arrival arrival = fill(Duration{0});
+    if (arrival != Arrival::arrived && arrival != Arrival::timed_out) return arrival;
+  }
+  return Arrival::arrived;
+}
+
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::idle_until() const {
+  const auto limit = std::chrono::duration_cast<std::chrono::steady_clock::duration>(limits_.idle_timeout);
+  return within_trial(idle_since_.value_or(opened_) + limit);
+}
+
+MOCK_GATEWAY_INLINE void Connection::expect_bytes(bool to_the_end) {
+  may_have_come_ = true;
+  is_last_to_come_ = to_the_end;
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
@@ -26235,7 +26508,7 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::strin
   }
   if (record_ && count > 0) {
     last_write_ = timeline_->now();
-    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (record_->bytes.fetch_add(count, std::memory_order_relaxed) > connection::takes_long) call_relief();
     if (begins) record_->mark_first_byte(now, real_now);
   }
   return count;
@@ -26262,6 +26535,7 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
+  if (sockets::under_way(socket_) > 0) call_relief();
   Standstill standstill(socket_);
   for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
@@ -26312,6 +26586,7 @@ MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_cl
 MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
   if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
+  call_relief();
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
   for (;;) {
     // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
@@ -26412,6 +26687,410 @@ MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
 MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/poller.cpp ------------------------------------------------------------------------------------------------
+
+// Which sockets are ready: epoll, or poll(2) and where that is taken.
+
+#if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#else
+#include <map>
+#include <mutex>
+#include <vector>
+#endif
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+#if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
+
+class Poller::Impl {
+ public:
+  Impl() {
+    if (epoll_ < 0 || wake_.reading < 0) return;
+    epoll_event interest{};
+    interest.events = EPOLLIN | EPOLLET;
+    is_open_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_.reading, &interest) == 0;
+  }
+  ~Impl() {
+    if (epoll_ >= 0) ::close(epoll_);
+    sockets::close_wake(wake_);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  bool is_open() const { return is_open_; }
+
+  bool add(int socket, void* owner) {
+    epoll_event interest{};
+    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    interest.data.ptr = owner;
+    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
+  }
+
+  void watch_again(int) {}  // each arrival is an edge
+
+  void remove(int socket) {
+    epoll_event none{};
+    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &none);
+  }
+
+  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+    std::array<epoll_event, 64> ready;
+    const int count =
+        ::epoll_wait(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), limit(timeout));
+    std::size_t told = 0;
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& one = ready[static_cast<std::size_t>(i)];
+      if (!one.data.ptr) {
+        sockets::clear_wake(wake_);
+        continue;
+      }
+      events[told++] = {one.data.ptr, (one.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0};
+    }
+    return told;
+  }
+
+  void wake() noexcept { sockets::signal_wake(wake_); }
+
+ private:
+  /// In whole milliseconds, and never less than asked for.
+  static int limit(std::optional<Duration> timeout) {
+    if (!timeout) return -1;
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(std::max(Duration{0}, *timeout)).count();
+    return static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
+  }
+
+  int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  sockets::WakePair wake_ = sockets::open_wake();
+  bool is_open_ = false;
+};
+
+#else
+
+class Poller::Impl {
+ public:
+  Impl() = default;
+  ~Impl() { sockets::close_wake(wake_); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  bool is_open() const { return wake_.reading >= 0; }
+
+  bool add(int socket, void* owner) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      watched_[socket] = {owner, ++serial_, true};
+    }
+    wake();
+    return true;
+  }
+
+  void watch_again(int socket) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      const auto found = watched_.find(socket);
+      if (found == watched_.end() || found->second.is_watched) return;
+      found->second.is_watched = true;
+    }
+    wake();
+  }
+
+  void remove(int socket) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    watched_.erase(socket);
+  }
+
+  std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+    std::vector<sockets::Watched> asked = {{wake_.reading}};
+    std::vector<std::uint64_t> serials = {0};
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      for (const auto& [socket, one] : watched_) {
+        if (!one.is_watched) continue;
+        asked.push_back({socket});
+        serials.push_back(one.serial);
+      }
+    }
+    sockets::poll_each(asked, timeout);
+    if (asked.front().readable) sockets::clear_wake(wake_);
+    std::size_t told = 0;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
+      if (!asked[i].readable && !asked[i].hung_up) continue;
+      const auto found = watched_.find(asked[i].descriptor);
+      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
+      found->second.is_watched = false;
+      events[told++] = {found->second.owner, asked[i].hung_up};
+    }
+    return told;
+  }
+
+  void wake() noexcept { sockets::signal_wake(wake_); }
+
+ private:
+  struct One {
+    void* owner = nullptr;
+    std::uint64_t serial = 0;
+    bool is_watched = false;
+  };
+
+  sockets::WakePair wake_ = sockets::open_wake();
+  std::mutex mutex_;
+  std::map<int, One> watched_;
+  std::uint64_t serial_ = 0;
+};
+
+#endif
+
+MOCK_GATEWAY_INLINE Poller::Poller() : impl_(std::make_unique<Impl>()) {}
+
+MOCK_GATEWAY_INLINE Poller::~Poller() = default;
+
+MOCK_GATEWAY_INLINE bool Poller::is_open() const { return impl_->is_open(); }
+
+MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
+
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket) { impl_->watch_again(socket); }
+
+MOCK_GATEWAY_INLINE void Poller::remove(int socket) { impl_->remove(socket); }
+
+MOCK_GATEWAY_INLINE std::size_t Poller::wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
+  return impl_->wait(events, most, timeout);
+}
+
+MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/reactor.cpp -----------------------------------------------------------------------------------------------
+
+// Who waits for clients that have nothing to be answered, and who serves them; how long a thread leads nobody.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace reactor {
+
+/// How long a leader stays that has nobody to wait for.
+inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
+
+}  // namespace reactor
+
+MOCK_GATEWAY_INLINE Reactor::~Reactor() {
+  // Where no thread was left to lead, nobody has closed them.
+  for (Session* const session : sessions_) delete session;
+  free(ended_);
+}
+
+MOCK_GATEWAY_INLINE void Reactor::free(Session* ended) {
+  while (ended) delete std::exchange(ended, ended->next_ended);
+}
+
+MOCK_GATEWAY_INLINE std::size_t Reactor::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return watched_;
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::attend() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_led_) is_led_ = workers_.run([this] { lead_on(); });
+  is_one_expected_ = is_led_;
+  return is_led_;
+}
+
+MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
+  const int socket = connection->descriptor();
+  Session& session = make_session(std::move(connection), std::move(serve));
+  session.is_watched = true;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++watched_;
+    is_one_expected_ = false;
+  }
+  park(session);
+  // The leader may have it from now on.
+  if (!poller_.add(socket, &session) && (session.state.fetch_or(owned) & owned) == 0) end(session);
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve serve) {
+  return workers_.run([this, open = std::move(open), serve = std::move(serve)]() mutable {
+    std::unique_ptr<Connection> connection = open();
+    if (!connection) return;
+    this->serve(make_session(std::move(connection), std::move(serve)));
+    while (takes_lead()) lead();
+  });
+}
+
+MOCK_GATEWAY_INLINE Reactor::Session& Reactor::make_session(std::unique_ptr<Connection> connection, Serve serve) {
+  auto session = std::make_unique<Session>(std::move(connection), std::move(serve));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sessions_.insert(session.get());
+  return *session.release();
+}
+
+MOCK_GATEWAY_INLINE void Reactor::retire() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_retired_ = true;
+  }
+  poller_.wake();
+}
+
+MOCK_GATEWAY_INLINE void Reactor::relieve() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Where the system gives no thread, this one leads again when it comes back.
+  is_led_ = workers_.run([this] { lead_on(); });
+}
+
+MOCK_GATEWAY_INLINE void Reactor::lead_on() {
+  do lead();
+  while (takes_lead());
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::takes_lead() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_led_ || watched_ == 0) return false;
+  return is_led_ = true;
+}
+
+MOCK_GATEWAY_INLINE void Reactor::lead() {
+  const Relieved relieved(this);
+  do {
+    while (next_event_ < event_count_) {
+      const Poller::Event event = events_[next_event_++];
+      Session& session = *static_cast<Session*>(event.owner);
+      const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will see that more has come
+      serve(session);
+      if (!relieved.is_pending()) return;
+    }
+    while (Session* const late = take_late()) {
+      serve(*late);
+      if (!relieved.is_pending()) return;
+    }
+  } while (wait_for_events());
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
+  Session* ended = nullptr;
+  std::optional<Moment> until;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended = std::exchange(ended_, nullptr);
+    if (!timers_.empty()) until = timers_.begin()->first;
+    if (watched_ == 0) {
+      const Moment now = std::chrono::steady_clock::now();
+      vacant_since_ = std::min(vacant_since_, now);
+      until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
+      is_led_ = !is_retired_ && (is_one_expected_ || now < *until);
+    }
+    if (watched_ > 0 || !is_led_) vacant_since_ = Moment::max();
+    is_waiting_ = is_led_;
+    waits_until_ = until.value_or(Moment::max());
+    if (!is_led_) until.reset();
+  }
+  free(ended);
+  if (!is_waiting_) return false;
+  std::optional<Duration> timeout;
+  if (until) timeout = *until - std::chrono::steady_clock::now();
+  next_event_ = 0;
+  event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
+  is_waiting_ = false;
+  return true;
+}
+
+MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_late() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (timers_.empty()) return nullptr;
+  const Moment now = std::chrono::steady_clock::now();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    Session& session = *timers_.begin()->second;
+    clear_timer(session);
+    // One that is owned gets a timer when it is parked.
+    if ((session.state.load() & owned) != 0) continue;
+    if (session.idle_until > now) {
+      set_timer(session);
+    } else if ((session.state.fetch_or(owned) & owned) == 0) {
+      return &session;
+    }
+  }
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
+  do {
+    // What comes from now on is news.
+    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
+    session.connection->expect_bytes((state & hung_up) != 0);
+    if (!session.serve(*session.connection) || !watch(session)) return end(session);
+  } while (!park(session));
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::watch(Session& session) {
+  const int socket = session.connection->descriptor();
+  if (session.is_watched) {
+    poller_.watch_again(socket);
+    return true;
+  }
+  if (!poller_.add(socket, &session)) return false;
+  session.is_watched = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++watched_;
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::park(Session& session) {
+  bool leader_waits_for_too_long = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    session.idle_until = session.connection->idle_until();
+    if (!session.has_timer || session.idle_until < session.timer->first) {
+      clear_timer(session);
+      set_timer(session);
+      leader_waits_for_too_long = is_waiting_ && session.idle_until < waits_until_;
+    }
+    std::uint8_t state = session.state.load();
+    do {
+      if ((state & ready) != 0) return false;
+    } while (!session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned)));
+  }
+  if (leader_waits_for_too_long) poller_.wake();
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
+  if (session.is_watched) poller_.remove(session.connection->descriptor());
+  session.connection.reset();
+  session.serve = nullptr;
+  bool is_vacant = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    clear_timer(session);
+    sessions_.erase(&session);
+    session.next_ended = std::exchange(ended_, &session);
+    if (session.is_watched) --watched_;
+    is_vacant = is_waiting_ && watched_ == 0;
+  }
+  if (is_vacant) poller_.wake();
+}
+
+MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
+  try {
+    session.timer = timers_.emplace(session.idle_until, &session);
+    session.has_timer = true;
+  } catch (const std::bad_alloc&) {  // it may be idle for longer
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reactor::clear_timer(Session& session) {
+  if (std::exchange(session.has_timer, false)) timers_.erase(session.timer);
 }
 
 }}}  // namespace mock_gateway::detail
@@ -26961,6 +27640,7 @@ MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
 class Server::Impl final : public httplib::Server {
  public:
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
+    reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -27030,6 +27710,7 @@ class Server::Impl final : public httplib::Server {
     }
     for (const auto& line : lines) line->stop();
     accepting.reset();
+    for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
@@ -27039,6 +27720,12 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
+
+  /// What cpp-httplib says of a head; never of the empty one.
+  struct Verdict {
+    std::string head;
+    int status = 400;
+  };
 
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
@@ -27083,11 +27770,35 @@ class Server::Impl final : public httplib::Server {
       return among_the_open("this process has no descriptor left for another connection: its limit is " +
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
     }
-    return handler_.accept([this, socket](ConnectionHandler::Serve serve) -> std::optional<std::string> {
-      if (workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); }))
+    return handler_.accept([this, socket](ConnectionHandler::Beginning beginning,
+                                          ConnectionHandler::Serve serve) -> std::optional<std::string> {
+      Reactor::Serve served = [this, serve = std::move(serve)](Connection& connection) {
+        return serve_or_close(connection, serve);
+      };
+      Reactor& reactor = least_busy();
+      if (beginning == ConnectionHandler::Beginning::accepted) {
+        if (reactor.start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
+      } else if (reactor.attend()) {
+        if (std::unique_ptr<Connection> connection = open(socket))
+          reactor.add(std::move(connection), std::move(served));
         return std::nullopt;
+      }
       return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
     });
+  }
+
+  /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
+  /// have connections. Called on the accepting thread.
+  Reactor& least_busy() {
+    static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+    Reactor* least = reactors_.front().get();
+    for (const auto& reactor : reactors_)
+      if (reactor->size() < least->size()) least = reactor.get();
+    if (least->size() == 0 || reactors_.size() == most) return *least;
+    auto another = std::make_unique<Reactor>(workers_);
+    if (!another->is_open()) return *least;
+    reactors_.push_back(std::move(another));
+    return *reactors_.back();
   }
 
   std::string among_the_open(const std::string& why) {
@@ -27128,23 +27839,40 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
-    Connection connection(socket, ++last_connection_, limits_);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (stopping_) return;
-      connections_.insert(&connection);
-    }
-    serve(connection, head_check_);
-    connection.finish();
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      connections_.erase(&connection);
-    }
+  /// Null where the server stops: then the connection is closed.
+  std::unique_ptr<Connection> open(int socket) {
+    auto connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return nullptr;
+    connections_.insert(connection.get());
+    return connection;
   }
 
-  /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
+  /// Returns whether the connection goes on.
+  bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
+    if (serve(connection, head_check_)) return true;
+    connection.finish();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    connections_.erase(&connection);
+    return false;
+  }
+
+  /// 0 when cpp-httplib takes the head, else the status with which it refuses it. That follows from the head alone, and
+  /// most clients send few: what it said of the last of them is kept.
   int refusal(std::string_view head) {
+    Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
+    {
+      const std::lock_guard<std::mutex> lock(verdicts_mutex_);
+      if (kept.head == head) return kept.status;
+    }
+    const int status = refusal_anew(head);
+    const std::lock_guard<std::mutex> lock(verdicts_mutex_);
+    kept.head = head;
+    kept.status = status;
+    return status;
+  }
+
+  int refusal_anew(std::string_view head) {
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
@@ -27182,11 +27910,14 @@ class Server::Impl final : public httplib::Server {
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
+  std::mutex verdicts_mutex_;
+  std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
   int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
+  std::vector<std::unique_ptr<Reactor>> reactors_;  // the accepting thread's, until it has ended
   TurnedAway turned_away_{
       [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
@@ -27356,11 +28087,16 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   return readiness;
 }
 
-MOCK_GATEWAY_INLINE void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout) {
+MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());
-  for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
-  poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout);
+  for (const Watched& one : descriptors)
+    watched.push_back({one.descriptor, static_cast<short>(POLLIN | peer_closed_event), 0});
+  if (poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout) <= 0) return;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    descriptors[i].readable = (watched[i].revents & POLLIN) != 0;
+    descriptors[i].hung_up = (watched[i].revents & (peer_closed_event | POLLERR | POLLHUP | POLLNVAL)) != 0;
+  }
 }
 
 MOCK_GATEWAY_INLINE bool was_reset(int socket) {
@@ -27807,8 +28543,8 @@ MOCK_GATEWAY_INLINE void TurnedAway::close_all() {
   guests_.clear();
 }
 
-MOCK_GATEWAY_INLINE void TurnedAway::watch(std::vector<int>& descriptors) const {
-  for (const Guest& guest : guests_) descriptors.push_back(guest.connection->descriptor());
+MOCK_GATEWAY_INLINE void TurnedAway::watch(std::vector<sockets::Watched>& descriptors) const {
+  for (const Guest& guest : guests_) descriptors.push_back({guest.connection->descriptor()});
 }
 
 MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
@@ -28071,8 +28807,8 @@ MOCK_GATEWAY_INLINE bool strike(ServedRequest& served, const ChatCall& call, Hit
   request = fingerprint(key.empty() ? served.request.key_id : key, request);
 
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded(served.connection, "a matcher of a rule of chaos",
-                              [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos",
+                                       [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
@@ -28121,7 +28857,7 @@ struct DefaultReply {
 /// matchers, of which one may throw.
 MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(served.connection, "a matcher of a stub", [&] {
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
     choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
@@ -28132,7 +28868,7 @@ MOCK_GATEWAY_INLINE bool choose(ServedRequest& served, const ChatCall& call, Def
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
   const auto thrown_by_validator =
-      guarded(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
+      guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }
@@ -28327,11 +29063,15 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
   ConnectionFaults& faults = *gateway_.connection_faults;
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
-    return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
+    return start(Beginning::client_speaks,
+                 [this, position = std::size_t{1}](Connection& connection, const HeadCheck& check_head) mutable {
+                   return serve(connection, check_head, position);
+                 });
   std::optional<std::string> why_not;
   try {
-    why_not =
-        start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); });
+    why_not = start(Beginning::accepted, [this, fault = taken->fault](Connection& connection, const HeadCheck&) {
+      return strike(connection, fault);
+    });
   } catch (const std::bad_alloc&) {
     faults.give_back(std::move(*taken));
     throw;
@@ -28359,9 +29099,11 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   runner_.run(connection, std::move(*incoming), 1);
 }
 
-MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) noexcept {
-  for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-    if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
+  for (; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+    if (!arrival) return true;
+    if (*arrival != Connection::Arrival::arrived) return false;
     const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
     if (fault) {
       if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
@@ -28386,7 +29128,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const Hea
     }
     if (!incoming) {
       gateway_.journal->dropped();
-      return;
+      return false;
     }
     runner_.run(connection, std::move(*incoming), position);
     if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
@@ -28394,6 +29136,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::serve(Connection& connection, const Hea
       connection.end(Outlet::Ending::close);
     }
   }
+  return false;
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
@@ -28405,7 +29148,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::skip(Connection& connection, IncomingRe
   }
 }
 
-MOCK_GATEWAY_INLINE void ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
+MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
   note_hit(connection, fault);
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
@@ -28416,6 +29159,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::strike(Connection& connection, const Co
   else
     connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
+  return false;
 }
 
 MOCK_GATEWAY_INLINE void ConnectionLoop::note_hit(Connection& connection, const ConnectionFault& fault) {
@@ -29577,6 +30321,7 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(ServedRequest& served, Exchang
 MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
   const auto& on_exchange = gateway_.settings.on_exchange;
   if (!on_exchange) return;
+  if (gateway_.settings.on_exchange_never_waits) return on_exchange(Exchange(record));
   const auto thrown =
       guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
@@ -31692,6 +32437,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
+  settings.on_exchange_never_waits = options.on_exchange_never_waits;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;
@@ -37256,219 +38002,225 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4886    core/access.hpp
 //   4953    core/timeline.hpp
 //   5115    core/process.hpp
-//   5140    core/warning.hpp
-//   5150    core/rows.hpp
-//   5176    core/change_count.hpp
-//   5223    model/profile_traits.hpp
-//   5332    model/checks.hpp
-//   5349    model/reply_data.hpp
-//   5417    model/request_error.hpp
-//   5430    model/embedding_request.hpp
-//   5454    model/fault_rows.hpp
-//   5583    model/chat_parser.hpp
-//   5601    model/dialect_rows.hpp
-//   5641    model/finding_kinds.hpp
-//   5710    model/reply_checks.hpp
-//   5745    model/chat_fields.hpp
-//   5794    model/chat_reader.hpp
-//   5892    model/reply_template.hpp
-//   5914    keys/secrets.hpp
-//   5961    keys/key_store.hpp
-//   6123    answer/bodies.hpp
-//   6152    answer/events.hpp
-//   6200    answer/tokens.hpp
-//   6275    answer/completion.hpp
-//   6384    answer/completion_json.hpp
-//   6419    answer/completion_events.hpp
-//   6487    answer/words.hpp
-//   6502    answer/default_reply.hpp
-//   6518    answer/schema_pattern.hpp
-//   6615    answer/schema_instance.hpp
-//   6637    answer/embeddings.hpp
-//   6652    answer/occurrences.hpp
-//   6675    answer/schema_checker.hpp
-//   6770    script/matcher_node.hpp
-//   6861    script/script.hpp
-//   7141    script/chaos_plan.hpp
-//   7186    script/chaos_rules.hpp
-//   7268    script/connection_faults.hpp
-//   7324    script/forced_failures.hpp
-//   7369    script/field_matchers.hpp
-//   7463    script/hiding.hpp
-//   7504    script/excerpts.hpp
-//   7530    script/json_comparison.hpp
-//   7557    script/matcher_leaf.hpp
-//   7588    delivery/gzip.hpp
-//   7614    delivery/framing.hpp
-//   7664    delivery/outlet.hpp
-//   7722    delivery/pace_schedule.hpp
-//   7764    delivery/kept_answer.hpp
-//   7860    delivery/progress.hpp
-//   7958    delivery/delivery.hpp
-//   8137    delivery/waits.hpp
-//   8232    evidence/kept_problems.hpp
-//   8302    evidence/record.hpp
-//   8563    evidence/gateway_parts.hpp
-//   8582    evidence/review_parts.hpp
-//   8634    evidence/diagnosis.hpp
-//   8706    evidence/gateway_problems.hpp
-//   8808    evidence/redaction.hpp
-//   8827    http/sockets.hpp
-//   8943    http/connection.hpp
-//   9180    http/request_reader.hpp
-//   9241    http/server.hpp
-//   9303    http/turned_away.hpp
-//   9357    http/workers.hpp
-//   9420    http/acceptor.hpp
-//   9468    http/compatibility.hpp
-//   9478    http/response.hpp
-//   9494    serve/asked_requests.hpp
-//   9576    serve/operations.hpp
-//   9646    serve/served_models.hpp
-//   9689    serve/gateway_state.hpp
-//   9750    serve/served_request.hpp
-//   9902    serve/runner.hpp
-//   9948    serve/connection_loop.hpp
-//   9976    serve/request_checks.hpp
-//   9999    serve/tester_code.hpp
-//  10056    serve/explanation.hpp
-//  10079    gateway/catalogue_entries.hpp
-//  10304    gateway/option_values.hpp
-//  10361    gateway/sweep_run.hpp
-//  10385    document/script_reader.hpp
-//  10594    document/script_files.hpp
-//  10613    document/script_references.hpp
-//  10649    document/script_sections.hpp
-//  10778    document/script_values.hpp
-//  10910    document/loaded_document.hpp
-//  10942    core/calendar.cpp
-//  11052    core/clock.cpp
-//  11635    core/json_pointer.cpp
-//  11692    core/json_reader.cpp
-//  12023    core/process.cpp
-//  12047    core/random.cpp
-//  12102    core/reporter.cpp
-//  12185    core/source_location.cpp
-//  12201    core/text.cpp
-//  12551    core/wait.cpp
-//  12563    core/warning.cpp
-//  12577    model/acceptance.cpp
-//  12636    model/chat_fields.cpp
-//  12778    model/chat_messages.cpp
-//  12987    model/chat_reader.cpp
-//  13395    model/chat_request.cpp
-//  13480    model/checks.cpp
-//  13518    model/connection_fault.cpp
-//  13620    model/embedding_request.cpp
-//  13707    model/failure.cpp
-//  13877    model/fault.cpp
-//  14112    model/finding.cpp
-//  14146    model/hold.cpp
-//  14168    model/http_reply.cpp
-//  14234    model/pace.cpp
-//  14433    model/profile.cpp
-//  14609    model/range.cpp
-//  14639    model/received_request.cpp
-//  14706    model/reply.cpp
-//  15178    model/reply_checks.cpp
-//  15370    model/reply_template.cpp
-//  15542    model/sse_dialect.cpp
-//  15688    keys/api_key.cpp
-//  15735    keys/key_store.cpp
-//  16198    keys/keys.cpp
-//  16250    keys/secrets.cpp
-//  16455    answer/bodies.cpp
-//  16562    answer/completion.cpp
-//  16798    answer/completion_events.cpp
-//  17009    answer/completion_json.cpp
-//  17227    answer/default_reply.cpp
-//  17404    answer/embeddings.cpp
-//  17518    answer/events.cpp
-//  17537    answer/occurrences.cpp
-//  17559    answer/schema_checker.cpp
-//  18031    answer/schema_instance.cpp
-//  18411    answer/schema_pattern.cpp
-//  18829    answer/tokens.cpp
-//  19058    answer/words.cpp
-//  19119    script/chaos.cpp
-//  19257    script/chaos_rules.cpp
-//  19369    script/connection_faults.cpp
-//  19478    script/excerpts.cpp
-//  19541    script/field_matchers.cpp
-//  19954    script/forced_failures.cpp
-//  20058    script/hiding.cpp
-//  20115    script/json_comparison.cpp
-//  20201    script/matcher.cpp
-//  20453    script/matchers.cpp
-//  20806    script/scope.cpp
-//  20864    script/script.cpp
-//  21295    script/text_matchers.cpp
-//  21416    delivery/delivery.cpp
-//  22005    delivery/framing.cpp
-//  22117    delivery/gzip.cpp
-//  22184    delivery/kept_answer.cpp
-//  22275    delivery/pace_schedule.cpp
-//  22344    delivery/progress.cpp
-//  22407    evidence/diagnosis.cpp
-//  22627    evidence/evidence_json.cpp
-//  23011    evidence/exchange.cpp
-//  23311    evidence/gateway_problems.cpp
-//  23762    evidence/journal.cpp
-//  23921    evidence/kept_problems.cpp
-//  24032    evidence/notes.cpp
-//  24133    evidence/record.cpp
-//  24590    evidence/redaction.cpp
-//  24696    evidence/retries.cpp
-//  25086    evidence/review.cpp
-//  25461    evidence/sent_answer.cpp
-//  25579    evidence/verification.cpp
-//  25696    http/acceptor.cpp
-//  25805    http/compatibility.cpp
-//  25915    http/connection.cpp
-//  26419    http/request_reader.cpp
-//  26809    http/response.cpp
-//  26890    http/server.cpp
-//  27223    http/sockets.cpp
-//  27735    http/turned_away.cpp
-//  27825    http/workers.cpp
-//  27961    serve/asked_requests.cpp
-//  28039    serve/chat_judge.cpp
-//  28320    serve/connection_loop.cpp
-//  28433    serve/cross_origin.cpp
-//  28476    serve/delivery_report.cpp
-//  28567    serve/explanation.cpp
-//  28633    serve/gateway_state.cpp
-//  28669    serve/judge.cpp
-//  28898    serve/operations.cpp
-//  29121    serve/profile_headers.cpp
-//  29163    serve/reply_answer.cpp
-//  29303    serve/request_checks.cpp
-//  29377    serve/runner.cpp
-//  29587    serve/served_models.cpp
-//  29665    serve/served_request.cpp
-//  29736    gateway/catalogue.cpp
-//  30131    gateway/catalogue_delivery.cpp
-//  30693    gateway/catalogue_entries.cpp
-//  30859    gateway/catalogue_failures.cpp
-//  31122    gateway/catalogue_replies.cpp
-//  31518    gateway/chat_script.cpp
-//  31667    gateway/gateway.cpp
-//  31954    gateway/options.cpp
-//  32101    gateway/sweep.cpp
-//  32523    document/scenario_files.cpp
-//  32669    document/script_document.cpp
-//  33071    document/script_faults.cpp
-//  33398    document/script_files.cpp
-//  33545    document/script_gateway.cpp
-//  33862    document/script_matchers.cpp
-//  34228    document/script_objects.cpp
-//  34393    document/script_reader.cpp
-//  34830    document/script_references.cpp
-//  35154    document/script_replies.cpp
-//  35632    document/script_schema.cpp
-//  35767    document/script_sections.cpp
-//  36346    document/script_values.cpp
-//  36744  Adapters
-//  36761    adapters/catch2.hpp
-//  36919    adapters/doctest.hpp
-//  37084    adapters/gtest.hpp
+//   5140    core/relief.hpp
+//   5176    core/warning.hpp
+//   5186    core/rows.hpp
+//   5212    core/change_count.hpp
+//   5259    model/profile_traits.hpp
+//   5368    model/checks.hpp
+//   5385    model/reply_data.hpp
+//   5453    model/request_error.hpp
+//   5466    model/embedding_request.hpp
+//   5490    model/fault_rows.hpp
+//   5619    model/chat_parser.hpp
+//   5637    model/dialect_rows.hpp
+//   5677    model/finding_kinds.hpp
+//   5746    model/reply_checks.hpp
+//   5781    model/chat_fields.hpp
+//   5830    model/chat_reader.hpp
+//   5928    model/reply_template.hpp
+//   5950    keys/secrets.hpp
+//   5997    keys/key_store.hpp
+//   6159    answer/bodies.hpp
+//   6188    answer/events.hpp
+//   6236    answer/tokens.hpp
+//   6311    answer/completion.hpp
+//   6420    answer/completion_json.hpp
+//   6455    answer/completion_events.hpp
+//   6523    answer/words.hpp
+//   6538    answer/default_reply.hpp
+//   6554    answer/schema_pattern.hpp
+//   6651    answer/schema_instance.hpp
+//   6673    answer/embeddings.hpp
+//   6688    answer/occurrences.hpp
+//   6711    answer/schema_checker.hpp
+//   6806    script/matcher_node.hpp
+//   6897    script/script.hpp
+//   7177    script/chaos_plan.hpp
+//   7222    script/chaos_rules.hpp
+//   7304    script/connection_faults.hpp
+//   7360    script/forced_failures.hpp
+//   7405    script/field_matchers.hpp
+//   7499    script/hiding.hpp
+//   7540    script/excerpts.hpp
+//   7566    script/json_comparison.hpp
+//   7593    script/matcher_leaf.hpp
+//   7624    delivery/gzip.hpp
+//   7650    delivery/framing.hpp
+//   7700    delivery/outlet.hpp
+//   7758    delivery/pace_schedule.hpp
+//   7800    delivery/kept_answer.hpp
+//   7896    delivery/progress.hpp
+//   7994    delivery/delivery.hpp
+//   8173    delivery/waits.hpp
+//   8268    evidence/kept_problems.hpp
+//   8338    evidence/record.hpp
+//   8599    evidence/gateway_parts.hpp
+//   8618    evidence/review_parts.hpp
+//   8670    evidence/diagnosis.hpp
+//   8742    evidence/gateway_problems.hpp
+//   8844    evidence/redaction.hpp
+//   8863    http/sockets.hpp
+//   8984    http/connection.hpp
+//   9231    http/request_reader.hpp
+//   9292    http/server.hpp
+//   9358    http/turned_away.hpp
+//   9412    http/workers.hpp
+//   9475    http/acceptor.hpp
+//   9523    http/compatibility.hpp
+//   9533    http/poller.hpp
+//   9572    http/reactor.hpp
+//   9672    http/response.hpp
+//   9688    serve/asked_requests.hpp
+//   9770    serve/operations.hpp
+//   9840    serve/served_models.hpp
+//   9883    serve/gateway_state.hpp
+//   9945    serve/served_request.hpp
+//  10097    serve/runner.hpp
+//  10143    serve/connection_loop.hpp
+//  10172    serve/request_checks.hpp
+//  10195    serve/tester_code.hpp
+//  10261    serve/explanation.hpp
+//  10284    gateway/catalogue_entries.hpp
+//  10509    gateway/option_values.hpp
+//  10568    gateway/sweep_run.hpp
+//  10592    document/script_reader.hpp
+//  10801    document/script_files.hpp
+//  10820    document/script_references.hpp
+//  10856    document/script_sections.hpp
+//  10985    document/script_values.hpp
+//  11117    document/loaded_document.hpp
+//  11149    core/calendar.cpp
+//  11259    core/clock.cpp
+//  11842    core/json_pointer.cpp
+//  11899    core/json_reader.cpp
+//  12230    core/process.cpp
+//  12254    core/random.cpp
+//  12309    core/relief.cpp
+//  12336    core/reporter.cpp
+//  12419    core/source_location.cpp
+//  12435    core/text.cpp
+//  12785    core/wait.cpp
+//  12797    core/warning.cpp
+//  12811    model/acceptance.cpp
+//  12870    model/chat_fields.cpp
+//  13012    model/chat_messages.cpp
+//  13221    model/chat_reader.cpp
+//  13629    model/chat_request.cpp
+//  13714    model/checks.cpp
+//  13752    model/connection_fault.cpp
+//  13854    model/embedding_request.cpp
+//  13941    model/failure.cpp
+//  14111    model/fault.cpp
+//  14346    model/finding.cpp
+//  14380    model/hold.cpp
+//  14402    model/http_reply.cpp
+//  14468    model/pace.cpp
+//  14667    model/profile.cpp
+//  14843    model/range.cpp
+//  14873    model/received_request.cpp
+//  14940    model/reply.cpp
+//  15412    model/reply_checks.cpp
+//  15604    model/reply_template.cpp
+//  15776    model/sse_dialect.cpp
+//  15922    keys/api_key.cpp
+//  15969    keys/key_store.cpp
+//  16432    keys/keys.cpp
+//  16484    keys/secrets.cpp
+//  16689    answer/bodies.cpp
+//  16796    answer/completion.cpp
+//  17032    answer/completion_events.cpp
+//  17243    answer/completion_json.cpp
+//  17461    answer/default_reply.cpp
+//  17638    answer/embeddings.cpp
+//  17752    answer/events.cpp
+//  17771    answer/occurrences.cpp
+//  17793    answer/schema_checker.cpp
+//  18265    answer/schema_instance.cpp
+//  18645    answer/schema_pattern.cpp
+//  19063    answer/tokens.cpp
+//  19292    answer/words.cpp
+//  19353    script/chaos.cpp
+//  19491    script/chaos_rules.cpp
+//  19603    script/connection_faults.cpp
+//  19712    script/excerpts.cpp
+//  19775    script/field_matchers.cpp
+//  20188    script/forced_failures.cpp
+//  20292    script/hiding.cpp
+//  20349    script/json_comparison.cpp
+//  20435    script/matcher.cpp
+//  20690    script/matchers.cpp
+//  21046    script/scope.cpp
+//  21104    script/script.cpp
+//  21535    script/text_matchers.cpp
+//  21656    delivery/delivery.cpp
+//  22245    delivery/framing.cpp
+//  22357    delivery/gzip.cpp
+//  22424    delivery/kept_answer.cpp
+//  22515    delivery/pace_schedule.cpp
+//  22584    delivery/progress.cpp
+//  22647    evidence/diagnosis.cpp
+//  22867    evidence/evidence_json.cpp
+//  23251    evidence/exchange.cpp
+//  23551    evidence/gateway_problems.cpp
+//  24002    evidence/journal.cpp
+//  24161    evidence/kept_problems.cpp
+//  24272    evidence/notes.cpp
+//  24373    evidence/record.cpp
+//  24830    evidence/redaction.cpp
+//  24936    evidence/retries.cpp
+//  25326    evidence/review.cpp
+//  25701    evidence/sent_answer.cpp
+//  25819    evidence/verification.cpp
+//  25936    http/acceptor.cpp
+//  26045    http/compatibility.cpp
+//  26155    http/connection.cpp
+//  26694    http/poller.cpp
+//  26874    http/reactor.cpp
+//  27098    http/request_reader.cpp
+//  27488    http/response.cpp
+//  27569    http/server.cpp
+//  27954    http/sockets.cpp
+//  28471    http/turned_away.cpp
+//  28561    http/workers.cpp
+//  28697    serve/asked_requests.cpp
+//  28775    serve/chat_judge.cpp
+//  29056    serve/connection_loop.cpp
+//  29177    serve/cross_origin.cpp
+//  29220    serve/delivery_report.cpp
+//  29311    serve/explanation.cpp
+//  29377    serve/gateway_state.cpp
+//  29413    serve/judge.cpp
+//  29642    serve/operations.cpp
+//  29865    serve/profile_headers.cpp
+//  29907    serve/reply_answer.cpp
+//  30047    serve/request_checks.cpp
+//  30121    serve/runner.cpp
+//  30332    serve/served_models.cpp
+//  30410    serve/served_request.cpp
+//  30481    gateway/catalogue.cpp
+//  30876    gateway/catalogue_delivery.cpp
+//  31438    gateway/catalogue_entries.cpp
+//  31604    gateway/catalogue_failures.cpp
+//  31867    gateway/catalogue_replies.cpp
+//  32263    gateway/chat_script.cpp
+//  32412    gateway/gateway.cpp
+//  32700    gateway/options.cpp
+//  32847    gateway/sweep.cpp
+//  33269    document/scenario_files.cpp
+//  33415    document/script_document.cpp
+//  33817    document/script_faults.cpp
+//  34144    document/script_files.cpp
+//  34291    document/script_gateway.cpp
+//  34608    document/script_matchers.cpp
+//  34974    document/script_objects.cpp
+//  35139    document/script_reader.cpp
+//  35576    document/script_references.cpp
+//  35900    document/script_replies.cpp
+//  36378    document/script_schema.cpp
+//  36513    document/script_sections.cpp
+//  37092    document/script_values.cpp
+//  37490  Adapters
+//  37507    adapters/catch2.hpp
+//  37665    adapters/doctest.hpp
+//  37830    adapters/gtest.hpp

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <utility>
 
+#include "core/relief.hpp"
 #include "messages.hpp"
 #include "results.hpp"
 
@@ -16,8 +17,8 @@ namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// A line on stderr, of that moment.
-void write_line(TimePoint moment, const std::string& text) {
+/// A line of that moment.
+std::string line_of(TimePoint moment, const std::string& text) {
   const auto since_epoch = moment.time_since_epoch();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch);
   const std::time_t time = seconds.count();
@@ -27,11 +28,11 @@ void write_line(TimePoint moment, const std::string& text) {
   const std::size_t length = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch - seconds);
   std::snprintf(stamp + length, sizeof stamp - length, ".%03dZ ", static_cast<int>(milliseconds.count()));
-  std::cerr << stamp + text + "\n";  // in one piece, as lines of other threads are
+  return stamp + text + "\n";
 }
 
-void write_lost(TimePoint moment, std::size_t lines) {
-  write_line(moment, counted(lines, "line") + (lines == 1 ? " was" : " were") + " left out: stderr was not read");
+std::string lost_line(TimePoint moment, std::size_t lines) {
+  return line_of(moment, counted(lines, "line") + (lines == 1 ? " was" : " were") + " left out: stderr was not read");
 }
 
 Colour colour_of(int status) {
@@ -41,7 +42,7 @@ Colour colour_of(int status) {
 
 }  // namespace
 
-Worker::Worker() {
+Worker::Worker(Job after_some) : after_some_(std::move(after_some)) {
   thread_.start([this] { work(); });
 }
 
@@ -49,19 +50,27 @@ bool Worker::offer(Job job) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (jobs_.size() >= most_jobs) return false;
-    jobs_.push_back(std::move(job));
+    take(std::move(job));
   }
-  changed_.notify_one();
   return true;
 }
 
 void Worker::add(Job job) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
-    jobs_.push_back(std::move(job));
+    if (jobs_.size() >= most_jobs) {
+      lock.unlock();
+      detail::call_relief();
+      lock.lock();
+      has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
+    }
+    take(std::move(job));
   }
-  changed_.notify_one();
+}
+
+void Worker::take(Job job) {
+  jobs_.push_back(std::move(job));
+  if (!naps_ || jobs_.size() > most_jobs / 2) changed_.notify_one();
 }
 
 void Worker::finish() {
@@ -78,12 +87,18 @@ void Worker::work() {
   for (;;) {
     changed_.wait(lock, [this] { return ended_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
+    naps_ = false;
     std::deque<Job> jobs;
     jobs.swap(jobs_);
     lock.unlock();
     has_room_.notify_all();
     for (const Job& job : jobs) job();
+    after_some_();
     lock.lock();
+    // Where one came, more do.
+    naps_ = true;
+    changed_.wait_for(lock, std::chrono::milliseconds{5}, [this] { return ended_ || jobs_.size() > most_jobs / 2; });
+    naps_ = false;
   }
 }
 
@@ -104,9 +119,9 @@ void Log::note(const Exchange& exchange) {
   // In the file nothing is left out: while the disk is slow, who notes waits.
   if (appending_) appending_->add([this, exchange] { journal_->append(exchange); });
   if (quiet_) return;
-  enqueue_line([exchange] {
-    write_line(exchange.ended().value_or(exchange.received()),
-               coloured(colour_of(exchange.status()), exchange.summary()));
+  enqueue_line([this, exchange] {
+    written_ += line_of(exchange.ended().value_or(exchange.received()),
+                        coloured(colour_of(exchange.status()), exchange.summary()));
   });
 }
 
@@ -115,33 +130,39 @@ void Log::note(const ConnectionHit& hit) {
   struck_ = true;
   served_ = true;
   if (quiet_) return;
-  enqueue_line([hit, now = std::chrono::system_clock::now()] {
-    write_line(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
+  enqueue_line([this, hit, now = std::chrono::system_clock::now()] {
+    written_ += line_of(now, "connection " + std::to_string(hit.connection_id) + " struck: " + hit.fault.to_string());
   });
 }
 
 void Log::say(std::string line) {
-  enqueue_line([line = std::move(line)] { std::cerr << line + "\n"; });
+  enqueue_line([this, line = std::move(line)] { written_ += line + "\n"; });
 }
 
 void Log::end() {
   if (appending_) appending_->finish();  // first: it may have something to say
   lines_.finish();
-  if (lost_ > 0) write_lost(std::chrono::system_clock::now(), lost_);
+  if (lost_ > 0) std::cerr << lost_line(std::chrono::system_clock::now(), lost_);
   // A refused connection is refused by the system, and nothing here hears of it.
   if (!chosen_ || struck_ || chosen_->name() == "connection-refused") return;
-  write_line(std::chrono::system_clock::now(),
-             "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +
-                 (chosen_->needs_stream() ? "; it shows in stream requests only" : "") +
-                 (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
+  std::cerr << line_of(std::chrono::system_clock::now(),
+                       "scenario " + chosen_->name() + " never struck, in " + counted(exchanges_, "request") +
+                           (chosen_->needs_stream() ? "; it shows in stream requests only" : "") +
+                           (chosen_->calls() > 1 ? "; it needs a connection that is used again" : ""));
 }
 
 void Log::enqueue_line(Worker::Job line) {
   const std::lock_guard<std::mutex> lock(losing_);
-  const auto tell = [lost = lost_, now = std::chrono::system_clock::now()] { write_lost(now, lost); };
+  const auto tell = [this, lost = lost_, now = std::chrono::system_clock::now()] { written_ += lost_line(now, lost); };
   if (lost_ > 0 && lines_.offer(tell)) lost_ = 0;
   // While nobody reads stderr, a load test must not fill the memory.
   if (lost_ > 0 || !lines_.offer(std::move(line))) ++lost_;
+}
+
+/// In one piece, as lines of other threads are.
+void Log::write_out() {
+  std::cerr << written_;
+  written_.clear();
 }
 
 }  // namespace endpoint

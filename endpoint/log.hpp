@@ -16,12 +16,14 @@
 namespace mock_gateway {
 namespace endpoint {
 
-/// Does jobs in their order, on a thread of its own.
+/// Does jobs in their order, on a thread of its own. Under load it does many at a time, and nobody who gives it one
+/// has to wake it.
 class Worker {
  public:
   using Job = std::function<void()>;
 
-  Worker();
+  /// `after_some` is called after each time that it has done all jobs there were.
+  explicit Worker(Job after_some = [] {});
   ~Worker() { finish(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -37,11 +39,15 @@ class Worker {
   static constexpr std::size_t most_jobs = 10'000;  // as many as the journal keeps exchanges
 
   void work();
+  /// Expects the mutex to be held.
+  void take(Job job);
 
+  const Job after_some_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::condition_variable has_room_;
   std::deque<Job> jobs_;
+  bool naps_ = false;  // it looks for jobs by itself in a moment
   bool ended_ = false;
   bool joined_ = false;
   detail::StackedThread thread_;  // the exchanges that it writes may be nested deep
@@ -73,6 +79,7 @@ class Log {
 
  private:
   void enqueue_line(Worker::Job line);
+  void write_out();
 
   const std::optional<Scenario> chosen_;
   const bool quiet_;
@@ -82,7 +89,8 @@ class Log {
   std::atomic<bool> served_{false};
   std::mutex losing_;
   std::size_t lost_ = 0;  // lines
-  Worker lines_;
+  std::string written_;   // to be, by the thread of lines_
+  Worker lines_{[this] { write_out(); }};
   std::optional<JournalFile> journal_;
   std::optional<Worker> appending_;  // last: it ends before what it uses
 };

@@ -130,6 +130,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
                 .on_exchange([this](const Exchange& exchange) { log_.note(exchange); })
                 .on_connection_hit([this](const ConnectionHit& hit) { log_.note(hit); });
   if (chosen_) options = chosen_->options(options);
+  detail::Access::edit(options).on_exchange_never_waits = true;
   // A client may send the token, in a prompt say, before anybody has asked for the first exchange.
   if (!token.empty()) detail::Access::edit(options).secrets.push_back(token);
   return options;

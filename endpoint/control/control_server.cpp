@@ -119,9 +119,11 @@ std::optional<std::string> ControlServer::accept(const Start& start) {
   if (!place)
     return "the control API is answering " + std::to_string(Places::most) +
            " requests, and no more; wait for one of them to end";
-  return start([this, place = std::move(place)](Connection& connection, const detail::HeadCheck& check_head) {
-    serve(connection, check_head, *place);
-  });
+  return start(Beginning::accepted,
+               [this, place = std::move(place)](Connection& connection, const detail::HeadCheck& check_head) {
+                 serve(connection, check_head, *place);
+                 return false;
+               });
 }
 
 void ControlServer::turn_away(Connection& connection, const detail::HeadCheck& check_head,

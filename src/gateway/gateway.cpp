@@ -56,6 +56,7 @@ ServeSettings settings(const OptionValues& options) {
   if (options.stall_guard) settings.stall_guard = bounded(*options.stall_guard);
   settings.on_exchange = options.on_exchange;
   settings.on_connection_hit = options.on_connection_hit;
+  settings.on_exchange_never_waits = options.on_exchange_never_waits;
   settings.unmatched_are_allowed = options.unmatched == Unmatched::allowed;
   settings.unmatched_get_default_reply = options.unmatched == Unmatched::gets_default_reply;
   return settings;

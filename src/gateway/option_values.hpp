@@ -61,6 +61,8 @@ struct OptionValues {
   std::vector<std::string> without_findings;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+  /// on_exchange is the program's own, and waits for nobody.
+  bool on_exchange_never_waits = false;
 
   /// As newly made.
   static const OptionValues& moved_from();

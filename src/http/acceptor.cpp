@@ -72,9 +72,9 @@ void Acceptor::wait() {
     sockets::poll(listener_, sockets::Interest::readable, false, wake_.reading, std::nullopt);
     return;
   }
-  std::vector<int> descriptors = {listener_, wake_.reading};
+  std::vector<sockets::Watched> descriptors = {{listener_}, {wake_.reading}};
   turned_away_.watch(descriptors);
-  sockets::poll_any(descriptors, turned_away_.due());
+  sockets::poll_each(descriptors, turned_away_.due());
 }
 
 bool Acceptor::find_a_descriptor() {
@@ -86,9 +86,9 @@ bool Acceptor::find_a_descriptor() {
   if (calls_.free_a_descriptor()) return true;
   if (turned_away_.empty()) return accept_on_the_reserve();
   if (!turned_away_.close_answered()) {
-    std::vector<int> descriptors = {wake_.reading};
+    std::vector<sockets::Watched> descriptors = {{wake_.reading}};
     turned_away_.watch(descriptors);
-    sockets::poll_any(descriptors, turned_away_.due());
+    sockets::poll_each(descriptors, turned_away_.due());
   }
   return true;
 }

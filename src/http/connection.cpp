@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "../core/relief.hpp"
 #include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../evidence/record.hpp"
@@ -30,6 +31,8 @@ Duration left_until(std::chrono::steady_clock::time_point deadline) {
 inline constexpr std::size_t slowest_body = 10240;
 /// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
 inline constexpr std::size_t most_taken = 16384;
+/// A request or an answer of more bytes is worth a thread of its own: others would wait for long.
+inline constexpr std::size_t takes_long = 131072;
 /// How much is taken of a client that nobody is reading from yet.
 inline constexpr std::size_t most_unread = 131072;
 
@@ -133,11 +136,13 @@ Connection::Arrival Connection::fill(Duration timeout) {
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
+        may_have_come_ = is_last_to_come_ || count == wanted;
         using Steady = std::chrono::steady_clock::duration;
         arrived_ = std::chrono::steady_clock::now() - std::chrono::duration_cast<Steady>(age.value_or(Duration{0}));
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
+        if (body_received_ > connection::takes_long) call_relief();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
@@ -152,6 +157,7 @@ Connection::Arrival Connection::fill(Duration timeout) {
 }
 
 sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
+  if (timeout > Duration{0}) call_relief();
   stop_line_->set_waiting(true);
   const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
   stop_line_->set_waiting(false);
@@ -216,19 +222,47 @@ void Connection::wait_for_turn() {
   slow_->allowance += std::min(slow_->step, room);
 }
 
+bool Connection::has_request() {
+  // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+  while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
+  if (!has_unread()) return false;
+  request_began_ = arrived_;
+  request_sent_from_ = sent_from_;
+  idle_since_.reset();
+  return true;
+}
+
 Connection::Arrival Connection::wait_for_request() {
   const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
-  for (;;) {
-    // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
-    while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
-    if (has_unread()) {
-      request_began_ = arrived_;
-      request_sent_from_ = sent_from_;
-      return Arrival::arrived;
-    }
+  while (!has_request()) {
     const Arrival arrival = fill(connection::left_until(deadline));
     if (arrival != Arrival::arrived) return arrival;
   }
+  return Arrival::arrived;
+}
+
+std::optional<Connection::Arrival> Connection::look_for_request() {
+  if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
+  while (!has_request()) {
+    if (!may_have_come_ && !stop_line_->is_stopped()) {
+      if (std::chrono::steady_clock::now() < idle_until()) return std::nullopt;
+      return Arrival::timed_out;
+    }
+    may_have_come_ = false;
+    const Arrival arrival = fill(Duration{0});
+    if (arrival != Arrival::arrived && arrival != Arrival::timed_out) return arrival;
+  }
+  return Arrival::arrived;
+}
+
+std::chrono::steady_clock::time_point Connection::idle_until() const {
+  const auto limit = std::chrono::duration_cast<std::chrono::steady_clock::duration>(limits_.idle_timeout);
+  return within_trial(idle_since_.value_or(opened_) + limit);
+}
+
+void Connection::expect_bytes(bool to_the_end) {
+  may_have_come_ = true;
+  is_last_to_come_ = to_the_end;
 }
 
 Connection::Arrival Connection::read_head(std::string& head) {
@@ -331,7 +365,7 @@ std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
   }
   if (record_ && count > 0) {
     last_write_ = timeline_->now();
-    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    if (record_->bytes.fetch_add(count, std::memory_order_relaxed) > connection::takes_long) call_relief();
     if (begins) record_->mark_first_byte(now, real_now);
   }
   return count;
@@ -358,6 +392,7 @@ bool Connection::drain() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const auto began = std::chrono::steady_clock::now();
+  if (sockets::under_way(socket_) > 0) call_relief();
   Standstill standstill(socket_);
   for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
        pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
@@ -408,6 +443,7 @@ bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
 bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
   if (stop_line_->is_stopped()) return false;
   if (pending.over()) return true;
+  call_relief();
   const int wake = pending.needs_wake() ? wake_->prepare() : -1;
   for (;;) {
     // Asked after the descriptor is ready: a wake between the two would be lost otherwise.

@@ -107,6 +107,11 @@ class Connection final : public Outlet {
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
+  /// Likewise without waiting: nothing when the client has sent nothing of it so far, and may until idle_until().
+  std::optional<Arrival> look_for_request();
+  std::chrono::steady_clock::time_point idle_until() const;
+  /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
+  void expect_bytes(bool to_the_end);
   /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
   /// HTTP has soon: a control character, or a line end that is not CRLF.
   Arrival read_head(std::string& head);
@@ -196,6 +201,8 @@ class Connection final : public Outlet {
   };
 
   Arrival fill(Duration timeout);
+  /// Whether there is a first byte of the next request.
+  bool has_request();
   /// Waits until the socket is as asked, or the time is up.
   sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
   /// This moment, or the end of the trial where that comes before it.
@@ -220,6 +227,9 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
+  bool may_have_come_ = true;  // something that was not received yet
+  bool is_last_to_come_ = false;
+  std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;

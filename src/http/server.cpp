@@ -6,6 +6,7 @@
 #include <httplib.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "../core/warning.hpp"
 #include "acceptor.hpp"
 #include "compatibility.hpp"
+#include "reactor.hpp"
 #include "turned_away.hpp"
 #include "workers.hpp"
 
@@ -95,6 +97,7 @@ bool is_kept(int descriptor) {
 class Server::Impl final : public httplib::Server {
  public:
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
+    reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
       // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
       const int on = 1;
@@ -164,6 +167,7 @@ class Server::Impl final : public httplib::Server {
     }
     for (const auto& line : lines) line->stop();
     accepting.reset();
+    for (const auto& reactor : reactors_) reactor->retire();
     workers_.shut_down(std::chrono::seconds{1}, [this] { name_the_busy(); });
     const std::lock_guard<std::mutex> lock(listening_mutex_);
     if (reserved_ >= 0) sockets::give_up_reserved(std::exchange(reserved_, -1));
@@ -173,6 +177,12 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
+
+  /// What cpp-httplib says of a head; never of the empty one.
+  struct Verdict {
+    std::string head;
+    int status = 400;
+  };
 
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
@@ -217,11 +227,35 @@ class Server::Impl final : public httplib::Server {
       return among_the_open("this process has no descriptor left for another connection: its limit is " +
                             (limit ? std::to_string(*limit) : "unknown") + " (ulimit -n)");
     }
-    return handler_.accept([this, socket](ConnectionHandler::Serve serve) -> std::optional<std::string> {
-      if (workers_.run([this, socket, serve = std::move(serve)] { serve_and_close(socket, serve); }))
+    return handler_.accept([this, socket](ConnectionHandler::Beginning beginning,
+                                          ConnectionHandler::Serve serve) -> std::optional<std::string> {
+      Reactor::Serve served = [this, serve = std::move(serve)](Connection& connection) {
+        return serve_or_close(connection, serve);
+      };
+      Reactor& reactor = least_busy();
+      if (beginning == ConnectionHandler::Beginning::accepted) {
+        if (reactor.start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
+      } else if (reactor.attend()) {
+        if (std::unique_ptr<Connection> connection = open(socket))
+          reactor.add(std::move(connection), std::move(served));
         return std::nullopt;
+      }
       return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
     });
+  }
+
+  /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
+  /// have connections. Called on the accepting thread.
+  Reactor& least_busy() {
+    static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
+    Reactor* least = reactors_.front().get();
+    for (const auto& reactor : reactors_)
+      if (reactor->size() < least->size()) least = reactor.get();
+    if (least->size() == 0 || reactors_.size() == most) return *least;
+    auto another = std::make_unique<Reactor>(workers_);
+    if (!another->is_open()) return *least;
+    reactors_.push_back(std::move(another));
+    return *reactors_.back();
   }
 
   std::string among_the_open(const std::string& why) {
@@ -262,23 +296,40 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  void serve_and_close(int socket, const ConnectionHandler::Serve& serve) noexcept {
-    Connection connection(socket, ++last_connection_, limits_);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (stopping_) return;
-      connections_.insert(&connection);
-    }
-    serve(connection, head_check_);
-    connection.finish();
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      connections_.erase(&connection);
-    }
+  /// Null where the server stops: then the connection is closed.
+  std::unique_ptr<Connection> open(int socket) {
+    auto connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return nullptr;
+    connections_.insert(connection.get());
+    return connection;
   }
 
-  /// 0 when cpp-httplib takes the head, else the status with which it refuses it.
+  /// Returns whether the connection goes on.
+  bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
+    if (serve(connection, head_check_)) return true;
+    connection.finish();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    connections_.erase(&connection);
+    return false;
+  }
+
+  /// 0 when cpp-httplib takes the head, else the status with which it refuses it. That follows from the head alone, and
+  /// most clients send few: what it said of the last of them is kept.
   int refusal(std::string_view head) {
+    Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
+    {
+      const std::lock_guard<std::mutex> lock(verdicts_mutex_);
+      if (kept.head == head) return kept.status;
+    }
+    const int status = refusal_anew(head);
+    const std::lock_guard<std::mutex> lock(verdicts_mutex_);
+    kept.head = head;
+    kept.status = status;
+    return status;
+  }
+
+  int refusal_anew(std::string_view head) {
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
@@ -316,11 +367,14 @@ class Server::Impl final : public httplib::Server {
   std::mutex mutex_;
   std::set<Connection*> connections_;
   bool stopping_ = false;
+  std::mutex verdicts_mutex_;
+  std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
   int reserved_ = -1;     // likewise; keeps the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
+  std::vector<std::unique_ptr<Reactor>> reactors_;  // the accepting thread's, until it has ended
   TurnedAway turned_away_{
       [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.

@@ -15,11 +15,15 @@ namespace mock_gateway::detail {
 /// server's threads.
 class ConnectionHandler {
  public:
-  /// Serves a connection until it ends. Called on a thread that has nothing else to do. Throws nothing.
-  using Serve = std::function<void(Connection& connection, const HeadCheck& check_head)>;
-  /// Hands the connection to a thread, which calls `serve`, and destroys it when the connection is closed. Returns why
-  /// not, when the system gives no thread. Throws std::bad_alloc.
-  using Start = std::function<std::optional<std::string>(Serve serve)>;
+  /// Serves what a client has sent. Returns whether it may send more: then this is called again when it has, or has
+  /// sent nothing for as long as a connection may be idle, on any thread; else the connection is closed. Throws
+  /// nothing.
+  using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
+  /// When a connection is served first: as soon as it is accepted, or when its client has sent something.
+  enum class Beginning { accepted, client_speaks };
+  /// Has the connection served, and destroys `serve` when it is closed. Returns why not, when the system gives no
+  /// thread. Throws std::bad_alloc.
+  using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
   /// Decides how an accepted connection is served, and starts that. Returns why it cannot be served; nothing when it

@@ -153,11 +153,16 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
   return readiness;
 }
 
-void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout) {
+void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());
-  for (const int descriptor : descriptors) watched.push_back({descriptor, POLLIN, 0});
-  poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout);
+  for (const Watched& one : descriptors)
+    watched.push_back({one.descriptor, static_cast<short>(POLLIN | peer_closed_event), 0});
+  if (poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout) <= 0) return;
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    descriptors[i].readable = (watched[i].revents & POLLIN) != 0;
+    descriptors[i].hung_up = (watched[i].revents & (peer_closed_event | POLLERR | POLLHUP | POLLNVAL)) != 0;
+  }
 }
 
 bool was_reset(int socket) {

@@ -32,9 +32,14 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+struct Watched {
+  int descriptor;
+  bool readable = false;
+  bool hung_up = false;  // the peer has closed its side, or the connection is gone
+};
 /// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
 /// May return before that.
-void poll_any(const std::vector<int>& descriptors, std::optional<Duration> timeout);
+void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
 /// Whether the peer of a disconnected socket sent RST while its side was open. True once.
 bool was_reset(int socket);

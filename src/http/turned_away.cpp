@@ -78,8 +78,8 @@ void TurnedAway::close_all() {
   guests_.clear();
 }
 
-void TurnedAway::watch(std::vector<int>& descriptors) const {
-  for (const Guest& guest : guests_) descriptors.push_back(guest.connection->descriptor());
+void TurnedAway::watch(std::vector<sockets::Watched>& descriptors) const {
+  for (const Guest& guest : guests_) descriptors.push_back({guest.connection->descriptor()});
 }
 
 Duration TurnedAway::due() const {

@@ -36,7 +36,7 @@ class TurnedAway {
   void close_all();
 
   /// The descriptors that tell whether there is something to attend to.
-  void watch(std::vector<int>& descriptors) const;
+  void watch(std::vector<sockets::Watched>& descriptors) const;
   /// In what time the next one is late.
   Duration due() const;
 

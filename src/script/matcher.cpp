@@ -6,6 +6,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/relief.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../model/chat_request.hpp"
@@ -20,7 +21,10 @@ bool has_part(const TextMatcherNode& node, std::string_view text) {
   return text.find(node.operand) != std::string_view::npos;
 }
 
-bool asks_function(const TextMatcherNode& node, std::string_view text) { return node.function(text); }
+bool asks_function(const TextMatcherNode& node, std::string_view text) {
+  call_relief();
+  return node.function(text);
+}
 
 bool matches_both(const TextMatcherNode& node, std::string_view text) {
   return node.parts[0].matches(text) && node.parts[1].matches(text);

@@ -12,6 +12,7 @@
 
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/relief.hpp"
 #include "../core/text.hpp"
 #include "../model/checks.hpp"
 #include "../model/failure.hpp"
@@ -269,7 +270,10 @@ std::string actual_key(const MatcherNode&, const ChatCall& call) {
   return http.key_description.empty() ? id : id + ", " + excerpts::quoted(http.key_description);
 }
 
-bool asks_function(const MatcherNode& node, const ChatCall& call) { return node.function(call); }
+bool asks_function(const MatcherNode& node, const ChatCall& call) {
+  call_relief();
+  return node.function(call);
+}
 
 }  // namespace matchers
 }  // namespace detail

@@ -58,8 +58,8 @@ bool strike(ServedRequest& served, const ChatCall& call, Hits& hits) {
   request = fingerprint(key.empty() ? served.request.key_id : key, request);
 
   ChaosRules::MatcherInProgress in_progress;
-  const auto thrown = guarded(served.connection, "a matcher of a rule of chaos",
-                              [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a rule of chaos",
+                                       [&] { hits = served.gateway.chaos->decide(call, request, in_progress); });
   if (!thrown) return false;
   if (!in_progress.rule || !in_progress.matcher) return served.answer_failed(*thrown);
   return served.callback_failed("the matcher \"" + in_progress.matcher->to_string() + "\" of rule " +
@@ -108,7 +108,7 @@ struct DefaultReply {
 /// matchers, of which one may throw.
 bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std::optional<Script::Choice>& choice) {
   Script::MatcherInProgress in_progress;
-  const auto thrown = guarded(served.connection, "a matcher of a stub", [&] {
+  const auto thrown = guarded_matchers(served.connection, "a matcher of a stub", [&] {
     choice = served.gateway.script->choose(call, in_progress, [&] { return made.make(served); });
   });
   if (thrown) {
@@ -119,7 +119,7 @@ bool choose(ServedRequest& served, const ChatCall& call, DefaultReply& made, std
   if (!choice || !choice->stub || !choice->reply) return false;
   served.answer.stub = choice->stub;
   const auto thrown_by_validator =
-      guarded(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
+      guarded_matchers(served.connection, "a matcher of a stub", [&] { validate(served, *choice, call); });
   return thrown_by_validator &&
          served.callback_failed("what " + choice->stub->title() + " says it should be threw: " + *thrown_by_validator);
 }

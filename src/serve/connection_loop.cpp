@@ -19,11 +19,15 @@ std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   ConnectionFaults& faults = *gateway_.connection_faults;
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
-    return start([this](Connection& connection, const HeadCheck& check_head) { serve(connection, check_head); });
+    return start(Beginning::client_speaks,
+                 [this, position = std::size_t{1}](Connection& connection, const HeadCheck& check_head) mutable {
+                   return serve(connection, check_head, position);
+                 });
   std::optional<std::string> why_not;
   try {
-    why_not =
-        start([this, fault = taken->fault](Connection& connection, const HeadCheck&) { strike(connection, fault); });
+    why_not = start(Beginning::accepted, [this, fault = taken->fault](Connection& connection, const HeadCheck&) {
+      return strike(connection, fault);
+    });
   } catch (const std::bad_alloc&) {
     faults.give_back(std::move(*taken));
     throw;
@@ -51,9 +55,11 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   runner_.run(connection, std::move(*incoming), 1);
 }
 
-void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) noexcept {
-  for (std::size_t position = 1; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-    if (connection.wait_for_request() != Connection::Arrival::arrived) return;
+bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
+  for (; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+    if (!arrival) return true;
+    if (*arrival != Connection::Arrival::arrived) return false;
     const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
     if (fault) {
       if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
@@ -78,7 +84,7 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
     }
     if (!incoming) {
       gateway_.journal->dropped();
-      return;
+      return false;
     }
     runner_.run(connection, std::move(*incoming), position);
     if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
@@ -86,6 +92,7 @@ void ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head) 
       connection.end(Outlet::Ending::close);
     }
   }
+  return false;
 }
 
 bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
@@ -97,7 +104,7 @@ bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexce
   }
 }
 
-void ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
+bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
   note_hit(connection, fault);
   const bool resets = fault.kind() == ConnectionFault::Kind::reset_on_accept ||
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
@@ -108,6 +115,7 @@ void ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault
   else
     connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
+  return false;
 }
 
 void ConnectionLoop::note_hit(Connection& connection, const ConnectionFault& fault) {

@@ -19,11 +19,12 @@ class ConnectionLoop final : public ConnectionHandler {
   void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  void serve(Connection& connection, const HeadCheck& check_head) noexcept;
+  /// Serves the requests that have come. `position` is the next one's on the connection. Returns whether more may come.
+  bool serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept;
   /// Reads the body of a request that was answered before it. Returns whether the next request can follow it.
   static bool skip(Connection& connection, IncomingRequest&& head) noexcept;
-  /// Ends a connection without a request.
-  void strike(Connection& connection, const ConnectionFault& fault) noexcept;
+  /// Ends a connection without a request. Returns false, as serve() then would.
+  bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 

@@ -41,6 +41,7 @@ struct ServeSettings {
   std::optional<Duration> stall_guard;
   std::function<void(const Exchange&)> on_exchange;
   std::function<void(const ConnectionHit&)> on_connection_hit;
+  bool on_exchange_never_waits = false;
 };
 
 /// What a reset forgets: unless said otherwise, all.

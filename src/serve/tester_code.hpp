@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/relief.hpp"
 #include "../http/connection.hpp"
 #include "../model/tokenizer.hpp"
 
@@ -44,6 +45,14 @@ std::optional<std::string> guarded(const Code& code) {
 /// Runs the tester's code on a connection's thread. `what` names the code, as for Busy.
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
+  call_relief();
+  const Busy busy(connection, std::move(what));
+  return guarded(code);
+}
+
+/// Likewise matchers: those that are the tester's call the relief themselves.
+template <class Code>
+std::optional<std::string> guarded_matchers(Connection& connection, std::string what, const Code& code) {
   const Busy busy(connection, std::move(what));
   return guarded(code);
 }
@@ -57,6 +66,7 @@ struct TokenizerThrew {
 inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
   if (!tokenizer) return tokenizer;
   return [tokenizer = std::move(tokenizer)](std::string_view text) {
+    call_relief();
     std::vector<std::string> tokens;
     if (const auto thrown = guarded([&] { tokens = tokenizer(text); })) throw TokenizerThrew{*thrown};
     return tokens;

@@ -1,0 +1,28 @@
+// Which relief the calling thread has.
+
+#include "relief.hpp"
+
+#include <utility>
+
+namespace mock_gateway::detail {
+namespace relief {
+
+/// The calling thread's.
+Relief*& current() {
+  thread_local Relief* current = nullptr;
+  return current;
+}
+
+}  // namespace relief
+
+Relieved::Relieved(Relief* relief) : relief_(relief), before_(std::exchange(relief::current(), relief)) {}
+
+Relieved::~Relieved() { relief::current() = before_; }
+
+bool Relieved::is_pending() const { return relief::current() == relief_; }
+
+void call_relief() noexcept {
+  if (Relief* const relief = std::exchange(relief::current(), nullptr)) relief->relieve();
+}
+
+}  // namespace mock_gateway::detail

@@ -1,0 +1,228 @@
+// Who waits for clients that have nothing to be answered, and who serves them; how long a thread leads nobody.
+
+#include "reactor.hpp"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace mock_gateway::detail {
+namespace reactor {
+
+/// How long a leader stays that has nobody to wait for.
+inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
+
+}  // namespace reactor
+
+Reactor::~Reactor() {
+  // Where no thread was left to lead, nobody has closed them.
+  for (Session* const session : sessions_) delete session;
+  free(ended_);
+}
+
+void Reactor::free(Session* ended) {
+  while (ended) delete std::exchange(ended, ended->next_ended);
+}
+
+std::size_t Reactor::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return watched_;
+}
+
+bool Reactor::attend() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!is_led_) is_led_ = workers_.run([this] { lead_on(); });
+  is_one_expected_ = is_led_;
+  return is_led_;
+}
+
+void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
+  const int socket = connection->descriptor();
+  Session& session = make_session(std::move(connection), std::move(serve));
+  session.is_watched = true;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++watched_;
+    is_one_expected_ = false;
+  }
+  park(session);
+  // The leader may have it from now on.
+  if (!poller_.add(socket, &session) && (session.state.fetch_or(owned) & owned) == 0) end(session);
+}
+
+bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve serve) {
+  return workers_.run([this, open = std::move(open), serve = std::move(serve)]() mutable {
+    std::unique_ptr<Connection> connection = open();
+    if (!connection) return;
+    this->serve(make_session(std::move(connection), std::move(serve)));
+    while (takes_lead()) lead();
+  });
+}
+
+Reactor::Session& Reactor::make_session(std::unique_ptr<Connection> connection, Serve serve) {
+  auto session = std::make_unique<Session>(std::move(connection), std::move(serve));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  sessions_.insert(session.get());
+  return *session.release();
+}
+
+void Reactor::retire() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    is_retired_ = true;
+  }
+  poller_.wake();
+}
+
+void Reactor::relieve() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Where the system gives no thread, this one leads again when it comes back.
+  is_led_ = workers_.run([this] { lead_on(); });
+}
+
+void Reactor::lead_on() {
+  do lead();
+  while (takes_lead());
+}
+
+bool Reactor::takes_lead() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (is_led_ || watched_ == 0) return false;
+  return is_led_ = true;
+}
+
+void Reactor::lead() {
+  const Relieved relieved(this);
+  do {
+    while (next_event_ < event_count_) {
+      const Poller::Event event = events_[next_event_++];
+      Session& session = *static_cast<Session*>(event.owner);
+      const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will see that more has come
+      serve(session);
+      if (!relieved.is_pending()) return;
+    }
+    while (Session* const late = take_late()) {
+      serve(*late);
+      if (!relieved.is_pending()) return;
+    }
+  } while (wait_for_events());
+}
+
+bool Reactor::wait_for_events() {
+  Session* ended = nullptr;
+  std::optional<Moment> until;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ended = std::exchange(ended_, nullptr);
+    if (!timers_.empty()) until = timers_.begin()->first;
+    if (watched_ == 0) {
+      const Moment now = std::chrono::steady_clock::now();
+      vacant_since_ = std::min(vacant_since_, now);
+      until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
+      is_led_ = !is_retired_ && (is_one_expected_ || now < *until);
+    }
+    if (watched_ > 0 || !is_led_) vacant_since_ = Moment::max();
+    is_waiting_ = is_led_;
+    waits_until_ = until.value_or(Moment::max());
+    if (!is_led_) until.reset();
+  }
+  free(ended);
+  if (!is_waiting_) return false;
+  std::optional<Duration> timeout;
+  if (until) timeout = *until - std::chrono::steady_clock::now();
+  next_event_ = 0;
+  event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
+  is_waiting_ = false;
+  return true;
+}
+
+Reactor::Session* Reactor::take_late() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (timers_.empty()) return nullptr;
+  const Moment now = std::chrono::steady_clock::now();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    Session& session = *timers_.begin()->second;
+    clear_timer(session);
+    // One that is owned gets a timer when it is parked.
+    if ((session.state.load() & owned) != 0) continue;
+    if (session.idle_until > now) {
+      set_timer(session);
+    } else if ((session.state.fetch_or(owned) & owned) == 0) {
+      return &session;
+    }
+  }
+  return nullptr;
+}
+
+void Reactor::serve(Session& session) {
+  do {
+    // What comes from now on is news.
+    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
+    session.connection->expect_bytes((state & hung_up) != 0);
+    if (!session.serve(*session.connection) || !watch(session)) return end(session);
+  } while (!park(session));
+}
+
+bool Reactor::watch(Session& session) {
+  const int socket = session.connection->descriptor();
+  if (session.is_watched) {
+    poller_.watch_again(socket);
+    return true;
+  }
+  if (!poller_.add(socket, &session)) return false;
+  session.is_watched = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++watched_;
+  return true;
+}
+
+bool Reactor::park(Session& session) {
+  bool leader_waits_for_too_long = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    session.idle_until = session.connection->idle_until();
+    if (!session.has_timer || session.idle_until < session.timer->first) {
+      clear_timer(session);
+      set_timer(session);
+      leader_waits_for_too_long = is_waiting_ && session.idle_until < waits_until_;
+    }
+    std::uint8_t state = session.state.load();
+    do {
+      if ((state & ready) != 0) return false;
+    } while (!session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned)));
+  }
+  if (leader_waits_for_too_long) poller_.wake();
+  return true;
+}
+
+void Reactor::end(Session& session) {
+  if (session.is_watched) poller_.remove(session.connection->descriptor());
+  session.connection.reset();
+  session.serve = nullptr;
+  bool is_vacant = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    clear_timer(session);
+    sessions_.erase(&session);
+    session.next_ended = std::exchange(ended_, &session);
+    if (session.is_watched) --watched_;
+    is_vacant = is_waiting_ && watched_ == 0;
+  }
+  if (is_vacant) poller_.wake();
+}
+
+void Reactor::set_timer(Session& session) {
+  try {
+    session.timer = timers_.emplace(session.idle_until, &session);
+    session.has_timer = true;
+  } catch (const std::bad_alloc&) {  // it may be idle for longer
+  }
+}
+
+void Reactor::clear_timer(Session& session) {
+  if (std::exchange(session.has_timer, false)) timers_.erase(session.timer);
+}
+
+}  // namespace mock_gateway::detail

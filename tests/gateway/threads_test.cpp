@@ -1,0 +1,308 @@
+// Which clients take a thread of the gateway, and whom a function of the test's delays: nobody.
+
+#include <dirent.h>
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/timing.hpp"
+
+namespace threads_test {
+
+using namespace mock_gateway;
+using namespace std::chrono_literals;
+using test_support::ConnectionOptions;
+using test_support::End;
+using test_support::eventually;
+using test_support::Http;
+using test_support::patience;
+using test_support::RawConnection;
+using test_support::sanitized;
+
+/// Where functions of the test wait until it lets them go.
+class Latch {
+ public:
+  ~Latch() { open(); }
+  void wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    ++waiting_;
+    opened_.wait_for(lock, 60s, [this] { return open_; });
+    --waiting_;
+  }
+  void open() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      open_ = true;
+    }
+    opened_.notify_all();
+  }
+  std::size_t waiting() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  std::size_t waiting_ = 0;
+  bool open_ = false;
+};
+
+/// A gateway, and connections to it that have been used and are kept.
+struct Kept {
+  explicit Kept(const Gateway& gateway, std::size_t count) : http(gateway) {
+    while (connections.size() < count) {
+      connections.emplace_back(gateway);
+      connections.back().send(http.format("GET", "/v1/models"));
+      REQUIRE(connections.back().receive_response().status == 200);
+    }
+  }
+  /// Whether each of them gets an answer.
+  bool are_answered() {
+    for (RawConnection& connection : connections) connection.send(http.format("GET", "/v1/models"));
+    bool all = true;
+    for (RawConnection& connection : connections)
+      if (connection.receive_response(patience).status != 200) all = false;
+    return all;
+  }
+
+  Http http;
+  std::vector<RawConnection> connections;
+};
+
+/// A function of the test's that a gateway calls: sets a gateway up that waits at the latch for a request whose message
+/// is "wait", or for its end.
+struct Tester {
+  const char* name;
+  std::function<Options(Options, Latch&)> options;
+  std::function<void(Gateway&, Latch&)> script;
+  const char* path = test_support::chat_path;
+};
+
+bool says_wait(const ChatRequest& request) { return request.messages.back().content == "wait"; }
+
+std::vector<Tester> testers() {
+  const auto same = [](Options options, Latch&) { return options; };
+  return {
+      {"a reply function", same,
+       [](Gateway& gateway, Latch& latch) {
+         gateway.chat().reply([&latch](const ChatRequest&) {
+           latch.wait();
+           return text("late");
+         });
+       }},
+      {"a matcher of a request", same,
+       [](Gateway& gateway, Latch& latch) {
+         gateway.chat()
+             .when(matching("waits",
+                            [&latch](const ChatRequest& request) {
+                              if (says_wait(request)) latch.wait();
+                              return true;
+                            }))
+             .reply("late");
+       }},
+      {"a matcher of a call", same,
+       [](Gateway& gateway, Latch& latch) {
+         gateway.chat()
+             .when(matching_call("waits",
+                                 [&latch](const ChatCall&) {
+                                   latch.wait();
+                                   return true;
+                                 }))
+             .reply("late");
+       }},
+      {"a matcher of a text", same,
+       [](Gateway& gateway, Latch& latch) {
+         gateway.chat()
+             .when(user_says(TextMatcher("waits",
+                                         [&latch](std::string_view) {
+                                           latch.wait();
+                                           return true;
+                                         })))
+             .reply("late");
+       }},
+      {"a handler", same,
+       [](Gateway& gateway, Latch& latch) {
+         gateway.on("POST", "/v1/wait", [&latch](const ReceivedRequest&) {
+           latch.wait();
+           return HttpReply(200, "late");
+         });
+       },
+       "/v1/wait"},
+      {"a tokenizer",
+       [](Options options, Latch& latch) {
+         return options.tokenizer([&latch](std::string_view text) {
+           if (text == "late") latch.wait();
+           return std::vector<std::string>{std::string(text)};
+         });
+       },
+       [](Gateway& gateway, Latch&) { gateway.chat().reply("late"); }},
+      {"on_exchange",
+       [](Options options, Latch& latch) {
+         return options.on_exchange([&latch](const Exchange& exchange) {
+           if (exchange.request().method == "POST") latch.wait();
+         });
+       },
+       [](Gateway& gateway, Latch&) { gateway.chat().reply("early"); }},
+  };
+}
+
+TEST_CASE("a function of the test's that blocks delays nobody else") {
+  for (const Tester& tester : testers()) {
+    CAPTURE(tester.name);
+    Latch latch;
+    Gateway gateway{tester.options(Options{}, latch)};
+    tester.script(gateway, latch);
+    Kept kept(gateway, 12);
+    std::vector<RawConnection> blocked;
+    for (std::size_t count = 1; count <= 6; ++count) {
+      blocked.emplace_back(gateway);
+      const Json body{{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", "wait"}}}}};
+      blocked.back().send(kept.http.format("POST", tester.path, body.dump()));
+      REQUIRE(eventually([&] { return latch.waiting() == count; }));
+      CHECK(kept.are_answered());
+    }
+    latch.open();
+    for (RawConnection& connection : blocked) CHECK(connection.receive_response().status == 200);
+    CHECK(kept.are_answered());
+  }
+}
+
+TEST_CASE("on_connection_hit that blocks delays nobody else") {
+  Latch latch;
+  Gateway gateway{Options{}.on_connection_hit([&latch](const ConnectionHit&) { latch.wait(); })};
+  Kept kept(gateway, 12);
+  gateway.next_connection(reset_when_reused());
+  RawConnection struck = std::move(kept.connections.back());
+  kept.connections.pop_back();
+  struck.send(kept.http.format("GET", "/v1/models"));
+  REQUIRE(eventually([&] { return latch.waiting() == 1; }));
+  CHECK(kept.are_answered());
+  latch.open();
+  CHECK(struck.receive_all().end == End::reset);
+}
+
+TEST_CASE("a thousand functions that block at one time delay nobody else") {
+  const std::size_t count = sanitized ? 100 : 1000;
+  Latch latch;
+  Gateway gateway;
+  gateway.chat().reply([&latch](const ChatRequest&) {
+    latch.wait();
+    return text("late");
+  });
+  Kept kept(gateway, 4);
+  std::vector<RawConnection> blocked;
+  while (blocked.size() < count) {
+    blocked.emplace_back(gateway);
+    blocked.back().send(kept.http.format_chat());
+  }
+  REQUIRE(eventually([&] { return latch.waiting() == count; }, 60s));
+  CHECK(kept.are_answered());
+  latch.open();
+  for (RawConnection& connection : blocked) CHECK(connection.receive_response(60s).text() == "late");
+}
+
+TEST_CASE("clients that send a part of a request, or do not read their answer, delay nobody else") {
+  Gateway gateway;
+  gateway.chat().reply(text(std::string(std::size_t{8} << 20, 'x')));
+  Kept kept(gateway, 12);
+  const std::string request = kept.http.format_chat();
+  const std::size_t head = request.find("\r\n\r\n") + 4;
+  std::vector<RawConnection> slow;
+  ConnectionOptions small;
+  small.receive_buffer = 4096;
+  for (const std::size_t part : {std::size_t{1}, head / 2, head, head + 1, request.size()}) {
+    CAPTURE(part);
+    for (int i = 0; i < 5; ++i) {
+      slow.emplace_back(gateway, small);
+      slow.back().send(request.substr(0, part));
+    }
+    CHECK(kept.are_answered());
+  }
+}
+
+#ifdef __linux__
+
+std::size_t threads() {
+  std::size_t count = 0;
+  DIR* const folder = ::opendir("/proc/self/task");
+  REQUIRE(folder != nullptr);
+  while (const dirent* const entry = ::readdir(folder))
+    if (entry->d_name[0] != '.') ++count;
+  ::closedir(folder);
+  return count;
+}
+
+TEST_CASE("a client that has its answer takes no thread, and a gateway without clients has one") {
+  const std::size_t before = threads();
+  Gateway gateway;
+  {
+    Kept kept(gateway, 300);
+    // Those that accept and wait, one for each processor and four at most.
+    CHECK(eventually([&] { return threads() <= before + 5; }));
+    CHECK(kept.are_answered());
+  }
+  CHECK(eventually([&] { return threads() <= before + 1; }));
+  CHECK(Http(gateway).request("GET", "/v1/models").status == 200);
+}
+
+#endif
+
+TEST_CASE("a client that closes its side with its request is let go with the answer") {
+  Gateway gateway;
+  const Http http(gateway);
+  for (int i = 0; i < 50; ++i) {
+    RawConnection connection(gateway);
+    connection.send(http.format("GET", "/v1/models"));
+    if (i % 2 == 1) CHECK(connection.receive_response().status == 200);
+    connection.shutdown_write();
+    if (i % 2 == 0) CHECK(connection.receive_response().status == 200);
+    CHECK(connection.receive_all().end == End::fin);
+  }
+}
+
+TEST_CASE("what a client sends while its connection is busy is answered next") {
+  Gateway gateway;
+  Gate gate;
+  gateway.chat().reply(text("held").hold(gate, before_event(1)));
+  const Http http(gateway);
+  for (int i = 0; i < 20; ++i) {
+    RawConnection connection(gateway);
+    connection.send(http.format_chat());
+    REQUIRE(gate.wait_until_reached(static_cast<std::size_t>(i) + 1, patience));
+    connection.send(http.format("GET", "/v1/models"));
+    gate.release();
+    CHECK(connection.receive_response().text() == "held");
+    CHECK(connection.receive_response().status == 200);
+  }
+}
+
+TEST_CASE("a kept connection is closed when it has been idle, whatever came before") {
+  Gateway gateway{Options{}.idle_timeout(150ms)};
+  Kept kept(gateway, 20);
+  const auto before = std::chrono::steady_clock::now();
+  CHECK(kept.are_answered());
+  for (RawConnection& connection : kept.connections) CHECK(connection.receive_all().end == End::fin);
+  CHECK(std::chrono::steady_clock::now() - before >= 140ms);
+}
+
+TEST_CASE("a gateway that stops lets a thousand clients go that say nothing") {
+  const std::size_t count = sanitized ? 200 : 1000;
+  std::optional<Gateway> gateway;
+  gateway.emplace();
+  Kept kept(*gateway, count);
+  gateway.reset();
+  for (RawConnection& connection : kept.connections) CHECK(connection.receive_all().end == End::fin);
+}
+
+}  // namespace threads_test
