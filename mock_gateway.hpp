@@ -1229,6 +1229,10 @@ Reply choices(const Reply& first, const Replies&... others) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+namespace detail {
+struct Access;
+}
+
 namespace wire {
 
 /// A header field.
@@ -1264,6 +1268,7 @@ class Headers {
   auto end() const { return fields_.end(); }
 
  private:
+  friend struct detail::Access;
   std::vector<Header> fields_;
 };
 
@@ -4911,6 +4916,11 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
+  /// The fields of wire::Headers, to be changed in place.
+  template <class T>
+  static auto& fields(T& headers) {
+    return headers.fields_;
+  }
   /// How a Timing or a Rate is drawn.
   template <class T>
   static const auto& distribution(const T& value) {
@@ -8418,6 +8428,9 @@ struct ExchangeRecord {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
+  /// In real time: its client sent it no earlier.
+  std::chrono::steady_clock::time_point sendable{};
+  std::size_t own_weight = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
@@ -8444,7 +8457,6 @@ struct ExchangeRecord {
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime sendable{};               // its client sent it no earlier
   RealTime recorded{};               // it was published, before any of its answer left
   TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
   std::optional<RealTime> answered;  // the answer began
@@ -8453,10 +8465,11 @@ struct ExchangeRecord {
 
   /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
   /// only when the exchange ends, which the journal then counts.
-  std::size_t weight() const;
+  std::size_t weight() const { return own_weight + answer_weight; }
+  /// Finds its own weight out, before it is published.
+  void weigh();
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  void mark_sendable(RealTime moment);
   /// Both moments are from before the byte left: its client may react before the sender goes on.
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.
@@ -9102,6 +9115,8 @@ class Connection final : public Outlet {
   /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
+  /// No earlier was the request sent that was read last.
+  std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
   std::uint64_t overtaken_stream() const;
 
@@ -9138,6 +9153,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
+  void set_busy_matching(const char* what) { busy_matching_ = what; }
   std::string busy_with() const;
 
  private:
@@ -9222,6 +9238,7 @@ class Connection final : public Outlet {
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
+  std::atomic<const char*> busy_matching_{nullptr};
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };
@@ -9645,6 +9662,9 @@ class Reactor final : private Relief {
   /// Leads where nobody does, and somebody is to be waited for.
   bool takes_lead();
   // These expect the mutex to be held.
+  /// Has the leader look at a session that its owner is about to give up when it has been idle for too long. Returns
+  /// whether the leader waits for something later.
+  bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
 
@@ -10212,6 +10232,20 @@ class Busy {
   Connection& connection_;
 };
 
+/// Likewise matchers, of which most are not the tester's: their name is a literal, which costs nothing.
+class BusyMatching {
+ public:
+  BusyMatching(Connection& connection, const char* what) : connection_(connection) {
+    connection_.set_busy_matching(what);
+  }
+  ~BusyMatching() { connection_.set_busy_matching(nullptr); }
+  BusyMatching(const BusyMatching&) = delete;
+  BusyMatching& operator=(const BusyMatching&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
 /// Runs the tester's code. What it throws is returned as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
@@ -10235,8 +10269,8 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
 
 /// Likewise matchers: those that are the tester's call the relief themselves.
 template <class Code>
-std::optional<std::string> guarded_matchers(Connection& connection, std::string what, const Code& code) {
-  const Busy busy(connection, std::move(what));
+std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
+  const BusyMatching busy(connection, what);
   return guarded(code);
 }
 
@@ -12487,9 +12521,12 @@ MOCK_GATEWAY_INLINE std::optional<std::int64_t> whole_number(std::string_view di
 }
 
 MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+  // Each name of each request is looked at: letters first, and no search for them.
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char byte) {
+    const char letter = lower_letter(byte);
+    if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-') return true;
+    return std::string_view("!#$%&'*+.^_`|~").find(byte) != std::string_view::npos;
+  });
 }
 
 MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {
@@ -24438,31 +24475,24 @@ MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request)
 
 }  // namespace journal
 
-MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::weight() const {
+MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
   using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers) + answer_weight;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
     total += held(*text);
-  for (const Finding& finding : findings) {
-    total +=
-        sizeof(Finding) + finding.exchanges.size() * sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  }
+  for (const Finding& finding : findings)  // each of one exchange
+    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
   for (const NearMiss& near : near_misses) total += held(near);
-  return total;
+  own_weight = total;
 }
 
 MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   // Before publication nobody else knows the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_sendable(RealTime moment) {
-  const auto locked = lock();
-  sendable = moment;
 }
 
 MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
@@ -24551,6 +24581,7 @@ MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
 
 MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  record->weigh();
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     record->number = ++added_;
@@ -24871,9 +24902,11 @@ MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Header
 /// field included.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
   std::string result;
+  result.reserve(raw_head.size());
   bool is_sensitive = false;
   for (std::size_t start = 0; start < raw_head.size();) {
-    const std::size_t end = std::min(raw_head.find_first_of("\r\n", start), raw_head.size());
+    std::size_t end = start;
+    while (end < raw_head.size() && raw_head[end] != '\r' && raw_head[end] != '\n') ++end;
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
@@ -24903,29 +24936,29 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
-  wire::Headers headers;
-  for (const wire::Header& header : request.headers) {
-    std::string name = header.name;
-    std::string value = secrets::is_sensitive_header(name) ? redaction::masked_value(name, header.value) : header.value;
-    keys.mask(name, foreign);
-    keys.mask(value, foreign);
-    headers.add(std::move(name), std::move(value));
+  raw_head = redaction::masked_fields(raw_head);
+  for (wire::Header& header : Access::fields(request.headers))
+    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  if (keys.mask(raw_head, foreign).bytes > 0) {
+    for (wire::Header& header : Access::fields(request.headers)) {
+      keys.mask(header.name, foreign);
+      keys.mask(header.value, foreign);
+    }
+    keys.mask(request.method, foreign);
+    leaks.in_target = keys.mask(request.target, foreign).has_key;
   }
-  request.headers = std::move(headers);
   const bool in_pieces = !redaction::is_one_chunk(raw_body, request.body);
-  keys.mask(request.method, foreign);
-  leaks.in_target = keys.mask(request.target, foreign).has_key;
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
-  raw_head = redaction::masked_fields(raw_head);
-  keys.mask(raw_head, foreign);
-  keys.mask(raw_body, foreign);
+  if (!raw_body.empty()) keys.mask(raw_body, foreign);
   // Chunks may have cut a secret in two, and then their bytes cannot be kept.
   if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }
 
 MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
+  if (text.empty()) return;
   secrets::Known foreign;
   redaction::add_foreign(foreign, {}, presented);
   keys.mask(text, foreign);
@@ -26267,15 +26300,15 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
     position_ = 0;
   }
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
-  const auto deadline = within_trial(std::chrono::steady_clock::now() + timeout);
-  for (;;) {
+  auto before = std::chrono::steady_clock::now();
+  const auto deadline = within_trial(before + timeout);
+  for (;; before = std::chrono::steady_clock::now()) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     if (trial_) wanted = std::min(wanted, trial_->bytes);
-    const auto before = std::chrono::steady_clock::now();
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -26482,7 +26515,6 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
   stream_.reset();
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
-  record.mark_sendable(request_sent_from_);
   last_write_ = {};
   is_lean_ = false;
   if (peer_closed_) record.mark_client_closed(departure(how_));
@@ -26685,6 +26717,7 @@ MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
 }
 
 MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
+  if (const char* const matching = busy_matching_) return matching;
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
 }
@@ -26909,14 +26942,20 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
   const int socket = connection->descriptor();
   Session& session = make_session(std::move(connection), std::move(serve));
   session.is_watched = true;
+  bool leader_waits_for_too_long = false;
+  bool is_watched = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++watched_;
     is_one_expected_ = false;
+    leader_waits_for_too_long = start_timer(session);
+    // Given up first: the leader may be told of it at once.
+    session.state = 0;
+    is_watched = poller_.add(socket, &session);
+    if (!is_watched) session.state = owned;
   }
-  park(session);
-  // The leader may have it from now on.
-  if (!poller_.add(socket, &session) && (session.state.fetch_or(owned) & owned) == 0) end(session);
+  if (!is_watched) return end(session);
+  if (leader_waits_for_too_long) poller_.wake();
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve serve) {
@@ -27050,12 +27089,7 @@ MOCK_GATEWAY_INLINE bool Reactor::park(Session& session) {
   bool leader_waits_for_too_long = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    session.idle_until = session.connection->idle_until();
-    if (!session.has_timer || session.idle_until < session.timer->first) {
-      clear_timer(session);
-      set_timer(session);
-      leader_waits_for_too_long = is_waiting_ && session.idle_until < waits_until_;
-    }
+    leader_waits_for_too_long = start_timer(session);
     std::uint8_t state = session.state.load();
     do {
       if ((state & ready) != 0) return false;
@@ -27079,6 +27113,14 @@ MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
     is_vacant = is_waiting_ && watched_ == 0;
   }
   if (is_vacant) poller_.wake();
+}
+
+MOCK_GATEWAY_INLINE bool Reactor::start_timer(Session& session) {
+  session.idle_until = session.connection->idle_until();
+  if (session.has_timer && session.timer->first <= session.idle_until) return false;
+  clear_timer(session);
+  set_timer(session);
+  return is_waiting_ && session.idle_until < waits_until_;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
@@ -27775,16 +27817,24 @@ class Server::Impl final : public httplib::Server {
       Reactor::Serve served = [this, serve = std::move(serve)](Connection& connection) {
         return serve_or_close(connection, serve);
       };
-      Reactor& reactor = least_busy();
       if (beginning == ConnectionHandler::Beginning::accepted) {
-        if (reactor.start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
-      } else if (reactor.attend()) {
+        if (reactors_.front()->start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
+      } else if (Reactor* const reactor = attended()) {
         if (std::unique_ptr<Connection> connection = open(socket))
-          reactor.add(std::move(connection), std::move(served));
+          reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
       return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
     });
+  }
+
+  /// One that somebody leads: where it can be, the least busy. Null when the system gives no thread.
+  Reactor* attended() {
+    Reactor& least = least_busy();
+    if (least.attend()) return &least;
+    for (const auto& reactor : reactors_)
+      if (reactor->attend()) return reactor.get();
+    return nullptr;
   }
 
   /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
@@ -28560,7 +28610,7 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
-// A thread for each connection; how long an idle one stays; in the header the stack that it has at least.
+// A thread for each job; how long an idle one stays; in the header the stack that it has at least.
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -30239,6 +30289,7 @@ MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingReques
 MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
                             const KeyStore::Presented& presented) const {
   record.connection_id = connection.id();
+  record.sendable = connection.request_sent_from();
   record.request = std::move(incoming.request);
   record.request.key_id = presented.key.id;
   record.request.key_description = presented.key.description;
@@ -37958,269 +38009,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    716    script/matchers.hpp
 //    844    model/reply.hpp
 //   1228    model/received_request.hpp
-//   1297    model/failure.hpp
-//   1406    core/wait.hpp
-//   1437    core/clock.hpp
-//   1547    model/fault.hpp
-//   1717    model/hold.hpp
-//   1761    model/pace.hpp
-//   1919    model/sse_dialect.hpp
-//   2041    model/writes.hpp
-//   2072    model/http_reply.hpp
-//   2154    model/connection_fault.hpp
-//   2253    evidence/journal.hpp
-//   2546    evidence/sent_answer.hpp
-//   2627    script/near_miss.hpp
-//   2673    evidence/verification.hpp
-//   2806    model/finding.hpp
-//   2850    evidence/review.hpp
-//   2973    model/operation.hpp
-//   3004    keys/api_key.hpp
-//   3116    keys/keys.hpp
-//   3174    model/profile.hpp
-//   3206    model/tokenizer.hpp
-//   3218    gateway/options.hpp
-//   3362    model/acceptance.hpp
-//   3610    model/chat_request.hpp
-//   3739    script/scope.hpp
-//   3795    script/failure_scope.hpp
-//   3841    script/chaos.hpp
-//   3941    gateway/sweep.hpp
-//   4082    gateway/catalogue.hpp
-//   4250    document/scenario_files.hpp
-//   4282    core/error.hpp
-//   4297    document/script_document.hpp
-//   4437    evidence/evidence_json.hpp
-//   4462    core/printed.hpp
-//   4493    core/reporter.hpp
-//   4577  Implementation
-//   4634    core/text.hpp
-//   4745    core/random.hpp
-//   4777    core/json_reader.hpp
-//   4834    core/json_pointer.hpp
-//   4851    core/calendar.hpp
-//   4886    core/access.hpp
-//   4953    core/timeline.hpp
-//   5115    core/process.hpp
-//   5140    core/relief.hpp
-//   5176    core/warning.hpp
-//   5186    core/rows.hpp
-//   5212    core/change_count.hpp
-//   5259    model/profile_traits.hpp
-//   5368    model/checks.hpp
-//   5385    model/reply_data.hpp
-//   5453    model/request_error.hpp
-//   5466    model/embedding_request.hpp
-//   5490    model/fault_rows.hpp
-//   5619    model/chat_parser.hpp
-//   5637    model/dialect_rows.hpp
-//   5677    model/finding_kinds.hpp
-//   5746    model/reply_checks.hpp
-//   5781    model/chat_fields.hpp
-//   5830    model/chat_reader.hpp
-//   5928    model/reply_template.hpp
-//   5950    keys/secrets.hpp
-//   5997    keys/key_store.hpp
-//   6159    answer/bodies.hpp
-//   6188    answer/events.hpp
-//   6236    answer/tokens.hpp
-//   6311    answer/completion.hpp
-//   6420    answer/completion_json.hpp
-//   6455    answer/completion_events.hpp
-//   6523    answer/words.hpp
-//   6538    answer/default_reply.hpp
-//   6554    answer/schema_pattern.hpp
-//   6651    answer/schema_instance.hpp
-//   6673    answer/embeddings.hpp
-//   6688    answer/occurrences.hpp
-//   6711    answer/schema_checker.hpp
-//   6806    script/matcher_node.hpp
-//   6897    script/script.hpp
-//   7177    script/chaos_plan.hpp
-//   7222    script/chaos_rules.hpp
-//   7304    script/connection_faults.hpp
-//   7360    script/forced_failures.hpp
-//   7405    script/field_matchers.hpp
-//   7499    script/hiding.hpp
-//   7540    script/excerpts.hpp
-//   7566    script/json_comparison.hpp
-//   7593    script/matcher_leaf.hpp
-//   7624    delivery/gzip.hpp
-//   7650    delivery/framing.hpp
-//   7700    delivery/outlet.hpp
-//   7758    delivery/pace_schedule.hpp
-//   7800    delivery/kept_answer.hpp
-//   7896    delivery/progress.hpp
-//   7994    delivery/delivery.hpp
-//   8173    delivery/waits.hpp
-//   8268    evidence/kept_problems.hpp
-//   8338    evidence/record.hpp
-//   8599    evidence/gateway_parts.hpp
-//   8618    evidence/review_parts.hpp
-//   8670    evidence/diagnosis.hpp
-//   8742    evidence/gateway_problems.hpp
-//   8844    evidence/redaction.hpp
-//   8863    http/sockets.hpp
-//   8984    http/connection.hpp
-//   9231    http/request_reader.hpp
-//   9292    http/server.hpp
-//   9358    http/turned_away.hpp
-//   9412    http/workers.hpp
-//   9475    http/acceptor.hpp
-//   9523    http/compatibility.hpp
-//   9533    http/poller.hpp
-//   9572    http/reactor.hpp
-//   9672    http/response.hpp
-//   9688    serve/asked_requests.hpp
-//   9770    serve/operations.hpp
-//   9840    serve/served_models.hpp
-//   9883    serve/gateway_state.hpp
-//   9945    serve/served_request.hpp
-//  10097    serve/runner.hpp
-//  10143    serve/connection_loop.hpp
-//  10172    serve/request_checks.hpp
-//  10195    serve/tester_code.hpp
-//  10261    serve/explanation.hpp
-//  10284    gateway/catalogue_entries.hpp
-//  10509    gateway/option_values.hpp
-//  10568    gateway/sweep_run.hpp
-//  10592    document/script_reader.hpp
-//  10801    document/script_files.hpp
-//  10820    document/script_references.hpp
-//  10856    document/script_sections.hpp
-//  10985    document/script_values.hpp
-//  11117    document/loaded_document.hpp
-//  11149    core/calendar.cpp
-//  11259    core/clock.cpp
-//  11842    core/json_pointer.cpp
-//  11899    core/json_reader.cpp
-//  12230    core/process.cpp
-//  12254    core/random.cpp
-//  12309    core/relief.cpp
-//  12336    core/reporter.cpp
-//  12419    core/source_location.cpp
-//  12435    core/text.cpp
-//  12785    core/wait.cpp
-//  12797    core/warning.cpp
-//  12811    model/acceptance.cpp
-//  12870    model/chat_fields.cpp
-//  13012    model/chat_messages.cpp
-//  13221    model/chat_reader.cpp
-//  13629    model/chat_request.cpp
-//  13714    model/checks.cpp
-//  13752    model/connection_fault.cpp
-//  13854    model/embedding_request.cpp
-//  13941    model/failure.cpp
-//  14111    model/fault.cpp
-//  14346    model/finding.cpp
-//  14380    model/hold.cpp
-//  14402    model/http_reply.cpp
-//  14468    model/pace.cpp
-//  14667    model/profile.cpp
-//  14843    model/range.cpp
-//  14873    model/received_request.cpp
-//  14940    model/reply.cpp
-//  15412    model/reply_checks.cpp
-//  15604    model/reply_template.cpp
-//  15776    model/sse_dialect.cpp
-//  15922    keys/api_key.cpp
-//  15969    keys/key_store.cpp
-//  16432    keys/keys.cpp
-//  16484    keys/secrets.cpp
-//  16689    answer/bodies.cpp
-//  16796    answer/completion.cpp
-//  17032    answer/completion_events.cpp
-//  17243    answer/completion_json.cpp
-//  17461    answer/default_reply.cpp
-//  17638    answer/embeddings.cpp
-//  17752    answer/events.cpp
-//  17771    answer/occurrences.cpp
-//  17793    answer/schema_checker.cpp
-//  18265    answer/schema_instance.cpp
-//  18645    answer/schema_pattern.cpp
-//  19063    answer/tokens.cpp
-//  19292    answer/words.cpp
-//  19353    script/chaos.cpp
-//  19491    script/chaos_rules.cpp
-//  19603    script/connection_faults.cpp
-//  19712    script/excerpts.cpp
-//  19775    script/field_matchers.cpp
-//  20188    script/forced_failures.cpp
-//  20292    script/hiding.cpp
-//  20349    script/json_comparison.cpp
-//  20435    script/matcher.cpp
-//  20690    script/matchers.cpp
-//  21046    script/scope.cpp
-//  21104    script/script.cpp
-//  21535    script/text_matchers.cpp
-//  21656    delivery/delivery.cpp
-//  22245    delivery/framing.cpp
-//  22357    delivery/gzip.cpp
-//  22424    delivery/kept_answer.cpp
-//  22515    delivery/pace_schedule.cpp
-//  22584    delivery/progress.cpp
-//  22647    evidence/diagnosis.cpp
-//  22867    evidence/evidence_json.cpp
-//  23251    evidence/exchange.cpp
-//  23551    evidence/gateway_problems.cpp
-//  24002    evidence/journal.cpp
-//  24161    evidence/kept_problems.cpp
-//  24272    evidence/notes.cpp
-//  24373    evidence/record.cpp
-//  24830    evidence/redaction.cpp
-//  24936    evidence/retries.cpp
-//  25326    evidence/review.cpp
-//  25701    evidence/sent_answer.cpp
-//  25819    evidence/verification.cpp
-//  25936    http/acceptor.cpp
-//  26045    http/compatibility.cpp
-//  26155    http/connection.cpp
-//  26694    http/poller.cpp
-//  26874    http/reactor.cpp
-//  27098    http/request_reader.cpp
-//  27488    http/response.cpp
-//  27569    http/server.cpp
-//  27954    http/sockets.cpp
-//  28471    http/turned_away.cpp
-//  28561    http/workers.cpp
-//  28697    serve/asked_requests.cpp
-//  28775    serve/chat_judge.cpp
-//  29056    serve/connection_loop.cpp
-//  29177    serve/cross_origin.cpp
-//  29220    serve/delivery_report.cpp
-//  29311    serve/explanation.cpp
-//  29377    serve/gateway_state.cpp
-//  29413    serve/judge.cpp
-//  29642    serve/operations.cpp
-//  29865    serve/profile_headers.cpp
-//  29907    serve/reply_answer.cpp
-//  30047    serve/request_checks.cpp
-//  30121    serve/runner.cpp
-//  30332    serve/served_models.cpp
-//  30410    serve/served_request.cpp
-//  30481    gateway/catalogue.cpp
-//  30876    gateway/catalogue_delivery.cpp
-//  31438    gateway/catalogue_entries.cpp
-//  31604    gateway/catalogue_failures.cpp
-//  31867    gateway/catalogue_replies.cpp
-//  32263    gateway/chat_script.cpp
-//  32412    gateway/gateway.cpp
-//  32700    gateway/options.cpp
-//  32847    gateway/sweep.cpp
-//  33269    document/scenario_files.cpp
-//  33415    document/script_document.cpp
-//  33817    document/script_faults.cpp
-//  34144    document/script_files.cpp
-//  34291    document/script_gateway.cpp
-//  34608    document/script_matchers.cpp
-//  34974    document/script_objects.cpp
-//  35139    document/script_reader.cpp
-//  35576    document/script_references.cpp
-//  35900    document/script_replies.cpp
-//  36378    document/script_schema.cpp
-//  36513    document/script_sections.cpp
-//  37092    document/script_values.cpp
-//  37490  Adapters
-//  37507    adapters/catch2.hpp
-//  37665    adapters/doctest.hpp
-//  37830    adapters/gtest.hpp
+//   1302    model/failure.hpp
+//   1411    core/wait.hpp
+//   1442    core/clock.hpp
+//   1552    model/fault.hpp
+//   1722    model/hold.hpp
+//   1766    model/pace.hpp
+//   1924    model/sse_dialect.hpp
+//   2046    model/writes.hpp
+//   2077    model/http_reply.hpp
+//   2159    model/connection_fault.hpp
+//   2258    evidence/journal.hpp
+//   2551    evidence/sent_answer.hpp
+//   2632    script/near_miss.hpp
+//   2678    evidence/verification.hpp
+//   2811    model/finding.hpp
+//   2855    evidence/review.hpp
+//   2978    model/operation.hpp
+//   3009    keys/api_key.hpp
+//   3121    keys/keys.hpp
+//   3179    model/profile.hpp
+//   3211    model/tokenizer.hpp
+//   3223    gateway/options.hpp
+//   3367    model/acceptance.hpp
+//   3615    model/chat_request.hpp
+//   3744    script/scope.hpp
+//   3800    script/failure_scope.hpp
+//   3846    script/chaos.hpp
+//   3946    gateway/sweep.hpp
+//   4087    gateway/catalogue.hpp
+//   4255    document/scenario_files.hpp
+//   4287    core/error.hpp
+//   4302    document/script_document.hpp
+//   4442    evidence/evidence_json.hpp
+//   4467    core/printed.hpp
+//   4498    core/reporter.hpp
+//   4582  Implementation
+//   4639    core/text.hpp
+//   4750    core/random.hpp
+//   4782    core/json_reader.hpp
+//   4839    core/json_pointer.hpp
+//   4856    core/calendar.hpp
+//   4891    core/access.hpp
+//   4963    core/timeline.hpp
+//   5125    core/process.hpp
+//   5150    core/relief.hpp
+//   5186    core/warning.hpp
+//   5196    core/rows.hpp
+//   5222    core/change_count.hpp
+//   5269    model/profile_traits.hpp
+//   5378    model/checks.hpp
+//   5395    model/reply_data.hpp
+//   5463    model/request_error.hpp
+//   5476    model/embedding_request.hpp
+//   5500    model/fault_rows.hpp
+//   5629    model/chat_parser.hpp
+//   5647    model/dialect_rows.hpp
+//   5687    model/finding_kinds.hpp
+//   5756    model/reply_checks.hpp
+//   5791    model/chat_fields.hpp
+//   5840    model/chat_reader.hpp
+//   5938    model/reply_template.hpp
+//   5960    keys/secrets.hpp
+//   6007    keys/key_store.hpp
+//   6169    answer/bodies.hpp
+//   6198    answer/events.hpp
+//   6246    answer/tokens.hpp
+//   6321    answer/completion.hpp
+//   6430    answer/completion_json.hpp
+//   6465    answer/completion_events.hpp
+//   6533    answer/words.hpp
+//   6548    answer/default_reply.hpp
+//   6564    answer/schema_pattern.hpp
+//   6661    answer/schema_instance.hpp
+//   6683    answer/embeddings.hpp
+//   6698    answer/occurrences.hpp
+//   6721    answer/schema_checker.hpp
+//   6816    script/matcher_node.hpp
+//   6907    script/script.hpp
+//   7187    script/chaos_plan.hpp
+//   7232    script/chaos_rules.hpp
+//   7314    script/connection_faults.hpp
+//   7370    script/forced_failures.hpp
+//   7415    script/field_matchers.hpp
+//   7509    script/hiding.hpp
+//   7550    script/excerpts.hpp
+//   7576    script/json_comparison.hpp
+//   7603    script/matcher_leaf.hpp
+//   7634    delivery/gzip.hpp
+//   7660    delivery/framing.hpp
+//   7710    delivery/outlet.hpp
+//   7768    delivery/pace_schedule.hpp
+//   7810    delivery/kept_answer.hpp
+//   7906    delivery/progress.hpp
+//   8004    delivery/delivery.hpp
+//   8183    delivery/waits.hpp
+//   8278    evidence/kept_problems.hpp
+//   8348    evidence/record.hpp
+//   8612    evidence/gateway_parts.hpp
+//   8631    evidence/review_parts.hpp
+//   8683    evidence/diagnosis.hpp
+//   8755    evidence/gateway_problems.hpp
+//   8857    evidence/redaction.hpp
+//   8876    http/sockets.hpp
+//   8997    http/connection.hpp
+//   9248    http/request_reader.hpp
+//   9309    http/server.hpp
+//   9375    http/turned_away.hpp
+//   9429    http/workers.hpp
+//   9492    http/acceptor.hpp
+//   9540    http/compatibility.hpp
+//   9550    http/poller.hpp
+//   9589    http/reactor.hpp
+//   9692    http/response.hpp
+//   9708    serve/asked_requests.hpp
+//   9790    serve/operations.hpp
+//   9860    serve/served_models.hpp
+//   9903    serve/gateway_state.hpp
+//   9965    serve/served_request.hpp
+//  10117    serve/runner.hpp
+//  10163    serve/connection_loop.hpp
+//  10192    serve/request_checks.hpp
+//  10215    serve/tester_code.hpp
+//  10295    serve/explanation.hpp
+//  10318    gateway/catalogue_entries.hpp
+//  10543    gateway/option_values.hpp
+//  10602    gateway/sweep_run.hpp
+//  10626    document/script_reader.hpp
+//  10835    document/script_files.hpp
+//  10854    document/script_references.hpp
+//  10890    document/script_sections.hpp
+//  11019    document/script_values.hpp
+//  11151    document/loaded_document.hpp
+//  11183    core/calendar.cpp
+//  11293    core/clock.cpp
+//  11876    core/json_pointer.cpp
+//  11933    core/json_reader.cpp
+//  12264    core/process.cpp
+//  12288    core/random.cpp
+//  12343    core/relief.cpp
+//  12370    core/reporter.cpp
+//  12453    core/source_location.cpp
+//  12469    core/text.cpp
+//  12822    core/wait.cpp
+//  12834    core/warning.cpp
+//  12848    model/acceptance.cpp
+//  12907    model/chat_fields.cpp
+//  13049    model/chat_messages.cpp
+//  13258    model/chat_reader.cpp
+//  13666    model/chat_request.cpp
+//  13751    model/checks.cpp
+//  13789    model/connection_fault.cpp
+//  13891    model/embedding_request.cpp
+//  13978    model/failure.cpp
+//  14148    model/fault.cpp
+//  14383    model/finding.cpp
+//  14417    model/hold.cpp
+//  14439    model/http_reply.cpp
+//  14505    model/pace.cpp
+//  14704    model/profile.cpp
+//  14880    model/range.cpp
+//  14910    model/received_request.cpp
+//  14977    model/reply.cpp
+//  15449    model/reply_checks.cpp
+//  15641    model/reply_template.cpp
+//  15813    model/sse_dialect.cpp
+//  15959    keys/api_key.cpp
+//  16006    keys/key_store.cpp
+//  16469    keys/keys.cpp
+//  16521    keys/secrets.cpp
+//  16726    answer/bodies.cpp
+//  16833    answer/completion.cpp
+//  17069    answer/completion_events.cpp
+//  17280    answer/completion_json.cpp
+//  17498    answer/default_reply.cpp
+//  17675    answer/embeddings.cpp
+//  17789    answer/events.cpp
+//  17808    answer/occurrences.cpp
+//  17830    answer/schema_checker.cpp
+//  18302    answer/schema_instance.cpp
+//  18682    answer/schema_pattern.cpp
+//  19100    answer/tokens.cpp
+//  19329    answer/words.cpp
+//  19390    script/chaos.cpp
+//  19528    script/chaos_rules.cpp
+//  19640    script/connection_faults.cpp
+//  19749    script/excerpts.cpp
+//  19812    script/field_matchers.cpp
+//  20225    script/forced_failures.cpp
+//  20329    script/hiding.cpp
+//  20386    script/json_comparison.cpp
+//  20472    script/matcher.cpp
+//  20727    script/matchers.cpp
+//  21083    script/scope.cpp
+//  21141    script/script.cpp
+//  21572    script/text_matchers.cpp
+//  21693    delivery/delivery.cpp
+//  22282    delivery/framing.cpp
+//  22394    delivery/gzip.cpp
+//  22461    delivery/kept_answer.cpp
+//  22552    delivery/pace_schedule.cpp
+//  22621    delivery/progress.cpp
+//  22684    evidence/diagnosis.cpp
+//  22904    evidence/evidence_json.cpp
+//  23288    evidence/exchange.cpp
+//  23588    evidence/gateway_problems.cpp
+//  24039    evidence/journal.cpp
+//  24198    evidence/kept_problems.cpp
+//  24309    evidence/notes.cpp
+//  24410    evidence/record.cpp
+//  24861    evidence/redaction.cpp
+//  24969    evidence/retries.cpp
+//  25359    evidence/review.cpp
+//  25734    evidence/sent_answer.cpp
+//  25852    evidence/verification.cpp
+//  25969    http/acceptor.cpp
+//  26078    http/compatibility.cpp
+//  26188    http/connection.cpp
+//  26727    http/poller.cpp
+//  26907    http/reactor.cpp
+//  27140    http/request_reader.cpp
+//  27530    http/response.cpp
+//  27611    http/server.cpp
+//  28004    http/sockets.cpp
+//  28521    http/turned_away.cpp
+//  28611    http/workers.cpp
+//  28747    serve/asked_requests.cpp
+//  28825    serve/chat_judge.cpp
+//  29106    serve/connection_loop.cpp
+//  29227    serve/cross_origin.cpp
+//  29270    serve/delivery_report.cpp
+//  29361    serve/explanation.cpp
+//  29427    serve/gateway_state.cpp
+//  29463    serve/judge.cpp
+//  29692    serve/operations.cpp
+//  29915    serve/profile_headers.cpp
+//  29957    serve/reply_answer.cpp
+//  30097    serve/request_checks.cpp
+//  30171    serve/runner.cpp
+//  30383    serve/served_models.cpp
+//  30461    serve/served_request.cpp
+//  30532    gateway/catalogue.cpp
+//  30927    gateway/catalogue_delivery.cpp
+//  31489    gateway/catalogue_entries.cpp
+//  31655    gateway/catalogue_failures.cpp
+//  31918    gateway/catalogue_replies.cpp
+//  32314    gateway/chat_script.cpp
+//  32463    gateway/gateway.cpp
+//  32751    gateway/options.cpp
+//  32898    gateway/sweep.cpp
+//  33320    document/scenario_files.cpp
+//  33466    document/script_document.cpp
+//  33868    document/script_faults.cpp
+//  34195    document/script_files.cpp
+//  34342    document/script_gateway.cpp
+//  34659    document/script_matchers.cpp
+//  35025    document/script_objects.cpp
+//  35190    document/script_reader.cpp
+//  35627    document/script_references.cpp
+//  35951    document/script_replies.cpp
+//  36429    document/script_schema.cpp
+//  36564    document/script_sections.cpp
+//  37143    document/script_values.cpp
+//  37541  Adapters
+//  37558    adapters/catch2.hpp
+//  37716    adapters/doctest.hpp
+//  37881    adapters/gtest.hpp

@@ -31,6 +31,11 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
+  /// The fields of wire::Headers, to be changed in place.
+  template <class T>
+  static auto& fields(T& headers) {
+    return headers.fields_;
+  }
   /// How a Timing or a Rate is drawn.
   template <class T>
   static const auto& distribution(const T& value) {

@@ -61,9 +61,12 @@ std::optional<std::int64_t> whole_number(std::string_view digits) {
 }
 
 bool is_token(std::string_view text) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+  // Each name of each request is looked at: letters first, and no search for them.
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char byte) {
+    const char letter = lower_letter(byte);
+    if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-') return true;
+    return std::string_view("!#$%&'*+.^_`|~").find(byte) != std::string_view::npos;
+  });
 }
 
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point) {

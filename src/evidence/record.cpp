@@ -77,31 +77,24 @@ ReceivedRequest without_body(const ReceivedRequest& request) {
 
 }  // namespace journal
 
-std::size_t ExchangeRecord::weight() const {
+void ExchangeRecord::weigh() {
   using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers) + answer_weight;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
         &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
     total += held(*text);
-  for (const Finding& finding : findings) {
-    total +=
-        sizeof(Finding) + finding.exchanges.size() * sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  }
+  for (const Finding& finding : findings)  // each of one exchange
+    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
   for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
   if (connection_fault) total += held(*connection_fault);
   for (const NearMiss& near : near_misses) total += held(near);
-  return total;
+  own_weight = total;
 }
 
 std::unique_lock<std::mutex> ExchangeRecord::lock() const {
   // Before publication nobody else knows the record.
   return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
-}
-
-void ExchangeRecord::mark_sendable(RealTime moment) {
-  const auto locked = lock();
-  sendable = moment;
 }
 
 void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
@@ -190,6 +183,7 @@ void JournalState::settle_reserved(ExchangeRecord& record) {
 
 void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  record->weigh();
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     record->number = ++added_;

@@ -109,6 +109,9 @@ struct ExchangeRecord {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
+  /// In real time: its client sent it no earlier.
+  std::chrono::steady_clock::time_point sendable{};
+  std::size_t own_weight = 0;
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
@@ -135,7 +138,6 @@ struct ExchangeRecord {
   std::optional<TimePoint> ended;
   // These are in real time, whatever the gateway's clock shows.
   using RealTime = std::chrono::steady_clock::time_point;
-  RealTime sendable{};               // its client sent it no earlier
   RealTime recorded{};               // it was published, before any of its answer left
   TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
   std::optional<RealTime> answered;  // the answer began
@@ -144,10 +146,11 @@ struct ExchangeRecord {
 
   /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
   /// only when the exchange ends, which the journal then counts.
-  std::size_t weight() const;
+  std::size_t weight() const { return own_weight + answer_weight; }
+  /// Finds its own weight out, before it is published.
+  void weigh();
 
   // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  void mark_sendable(RealTime moment);
   /// Both moments are from before the byte left: its client may react before the sender goes on.
   void mark_first_byte(TimePoint at, RealTime real);
   /// The client sent FIN, reset, or could not be written to.

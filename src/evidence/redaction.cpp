@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../core/access.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
@@ -53,9 +54,11 @@ void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const Ke
 /// field included.
 std::string masked_fields(const std::string& raw_head) {
   std::string result;
+  result.reserve(raw_head.size());
   bool is_sensitive = false;
   for (std::size_t start = 0; start < raw_head.size();) {
-    const std::size_t end = std::min(raw_head.find_first_of("\r\n", start), raw_head.size());
+    std::size_t end = start;
+    while (end < raw_head.size() && raw_head[end] != '\r' && raw_head[end] != '\n') ++end;
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
@@ -85,29 +88,29 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
   if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
-  wire::Headers headers;
-  for (const wire::Header& header : request.headers) {
-    std::string name = header.name;
-    std::string value = secrets::is_sensitive_header(name) ? redaction::masked_value(name, header.value) : header.value;
-    keys.mask(name, foreign);
-    keys.mask(value, foreign);
-    headers.add(std::move(name), std::move(value));
+  raw_head = redaction::masked_fields(raw_head);
+  for (wire::Header& header : Access::fields(request.headers))
+    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  if (keys.mask(raw_head, foreign).bytes > 0) {
+    for (wire::Header& header : Access::fields(request.headers)) {
+      keys.mask(header.name, foreign);
+      keys.mask(header.value, foreign);
+    }
+    keys.mask(request.method, foreign);
+    leaks.in_target = keys.mask(request.target, foreign).has_key;
   }
-  request.headers = std::move(headers);
   const bool in_pieces = !redaction::is_one_chunk(raw_body, request.body);
-  keys.mask(request.method, foreign);
-  leaks.in_target = keys.mask(request.target, foreign).has_key;
   const secrets::Masked in_body = keys.mask(request.body, foreign);
   leaks.in_body = in_body.has_key;
-  raw_head = redaction::masked_fields(raw_head);
-  keys.mask(raw_head, foreign);
-  keys.mask(raw_body, foreign);
+  if (!raw_body.empty()) keys.mask(raw_body, foreign);
   // Chunks may have cut a secret in two, and then their bytes cannot be kept.
   if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
   return leaks;
 }
 
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
+  if (text.empty()) return;
   secrets::Known foreign;
   redaction::add_foreign(foreign, {}, presented);
   keys.mask(text, foreign);

@@ -124,15 +124,15 @@ Connection::Arrival Connection::fill(Duration timeout) {
     position_ = 0;
   }
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
-  const auto deadline = within_trial(std::chrono::steady_clock::now() + timeout);
-  for (;;) {
+  auto before = std::chrono::steady_clock::now();
+  const auto deadline = within_trial(before + timeout);
+  for (;; before = std::chrono::steady_clock::now()) {
     if (stop_line_->is_stopped()) return Arrival::broken;
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
     std::size_t wanted = slow_ ? std::min(sizeof bytes, slow_->allowance - takeable()) : sizeof bytes;
     if (trial_) wanted = std::min(wanted, trial_->bytes);
-    const auto before = std::chrono::steady_clock::now();
     switch (sockets::receive(socket_, bytes, wanted, count, age)) {
       case sockets::Transfer::done:
         if (count == 0) return stop_line_->is_stopped() ? Arrival::broken : Arrival::peer_closed;
@@ -339,7 +339,6 @@ void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool
   stream_.reset();
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
-  record.mark_sendable(request_sent_from_);
   last_write_ = {};
   is_lean_ = false;
   if (peer_closed_) record.mark_client_closed(departure(how_));
@@ -542,6 +541,7 @@ void Connection::set_busy_with(std::string what) {
 }
 
 std::string Connection::busy_with() const {
+  if (const char* const matching = busy_matching_) return matching;
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
 }

@@ -138,6 +138,8 @@ class Connection final : public Outlet {
   /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
+  /// No earlier was the request sent that was read last.
+  std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
   std::uint64_t overtaken_stream() const;
 
@@ -174,6 +176,7 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
+  void set_busy_matching(const char* what) { busy_matching_ = what; }
   std::string busy_with() const;
 
  private:
@@ -258,6 +261,7 @@ class Connection final : public Outlet {
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
+  std::atomic<const char*> busy_matching_{nullptr};
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };

@@ -41,14 +41,20 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
   const int socket = connection->descriptor();
   Session& session = make_session(std::move(connection), std::move(serve));
   session.is_watched = true;
+  bool leader_waits_for_too_long = false;
+  bool is_watched = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++watched_;
     is_one_expected_ = false;
+    leader_waits_for_too_long = start_timer(session);
+    // Given up first: the leader may be told of it at once.
+    session.state = 0;
+    is_watched = poller_.add(socket, &session);
+    if (!is_watched) session.state = owned;
   }
-  park(session);
-  // The leader may have it from now on.
-  if (!poller_.add(socket, &session) && (session.state.fetch_or(owned) & owned) == 0) end(session);
+  if (!is_watched) return end(session);
+  if (leader_waits_for_too_long) poller_.wake();
 }
 
 bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve serve) {
@@ -182,12 +188,7 @@ bool Reactor::park(Session& session) {
   bool leader_waits_for_too_long = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    session.idle_until = session.connection->idle_until();
-    if (!session.has_timer || session.idle_until < session.timer->first) {
-      clear_timer(session);
-      set_timer(session);
-      leader_waits_for_too_long = is_waiting_ && session.idle_until < waits_until_;
-    }
+    leader_waits_for_too_long = start_timer(session);
     std::uint8_t state = session.state.load();
     do {
       if ((state & ready) != 0) return false;
@@ -211,6 +212,14 @@ void Reactor::end(Session& session) {
     is_vacant = is_waiting_ && watched_ == 0;
   }
   if (is_vacant) poller_.wake();
+}
+
+bool Reactor::start_timer(Session& session) {
+  session.idle_until = session.connection->idle_until();
+  if (session.has_timer && session.timer->first <= session.idle_until) return false;
+  clear_timer(session);
+  set_timer(session);
+  return is_waiting_ && session.idle_until < waits_until_;
 }
 
 void Reactor::set_timer(Session& session) {

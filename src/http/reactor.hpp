@@ -90,6 +90,9 @@ class Reactor final : private Relief {
   /// Leads where nobody does, and somebody is to be waited for.
   bool takes_lead();
   // These expect the mutex to be held.
+  /// Has the leader look at a session that its owner is about to give up when it has been idle for too long. Returns
+  /// whether the leader waits for something later.
+  bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
 

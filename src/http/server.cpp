@@ -232,16 +232,24 @@ class Server::Impl final : public httplib::Server {
       Reactor::Serve served = [this, serve = std::move(serve)](Connection& connection) {
         return serve_or_close(connection, serve);
       };
-      Reactor& reactor = least_busy();
       if (beginning == ConnectionHandler::Beginning::accepted) {
-        if (reactor.start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
-      } else if (reactor.attend()) {
+        if (reactors_.front()->start([this, socket] { return open(socket); }, std::move(served))) return std::nullopt;
+      } else if (Reactor* const reactor = attended()) {
         if (std::unique_ptr<Connection> connection = open(socket))
-          reactor.add(std::move(connection), std::move(served));
+          reactor->add(std::move(connection), std::move(served));
         return std::nullopt;
       }
       return among_the_open("the system gives no thread for another connection (ulimit -u, or a container's limit)");
     });
+  }
+
+  /// One that somebody leads: where it can be, the least busy. Null when the system gives no thread.
+  Reactor* attended() {
+    Reactor& least = least_busy();
+    if (least.attend()) return &least;
+    for (const auto& reactor : reactors_)
+      if (reactor->attend()) return reactor.get();
+    return nullptr;
   }
 
   /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it

@@ -1,4 +1,4 @@
-// A thread for each connection; how long an idle one stays; in the header the stack that it has at least.
+// A thread for each job; how long an idle one stays; in the header the stack that it has at least.
 
 #include "workers.hpp"
 

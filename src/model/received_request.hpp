@@ -11,6 +11,10 @@
 
 namespace mock_gateway {
 
+namespace detail {
+struct Access;
+}
+
 namespace wire {
 
 /// A header field.
@@ -46,6 +50,7 @@ class Headers {
   auto end() const { return fields_.end(); }
 
  private:
+  friend struct detail::Access;
   std::vector<Header> fields_;
 };
 

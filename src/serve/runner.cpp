@@ -140,6 +140,7 @@ void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::si
 void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
                             const KeyStore::Presented& presented) const {
   record.connection_id = connection.id();
+  record.sendable = connection.request_sent_from();
   record.request = std::move(incoming.request);
   record.request.key_id = presented.key.id;
   record.request.key_description = presented.key.description;

@@ -29,6 +29,20 @@ class Busy {
   Connection& connection_;
 };
 
+/// Likewise matchers, of which most are not the tester's: their name is a literal, which costs nothing.
+class BusyMatching {
+ public:
+  BusyMatching(Connection& connection, const char* what) : connection_(connection) {
+    connection_.set_busy_matching(what);
+  }
+  ~BusyMatching() { connection_.set_busy_matching(nullptr); }
+  BusyMatching(const BusyMatching&) = delete;
+  BusyMatching& operator=(const BusyMatching&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
 /// Runs the tester's code. What it throws is returned as text.
 template <class Code>
 std::optional<std::string> guarded(const Code& code) {
@@ -52,8 +66,8 @@ std::optional<std::string> guarded(Connection& connection, std::string what, con
 
 /// Likewise matchers: those that are the tester's call the relief themselves.
 template <class Code>
-std::optional<std::string> guarded_matchers(Connection& connection, std::string what, const Code& code) {
-  const Busy busy(connection, std::move(what));
+std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
+  const BusyMatching busy(connection, what);
   return guarded(code);
 }
 

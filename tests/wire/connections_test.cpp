@@ -570,6 +570,15 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
       {"a gateway whose host is none of this machine",
        [&] { CHECK_THROWS_AS(Gateway{Options{}.host("192.0.2.1")}, GatewayError); }},
   };
+  {
+    // What waits for connections that are open at one time stays for the next.
+    std::vector<RawConnection> together;
+    for (int i = 0; i < 8; ++i) {
+      together.emplace_back(gateway);
+      together.back().send(Http(gateway).format_chat());
+      REQUIRE(together.back().receive_response().status == 200);
+    }
+  }
   for (const Row& row : rows) {
     CAPTURE(row.what);
     row.happens();  // what is made once is no leak

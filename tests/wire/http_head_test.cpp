@@ -289,6 +289,38 @@ TEST_CASE("a header's value may be empty, and hold tabs and bytes beyond ASCII; 
   CHECK(headers.find("x-bytes") == "\xC3\xA8\xFF");
 }
 
+TEST_CASE("a head is judged alike, whatever came before it and however often it came") {
+  const auto heads = [](const Gateway& gateway) {
+    std::vector<std::string> all;
+    for (const std::string target : {"/v1/models", "/v1/models?a=%zz", "/%", "/%00", "/a%20b", "/v1//models", "/a?b#c",
+                                     "*", "/v1/models/..", "//v1/models", "/\xC3\xA8", "/v1/models?a=b&a=c;d"})
+      all.push_back(head(gateway, "GET " + target + " HTTP/1.1", {}));
+    for (const std::string field :
+         {"x: ", "x: a\tb", "x: \xFF", "Content-Type: multipart/form-data", "Cookie: a", "Connection: Upgrade",
+          "Range: bytes=9-1", "Range: x", "Accept: ;;q=9", "Host2: ::", "Trailer: x", "TE: trailers", "Expect: x"})
+      all.push_back(head(gateway, "GET /v1/models HTTP/1.1", {field}));
+    for (const std::string method : {"GET", "PATCH", "BREW", "OPTIONS", "TRACE"})
+      all.push_back(head(gateway, method + " /v1/models HTTP/1.1", {}));
+    return all;
+  };
+  std::vector<int> first;
+  {
+    Gateway gateway;
+    for (const std::string& bytes : heads(gateway)) first.push_back(answer_to(gateway, bytes).status);
+  }
+  Gateway gateway;
+  const std::vector<std::string> again = heads(gateway);
+  for (std::size_t round = 0; round < 3; ++round)
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      const std::size_t index = round == 1 ? again.size() - 1 - i : i;
+      CAPTURE(again[index]);
+      CHECK(answer_to(gateway, again[index]).status == first[index]);
+      // More than are kept, of which none comes twice.
+      const std::string id = "x-request-id: " + std::to_string(round * 1000 + i);
+      CHECK(answer_to(gateway, head(gateway, "GET /v1/models HTTP/1.1", {id})).status == 200);
+    }
+}
+
 // --- What is no HTTP -------------------------------------------------------------------------------------------------
 
 TEST_CASE("a malformed request line is a 400 at once") {
