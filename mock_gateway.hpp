@@ -27762,6 +27762,8 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
+  /// For so many, a second thread that waits brings nothing: each would lie down between two requests.
+  static constexpr std::size_t connections_of_one = 4;
 
   /// What cpp-httplib says of a head; never of the empty one.
   struct Verdict {
@@ -27838,13 +27840,13 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
-  /// have connections. Called on the accepting thread.
+  /// have as many as one thread is good for. Called on the accepting thread.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
     for (const auto& reactor : reactors_)
       if (reactor->size() < least->size()) least = reactor.get();
-    if (least->size() == 0 || reactors_.size() == most) return *least;
+    if (least->size() < connections_of_one || reactors_.size() == most) return *least;
     auto another = std::make_unique<Reactor>(workers_);
     if (!another->is_open()) return *least;
     reactors_.push_back(std::move(another));
@@ -38231,47 +38233,47 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  27140    http/request_reader.cpp
 //  27530    http/response.cpp
 //  27611    http/server.cpp
-//  28004    http/sockets.cpp
-//  28521    http/turned_away.cpp
-//  28611    http/workers.cpp
-//  28747    serve/asked_requests.cpp
-//  28825    serve/chat_judge.cpp
-//  29106    serve/connection_loop.cpp
-//  29227    serve/cross_origin.cpp
-//  29270    serve/delivery_report.cpp
-//  29361    serve/explanation.cpp
-//  29427    serve/gateway_state.cpp
-//  29463    serve/judge.cpp
-//  29692    serve/operations.cpp
-//  29915    serve/profile_headers.cpp
-//  29957    serve/reply_answer.cpp
-//  30097    serve/request_checks.cpp
-//  30171    serve/runner.cpp
-//  30383    serve/served_models.cpp
-//  30461    serve/served_request.cpp
-//  30532    gateway/catalogue.cpp
-//  30927    gateway/catalogue_delivery.cpp
-//  31489    gateway/catalogue_entries.cpp
-//  31655    gateway/catalogue_failures.cpp
-//  31918    gateway/catalogue_replies.cpp
-//  32314    gateway/chat_script.cpp
-//  32463    gateway/gateway.cpp
-//  32751    gateway/options.cpp
-//  32898    gateway/sweep.cpp
-//  33320    document/scenario_files.cpp
-//  33466    document/script_document.cpp
-//  33868    document/script_faults.cpp
-//  34195    document/script_files.cpp
-//  34342    document/script_gateway.cpp
-//  34659    document/script_matchers.cpp
-//  35025    document/script_objects.cpp
-//  35190    document/script_reader.cpp
-//  35627    document/script_references.cpp
-//  35951    document/script_replies.cpp
-//  36429    document/script_schema.cpp
-//  36564    document/script_sections.cpp
-//  37143    document/script_values.cpp
-//  37541  Adapters
-//  37558    adapters/catch2.hpp
-//  37716    adapters/doctest.hpp
-//  37881    adapters/gtest.hpp
+//  28006    http/sockets.cpp
+//  28523    http/turned_away.cpp
+//  28613    http/workers.cpp
+//  28749    serve/asked_requests.cpp
+//  28827    serve/chat_judge.cpp
+//  29108    serve/connection_loop.cpp
+//  29229    serve/cross_origin.cpp
+//  29272    serve/delivery_report.cpp
+//  29363    serve/explanation.cpp
+//  29429    serve/gateway_state.cpp
+//  29465    serve/judge.cpp
+//  29694    serve/operations.cpp
+//  29917    serve/profile_headers.cpp
+//  29959    serve/reply_answer.cpp
+//  30099    serve/request_checks.cpp
+//  30173    serve/runner.cpp
+//  30385    serve/served_models.cpp
+//  30463    serve/served_request.cpp
+//  30534    gateway/catalogue.cpp
+//  30929    gateway/catalogue_delivery.cpp
+//  31491    gateway/catalogue_entries.cpp
+//  31657    gateway/catalogue_failures.cpp
+//  31920    gateway/catalogue_replies.cpp
+//  32316    gateway/chat_script.cpp
+//  32465    gateway/gateway.cpp
+//  32753    gateway/options.cpp
+//  32900    gateway/sweep.cpp
+//  33322    document/scenario_files.cpp
+//  33468    document/script_document.cpp
+//  33870    document/script_faults.cpp
+//  34197    document/script_files.cpp
+//  34344    document/script_gateway.cpp
+//  34661    document/script_matchers.cpp
+//  35027    document/script_objects.cpp
+//  35192    document/script_reader.cpp
+//  35629    document/script_references.cpp
+//  35953    document/script_replies.cpp
+//  36431    document/script_schema.cpp
+//  36566    document/script_sections.cpp
+//  37145    document/script_values.cpp
+//  37543  Adapters
+//  37560    adapters/catch2.hpp
+//  37718    adapters/doctest.hpp
+//  37883    adapters/gtest.hpp

@@ -177,6 +177,8 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
+  /// For so many, a second thread that waits brings nothing: each would lie down between two requests.
+  static constexpr std::size_t connections_of_one = 4;
 
   /// What cpp-httplib says of a head; never of the empty one.
   struct Verdict {
@@ -253,13 +255,13 @@ class Server::Impl final : public httplib::Server {
   }
 
   /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
-  /// have connections. Called on the accepting thread.
+  /// have as many as one thread is good for. Called on the accepting thread.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
     for (const auto& reactor : reactors_)
       if (reactor->size() < least->size()) least = reactor.get();
-    if (least->size() == 0 || reactors_.size() == most) return *least;
+    if (least->size() < connections_of_one || reactors_.size() == most) return *least;
     auto another = std::make_unique<Reactor>(workers_);
     if (!another->is_open()) return *least;
     reactors_.push_back(std::move(another));

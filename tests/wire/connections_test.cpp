@@ -573,7 +573,7 @@ TEST_CASE("no way in which a connection or a gateway ends leaves a descriptor op
   {
     // What waits for connections that are open at one time stays for the next.
     std::vector<RawConnection> together;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 20; ++i) {
       together.emplace_back(gateway);
       together.back().send(Http(gateway).format_chat());
       REQUIRE(together.back().receive_response().status == 200);
