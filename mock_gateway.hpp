@@ -9596,7 +9596,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 class Reactor final : private Relief {
  public:
   /// Serves what has come for a connection. Returns whether it goes on: then it is called again when more has come, or
-  /// nothing has until Connection::idle_until(). Else the connection is closed. Throws nothing.
+  /// nothing has until Connection::idle_until(). Else, and always where Connection::ending() says that it ends, the
+  /// connection is closed. Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -9621,9 +9622,6 @@ class Reactor final : private Relief {
  private:
   /// A connection, and what stays of it as long as an event may be on its way.
   struct Session {
-    Session(std::unique_ptr<Connection> its_connection, Serve its_serve)
-        : connection(std::move(its_connection)), serve(std::move(its_serve)) {}
-
     std::unique_ptr<Connection> connection;
     Serve serve;
     bool is_watched = false;  // of its owner
@@ -9642,7 +9640,8 @@ class Reactor final : private Relief {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  Session& make_session(std::unique_ptr<Connection> connection, Serve serve);
+  /// Takes both over, unless it throws std::bad_alloc.
+  Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   /// Has the poller tell of the session. False when the system has no memory for that.
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void relieve() noexcept override;
@@ -9659,6 +9658,8 @@ class Reactor final : private Relief {
   /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
   bool park(Session& session);
   void end(Session& session);
+  /// Closes a session that cannot be waited for.
+  void give_up(Session& session);
   /// Leads where nobody does, and somebody is to be waited for.
   bool takes_lead();
   // These expect the mutex to be held.
@@ -26405,6 +26406,7 @@ MOCK_GATEWAY_INLINE bool Connection::has_request() {
   request_began_ = arrived_;
   request_sent_from_ = sent_from_;
   idle_since_.reset();
+  body_received_ = 0;
   return true;
 }
 
@@ -26913,6 +26915,8 @@ namespace reactor {
 
 /// How long a leader stays that has nobody to wait for.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
+/// How often a leader serves one connection before another leads.
+inline constexpr std::size_t most_rounds = 32;
 
 }  // namespace reactor
 
@@ -26940,7 +26944,15 @@ MOCK_GATEWAY_INLINE bool Reactor::attend() {
 
 MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
   const int socket = connection->descriptor();
-  Session& session = make_session(std::move(connection), std::move(serve));
+  Session* made = nullptr;
+  try {
+    made = &make_session(connection, serve);
+  } catch (const std::bad_alloc&) {  // it is closed without an answer
+    connection->end(Outlet::Ending::close);
+    serve(*connection);
+    return;
+  }
+  Session& session = *made;
   session.is_watched = true;
   bool leader_waits_for_too_long = false;
   bool is_watched = false;
@@ -26954,7 +26966,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
   }
-  if (!is_watched) return end(session);
+  if (!is_watched) return give_up(session);
   if (leader_waits_for_too_long) poller_.wake();
 }
 
@@ -26962,15 +26974,19 @@ MOCK_GATEWAY_INLINE bool Reactor::start(std::function<std::unique_ptr<Connection
   return workers_.run([this, open = std::move(open), serve = std::move(serve)]() mutable {
     std::unique_ptr<Connection> connection = open();
     if (!connection) return;
-    this->serve(make_session(std::move(connection), std::move(serve)));
+    this->serve(make_session(connection, serve));
     while (takes_lead()) lead();
   });
 }
 
-MOCK_GATEWAY_INLINE Reactor::Session& Reactor::make_session(std::unique_ptr<Connection> connection, Serve serve) {
-  auto session = std::make_unique<Session>(std::move(connection), std::move(serve));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  sessions_.insert(session.get());
+MOCK_GATEWAY_INLINE Reactor::Session& Reactor::make_session(std::unique_ptr<Connection>& connection, Serve& serve) {
+  auto session = std::make_unique<Session>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.insert(session.get());
+  }
+  session->connection = std::move(connection);
+  session->serve = std::move(serve);
   return *session.release();
 }
 
@@ -27064,11 +27080,15 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_late() {
 }
 
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
+  // A client that never ceases to send must not keep others waiting.
+  std::size_t rounds = 0;
   do {
+    if (++rounds == reactor::most_rounds) call_relief();
     // What comes from now on is news.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
     session.connection->expect_bytes((state & hung_up) != 0);
-    if (!session.serve(*session.connection) || !watch(session)) return end(session);
+    if (!session.serve(*session.connection)) return end(session);
+    if (!watch(session)) return give_up(session);
   } while (!park(session));
 }
 
@@ -27097,6 +27117,12 @@ MOCK_GATEWAY_INLINE bool Reactor::park(Session& session) {
   }
   if (leader_waits_for_too_long) poller_.wake();
   return true;
+}
+
+MOCK_GATEWAY_INLINE void Reactor::give_up(Session& session) {
+  session.connection->end(Outlet::Ending::close);
+  session.serve(*session.connection);
+  end(session);
 }
 
 MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
@@ -27891,13 +27917,19 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null where the server stops: then the connection is closed.
-  std::unique_ptr<Connection> open(int socket) {
-    auto connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_) return nullptr;
-    connections_.insert(connection.get());
-    return connection;
+  /// Null where the server stops, or has no memory for it: then the connection is closed.
+  std::unique_ptr<Connection> open(int socket) noexcept {
+    std::unique_ptr<Connection> connection;
+    try {
+      connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return nullptr;
+      connections_.insert(connection.get());
+      return connection;
+    } catch (const std::bad_alloc&) {
+      if (!connection) sockets::close(socket);
+      return nullptr;
+    }
   }
 
   /// Returns whether the connection goes on.
@@ -29152,7 +29184,10 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
-  for (; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+  // A client that sends ahead of its answers must not keep others waiting.
+  constexpr std::size_t most_at_once = 32;
+  for (std::size_t served = 0; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    if (++served == most_at_once) call_relief();
     const std::optional<Connection::Arrival> arrival = connection.look_for_request();
     if (!arrival) return true;
     if (*arrival != Connection::Arrival::arrived) return false;
@@ -30374,9 +30409,10 @@ MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(ServedRequest& served, Exchang
 MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
   const auto& on_exchange = gateway_.settings.on_exchange;
   if (!on_exchange) return;
-  if (gateway_.settings.on_exchange_never_waits) return on_exchange(Exchange(record));
-  const auto thrown =
-      guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
+  const auto call = [&] { on_exchange(Exchange(record)); };
+  const auto thrown = gateway_.settings.on_exchange_never_waits
+                          ? guarded(call)
+                          : guarded(connection, "the function given to Options::on_exchange", call);
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 
@@ -38123,157 +38159,157 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9540    http/compatibility.hpp
 //   9550    http/poller.hpp
 //   9589    http/reactor.hpp
-//   9692    http/response.hpp
-//   9708    serve/asked_requests.hpp
-//   9790    serve/operations.hpp
-//   9860    serve/served_models.hpp
-//   9903    serve/gateway_state.hpp
-//   9965    serve/served_request.hpp
-//  10117    serve/runner.hpp
-//  10163    serve/connection_loop.hpp
-//  10192    serve/request_checks.hpp
-//  10215    serve/tester_code.hpp
-//  10295    serve/explanation.hpp
-//  10318    gateway/catalogue_entries.hpp
-//  10543    gateway/option_values.hpp
-//  10602    gateway/sweep_run.hpp
-//  10626    document/script_reader.hpp
-//  10835    document/script_files.hpp
-//  10854    document/script_references.hpp
-//  10890    document/script_sections.hpp
-//  11019    document/script_values.hpp
-//  11151    document/loaded_document.hpp
-//  11183    core/calendar.cpp
-//  11293    core/clock.cpp
-//  11876    core/json_pointer.cpp
-//  11933    core/json_reader.cpp
-//  12264    core/process.cpp
-//  12288    core/random.cpp
-//  12343    core/relief.cpp
-//  12370    core/reporter.cpp
-//  12453    core/source_location.cpp
-//  12469    core/text.cpp
-//  12822    core/wait.cpp
-//  12834    core/warning.cpp
-//  12848    model/acceptance.cpp
-//  12907    model/chat_fields.cpp
-//  13049    model/chat_messages.cpp
-//  13258    model/chat_reader.cpp
-//  13666    model/chat_request.cpp
-//  13751    model/checks.cpp
-//  13789    model/connection_fault.cpp
-//  13891    model/embedding_request.cpp
-//  13978    model/failure.cpp
-//  14148    model/fault.cpp
-//  14383    model/finding.cpp
-//  14417    model/hold.cpp
-//  14439    model/http_reply.cpp
-//  14505    model/pace.cpp
-//  14704    model/profile.cpp
-//  14880    model/range.cpp
-//  14910    model/received_request.cpp
-//  14977    model/reply.cpp
-//  15449    model/reply_checks.cpp
-//  15641    model/reply_template.cpp
-//  15813    model/sse_dialect.cpp
-//  15959    keys/api_key.cpp
-//  16006    keys/key_store.cpp
-//  16469    keys/keys.cpp
-//  16521    keys/secrets.cpp
-//  16726    answer/bodies.cpp
-//  16833    answer/completion.cpp
-//  17069    answer/completion_events.cpp
-//  17280    answer/completion_json.cpp
-//  17498    answer/default_reply.cpp
-//  17675    answer/embeddings.cpp
-//  17789    answer/events.cpp
-//  17808    answer/occurrences.cpp
-//  17830    answer/schema_checker.cpp
-//  18302    answer/schema_instance.cpp
-//  18682    answer/schema_pattern.cpp
-//  19100    answer/tokens.cpp
-//  19329    answer/words.cpp
-//  19390    script/chaos.cpp
-//  19528    script/chaos_rules.cpp
-//  19640    script/connection_faults.cpp
-//  19749    script/excerpts.cpp
-//  19812    script/field_matchers.cpp
-//  20225    script/forced_failures.cpp
-//  20329    script/hiding.cpp
-//  20386    script/json_comparison.cpp
-//  20472    script/matcher.cpp
-//  20727    script/matchers.cpp
-//  21083    script/scope.cpp
-//  21141    script/script.cpp
-//  21572    script/text_matchers.cpp
-//  21693    delivery/delivery.cpp
-//  22282    delivery/framing.cpp
-//  22394    delivery/gzip.cpp
-//  22461    delivery/kept_answer.cpp
-//  22552    delivery/pace_schedule.cpp
-//  22621    delivery/progress.cpp
-//  22684    evidence/diagnosis.cpp
-//  22904    evidence/evidence_json.cpp
-//  23288    evidence/exchange.cpp
-//  23588    evidence/gateway_problems.cpp
-//  24039    evidence/journal.cpp
-//  24198    evidence/kept_problems.cpp
-//  24309    evidence/notes.cpp
-//  24410    evidence/record.cpp
-//  24861    evidence/redaction.cpp
-//  24969    evidence/retries.cpp
-//  25359    evidence/review.cpp
-//  25734    evidence/sent_answer.cpp
-//  25852    evidence/verification.cpp
-//  25969    http/acceptor.cpp
-//  26078    http/compatibility.cpp
-//  26188    http/connection.cpp
-//  26727    http/poller.cpp
-//  26907    http/reactor.cpp
-//  27140    http/request_reader.cpp
-//  27530    http/response.cpp
-//  27611    http/server.cpp
-//  28006    http/sockets.cpp
-//  28523    http/turned_away.cpp
-//  28613    http/workers.cpp
-//  28749    serve/asked_requests.cpp
-//  28827    serve/chat_judge.cpp
-//  29108    serve/connection_loop.cpp
-//  29229    serve/cross_origin.cpp
-//  29272    serve/delivery_report.cpp
-//  29363    serve/explanation.cpp
-//  29429    serve/gateway_state.cpp
-//  29465    serve/judge.cpp
-//  29694    serve/operations.cpp
-//  29917    serve/profile_headers.cpp
-//  29959    serve/reply_answer.cpp
-//  30099    serve/request_checks.cpp
-//  30173    serve/runner.cpp
-//  30385    serve/served_models.cpp
-//  30463    serve/served_request.cpp
-//  30534    gateway/catalogue.cpp
-//  30929    gateway/catalogue_delivery.cpp
-//  31491    gateway/catalogue_entries.cpp
-//  31657    gateway/catalogue_failures.cpp
-//  31920    gateway/catalogue_replies.cpp
-//  32316    gateway/chat_script.cpp
-//  32465    gateway/gateway.cpp
-//  32753    gateway/options.cpp
-//  32900    gateway/sweep.cpp
-//  33322    document/scenario_files.cpp
-//  33468    document/script_document.cpp
-//  33870    document/script_faults.cpp
-//  34197    document/script_files.cpp
-//  34344    document/script_gateway.cpp
-//  34661    document/script_matchers.cpp
-//  35027    document/script_objects.cpp
-//  35192    document/script_reader.cpp
-//  35629    document/script_references.cpp
-//  35953    document/script_replies.cpp
-//  36431    document/script_schema.cpp
-//  36566    document/script_sections.cpp
-//  37145    document/script_values.cpp
-//  37543  Adapters
-//  37560    adapters/catch2.hpp
-//  37718    adapters/doctest.hpp
-//  37883    adapters/gtest.hpp
+//   9693    http/response.hpp
+//   9709    serve/asked_requests.hpp
+//   9791    serve/operations.hpp
+//   9861    serve/served_models.hpp
+//   9904    serve/gateway_state.hpp
+//   9966    serve/served_request.hpp
+//  10118    serve/runner.hpp
+//  10164    serve/connection_loop.hpp
+//  10193    serve/request_checks.hpp
+//  10216    serve/tester_code.hpp
+//  10296    serve/explanation.hpp
+//  10319    gateway/catalogue_entries.hpp
+//  10544    gateway/option_values.hpp
+//  10603    gateway/sweep_run.hpp
+//  10627    document/script_reader.hpp
+//  10836    document/script_files.hpp
+//  10855    document/script_references.hpp
+//  10891    document/script_sections.hpp
+//  11020    document/script_values.hpp
+//  11152    document/loaded_document.hpp
+//  11184    core/calendar.cpp
+//  11294    core/clock.cpp
+//  11877    core/json_pointer.cpp
+//  11934    core/json_reader.cpp
+//  12265    core/process.cpp
+//  12289    core/random.cpp
+//  12344    core/relief.cpp
+//  12371    core/reporter.cpp
+//  12454    core/source_location.cpp
+//  12470    core/text.cpp
+//  12823    core/wait.cpp
+//  12835    core/warning.cpp
+//  12849    model/acceptance.cpp
+//  12908    model/chat_fields.cpp
+//  13050    model/chat_messages.cpp
+//  13259    model/chat_reader.cpp
+//  13667    model/chat_request.cpp
+//  13752    model/checks.cpp
+//  13790    model/connection_fault.cpp
+//  13892    model/embedding_request.cpp
+//  13979    model/failure.cpp
+//  14149    model/fault.cpp
+//  14384    model/finding.cpp
+//  14418    model/hold.cpp
+//  14440    model/http_reply.cpp
+//  14506    model/pace.cpp
+//  14705    model/profile.cpp
+//  14881    model/range.cpp
+//  14911    model/received_request.cpp
+//  14978    model/reply.cpp
+//  15450    model/reply_checks.cpp
+//  15642    model/reply_template.cpp
+//  15814    model/sse_dialect.cpp
+//  15960    keys/api_key.cpp
+//  16007    keys/key_store.cpp
+//  16470    keys/keys.cpp
+//  16522    keys/secrets.cpp
+//  16727    answer/bodies.cpp
+//  16834    answer/completion.cpp
+//  17070    answer/completion_events.cpp
+//  17281    answer/completion_json.cpp
+//  17499    answer/default_reply.cpp
+//  17676    answer/embeddings.cpp
+//  17790    answer/events.cpp
+//  17809    answer/occurrences.cpp
+//  17831    answer/schema_checker.cpp
+//  18303    answer/schema_instance.cpp
+//  18683    answer/schema_pattern.cpp
+//  19101    answer/tokens.cpp
+//  19330    answer/words.cpp
+//  19391    script/chaos.cpp
+//  19529    script/chaos_rules.cpp
+//  19641    script/connection_faults.cpp
+//  19750    script/excerpts.cpp
+//  19813    script/field_matchers.cpp
+//  20226    script/forced_failures.cpp
+//  20330    script/hiding.cpp
+//  20387    script/json_comparison.cpp
+//  20473    script/matcher.cpp
+//  20728    script/matchers.cpp
+//  21084    script/scope.cpp
+//  21142    script/script.cpp
+//  21573    script/text_matchers.cpp
+//  21694    delivery/delivery.cpp
+//  22283    delivery/framing.cpp
+//  22395    delivery/gzip.cpp
+//  22462    delivery/kept_answer.cpp
+//  22553    delivery/pace_schedule.cpp
+//  22622    delivery/progress.cpp
+//  22685    evidence/diagnosis.cpp
+//  22905    evidence/evidence_json.cpp
+//  23289    evidence/exchange.cpp
+//  23589    evidence/gateway_problems.cpp
+//  24040    evidence/journal.cpp
+//  24199    evidence/kept_problems.cpp
+//  24310    evidence/notes.cpp
+//  24411    evidence/record.cpp
+//  24862    evidence/redaction.cpp
+//  24970    evidence/retries.cpp
+//  25360    evidence/review.cpp
+//  25735    evidence/sent_answer.cpp
+//  25853    evidence/verification.cpp
+//  25970    http/acceptor.cpp
+//  26079    http/compatibility.cpp
+//  26189    http/connection.cpp
+//  26729    http/poller.cpp
+//  26909    http/reactor.cpp
+//  27166    http/request_reader.cpp
+//  27556    http/response.cpp
+//  27637    http/server.cpp
+//  28038    http/sockets.cpp
+//  28555    http/turned_away.cpp
+//  28645    http/workers.cpp
+//  28781    serve/asked_requests.cpp
+//  28859    serve/chat_judge.cpp
+//  29140    serve/connection_loop.cpp
+//  29264    serve/cross_origin.cpp
+//  29307    serve/delivery_report.cpp
+//  29398    serve/explanation.cpp
+//  29464    serve/gateway_state.cpp
+//  29500    serve/judge.cpp
+//  29729    serve/operations.cpp
+//  29952    serve/profile_headers.cpp
+//  29994    serve/reply_answer.cpp
+//  30134    serve/request_checks.cpp
+//  30208    serve/runner.cpp
+//  30421    serve/served_models.cpp
+//  30499    serve/served_request.cpp
+//  30570    gateway/catalogue.cpp
+//  30965    gateway/catalogue_delivery.cpp
+//  31527    gateway/catalogue_entries.cpp
+//  31693    gateway/catalogue_failures.cpp
+//  31956    gateway/catalogue_replies.cpp
+//  32352    gateway/chat_script.cpp
+//  32501    gateway/gateway.cpp
+//  32789    gateway/options.cpp
+//  32936    gateway/sweep.cpp
+//  33358    document/scenario_files.cpp
+//  33504    document/script_document.cpp
+//  33906    document/script_faults.cpp
+//  34233    document/script_files.cpp
+//  34380    document/script_gateway.cpp
+//  34697    document/script_matchers.cpp
+//  35063    document/script_objects.cpp
+//  35228    document/script_reader.cpp
+//  35665    document/script_references.cpp
+//  35989    document/script_replies.cpp
+//  36467    document/script_schema.cpp
+//  36602    document/script_sections.cpp
+//  37181    document/script_values.cpp
+//  37579  Adapters
+//  37596    adapters/catch2.hpp
+//  37754    adapters/doctest.hpp
+//  37919    adapters/gtest.hpp

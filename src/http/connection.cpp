@@ -229,6 +229,7 @@ bool Connection::has_request() {
   request_began_ = arrived_;
   request_sent_from_ = sent_from_;
   idle_since_.reset();
+  body_received_ = 0;
   return true;
 }
 

@@ -12,6 +12,8 @@ namespace reactor {
 
 /// How long a leader stays that has nobody to wait for.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
+/// How often a leader serves one connection before another leads.
+inline constexpr std::size_t most_rounds = 32;
 
 }  // namespace reactor
 
@@ -39,7 +41,15 @@ bool Reactor::attend() {
 
 void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
   const int socket = connection->descriptor();
-  Session& session = make_session(std::move(connection), std::move(serve));
+  Session* made = nullptr;
+  try {
+    made = &make_session(connection, serve);
+  } catch (const std::bad_alloc&) {  // it is closed without an answer
+    connection->end(Outlet::Ending::close);
+    serve(*connection);
+    return;
+  }
+  Session& session = *made;
   session.is_watched = true;
   bool leader_waits_for_too_long = false;
   bool is_watched = false;
@@ -53,7 +63,7 @@ void Reactor::add(std::unique_ptr<Connection> connection, Serve serve) {
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
   }
-  if (!is_watched) return end(session);
+  if (!is_watched) return give_up(session);
   if (leader_waits_for_too_long) poller_.wake();
 }
 
@@ -61,15 +71,19 @@ bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve ser
   return workers_.run([this, open = std::move(open), serve = std::move(serve)]() mutable {
     std::unique_ptr<Connection> connection = open();
     if (!connection) return;
-    this->serve(make_session(std::move(connection), std::move(serve)));
+    this->serve(make_session(connection, serve));
     while (takes_lead()) lead();
   });
 }
 
-Reactor::Session& Reactor::make_session(std::unique_ptr<Connection> connection, Serve serve) {
-  auto session = std::make_unique<Session>(std::move(connection), std::move(serve));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  sessions_.insert(session.get());
+Reactor::Session& Reactor::make_session(std::unique_ptr<Connection>& connection, Serve& serve) {
+  auto session = std::make_unique<Session>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    sessions_.insert(session.get());
+  }
+  session->connection = std::move(connection);
+  session->serve = std::move(serve);
   return *session.release();
 }
 
@@ -163,11 +177,15 @@ Reactor::Session* Reactor::take_late() {
 }
 
 void Reactor::serve(Session& session) {
+  // A client that never ceases to send must not keep others waiting.
+  std::size_t rounds = 0;
   do {
+    if (++rounds == reactor::most_rounds) call_relief();
     // What comes from now on is news.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
     session.connection->expect_bytes((state & hung_up) != 0);
-    if (!session.serve(*session.connection) || !watch(session)) return end(session);
+    if (!session.serve(*session.connection)) return end(session);
+    if (!watch(session)) return give_up(session);
   } while (!park(session));
 }
 
@@ -196,6 +214,12 @@ bool Reactor::park(Session& session) {
   }
   if (leader_waits_for_too_long) poller_.wake();
   return true;
+}
+
+void Reactor::give_up(Session& session) {
+  session.connection->end(Outlet::Ending::close);
+  session.serve(*session.connection);
+  end(session);
 }
 
 void Reactor::end(Session& session) {

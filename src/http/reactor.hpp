@@ -24,7 +24,8 @@ namespace mock_gateway::detail {
 class Reactor final : private Relief {
  public:
   /// Serves what has come for a connection. Returns whether it goes on: then it is called again when more has come, or
-  /// nothing has until Connection::idle_until(). Else the connection is closed. Throws nothing.
+  /// nothing has until Connection::idle_until(). Else, and always where Connection::ending() says that it ends, the
+  /// connection is closed. Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -49,9 +50,6 @@ class Reactor final : private Relief {
  private:
   /// A connection, and what stays of it as long as an event may be on its way.
   struct Session {
-    Session(std::unique_ptr<Connection> its_connection, Serve its_serve)
-        : connection(std::move(its_connection)), serve(std::move(its_serve)) {}
-
     std::unique_ptr<Connection> connection;
     Serve serve;
     bool is_watched = false;  // of its owner
@@ -70,7 +68,8 @@ class Reactor final : private Relief {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  Session& make_session(std::unique_ptr<Connection> connection, Serve serve);
+  /// Takes both over, unless it throws std::bad_alloc.
+  Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
   /// Has the poller tell of the session. False when the system has no memory for that.
   bool watch(Session& session);
   void relieve() noexcept override;
@@ -87,6 +86,8 @@ class Reactor final : private Relief {
   /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
   bool park(Session& session);
   void end(Session& session);
+  /// Closes a session that cannot be waited for.
+  void give_up(Session& session);
   /// Leads where nobody does, and somebody is to be waited for.
   bool takes_lead();
   // These expect the mutex to be held.

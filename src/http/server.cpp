@@ -306,13 +306,19 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null where the server stops: then the connection is closed.
-  std::unique_ptr<Connection> open(int socket) {
-    auto connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_) return nullptr;
-    connections_.insert(connection.get());
-    return connection;
+  /// Null where the server stops, or has no memory for it: then the connection is closed.
+  std::unique_ptr<Connection> open(int socket) noexcept {
+    std::unique_ptr<Connection> connection;
+    try {
+      connection = std::make_unique<Connection>(socket, ++last_connection_, limits_);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (stopping_) return nullptr;
+      connections_.insert(connection.get());
+      return connection;
+    } catch (const std::bad_alloc&) {
+      if (!connection) sockets::close(socket);
+      return nullptr;
+    }
   }
 
   /// Returns whether the connection goes on.

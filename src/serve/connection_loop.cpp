@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "../core/relief.hpp"
 #include "../core/text.hpp"
 #include "../core/warning.hpp"
 #include "tester_code.hpp"
@@ -56,7 +57,10 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
 }
 
 bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
-  for (; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+  // A client that sends ahead of its answers must not keep others waiting.
+  constexpr std::size_t most_at_once = 32;
+  for (std::size_t served = 0; connection.ending() == Outlet::Ending::keep_alive; ++position) {
+    if (++served == most_at_once) call_relief();
     const std::optional<Connection::Arrival> arrival = connection.look_for_request();
     if (!arrival) return true;
     if (*arrival != Connection::Arrival::arrived) return false;

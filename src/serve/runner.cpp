@@ -223,9 +223,10 @@ Outcome::Kind Runner::deliver(ServedRequest& served, ExchangeRecord& record) con
 void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
   const auto& on_exchange = gateway_.settings.on_exchange;
   if (!on_exchange) return;
-  if (gateway_.settings.on_exchange_never_waits) return on_exchange(Exchange(record));
-  const auto thrown =
-      guarded(connection, "the function given to Options::on_exchange", [&] { on_exchange(Exchange(record)); });
+  const auto call = [&] { on_exchange(Exchange(record)); };
+  const auto thrown = gateway_.settings.on_exchange_never_waits
+                          ? guarded(call)
+                          : guarded(connection, "the function given to Options::on_exchange", call);
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 
