@@ -27731,6 +27731,10 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
     }
+    if (!reactors_.front()->is_open()) {
+      sockets::stop_listening(listener_);
+      throw GatewayError("cannot accept connections: this process has no descriptor left (ulimit -n)");
+    }
     on_bound(port_);
     begin_to_accept();
     say_if_few_fit();
@@ -38269,47 +38273,47 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  27166    http/request_reader.cpp
 //  27556    http/response.cpp
 //  27637    http/server.cpp
-//  28038    http/sockets.cpp
-//  28555    http/turned_away.cpp
-//  28645    http/workers.cpp
-//  28781    serve/asked_requests.cpp
-//  28859    serve/chat_judge.cpp
-//  29140    serve/connection_loop.cpp
-//  29264    serve/cross_origin.cpp
-//  29307    serve/delivery_report.cpp
-//  29398    serve/explanation.cpp
-//  29464    serve/gateway_state.cpp
-//  29500    serve/judge.cpp
-//  29729    serve/operations.cpp
-//  29952    serve/profile_headers.cpp
-//  29994    serve/reply_answer.cpp
-//  30134    serve/request_checks.cpp
-//  30208    serve/runner.cpp
-//  30421    serve/served_models.cpp
-//  30499    serve/served_request.cpp
-//  30570    gateway/catalogue.cpp
-//  30965    gateway/catalogue_delivery.cpp
-//  31527    gateway/catalogue_entries.cpp
-//  31693    gateway/catalogue_failures.cpp
-//  31956    gateway/catalogue_replies.cpp
-//  32352    gateway/chat_script.cpp
-//  32501    gateway/gateway.cpp
-//  32789    gateway/options.cpp
-//  32936    gateway/sweep.cpp
-//  33358    document/scenario_files.cpp
-//  33504    document/script_document.cpp
-//  33906    document/script_faults.cpp
-//  34233    document/script_files.cpp
-//  34380    document/script_gateway.cpp
-//  34697    document/script_matchers.cpp
-//  35063    document/script_objects.cpp
-//  35228    document/script_reader.cpp
-//  35665    document/script_references.cpp
-//  35989    document/script_replies.cpp
-//  36467    document/script_schema.cpp
-//  36602    document/script_sections.cpp
-//  37181    document/script_values.cpp
-//  37579  Adapters
-//  37596    adapters/catch2.hpp
-//  37754    adapters/doctest.hpp
-//  37919    adapters/gtest.hpp
+//  28042    http/sockets.cpp
+//  28559    http/turned_away.cpp
+//  28649    http/workers.cpp
+//  28785    serve/asked_requests.cpp
+//  28863    serve/chat_judge.cpp
+//  29144    serve/connection_loop.cpp
+//  29268    serve/cross_origin.cpp
+//  29311    serve/delivery_report.cpp
+//  29402    serve/explanation.cpp
+//  29468    serve/gateway_state.cpp
+//  29504    serve/judge.cpp
+//  29733    serve/operations.cpp
+//  29956    serve/profile_headers.cpp
+//  29998    serve/reply_answer.cpp
+//  30138    serve/request_checks.cpp
+//  30212    serve/runner.cpp
+//  30425    serve/served_models.cpp
+//  30503    serve/served_request.cpp
+//  30574    gateway/catalogue.cpp
+//  30969    gateway/catalogue_delivery.cpp
+//  31531    gateway/catalogue_entries.cpp
+//  31697    gateway/catalogue_failures.cpp
+//  31960    gateway/catalogue_replies.cpp
+//  32356    gateway/chat_script.cpp
+//  32505    gateway/gateway.cpp
+//  32793    gateway/options.cpp
+//  32940    gateway/sweep.cpp
+//  33362    document/scenario_files.cpp
+//  33508    document/script_document.cpp
+//  33910    document/script_faults.cpp
+//  34237    document/script_files.cpp
+//  34384    document/script_gateway.cpp
+//  34701    document/script_matchers.cpp
+//  35067    document/script_objects.cpp
+//  35232    document/script_reader.cpp
+//  35669    document/script_references.cpp
+//  35993    document/script_replies.cpp
+//  36471    document/script_schema.cpp
+//  36606    document/script_sections.cpp
+//  37185    document/script_values.cpp
+//  37583  Adapters
+//  37600    adapters/catch2.hpp
+//  37758    adapters/doctest.hpp
+//  37923    adapters/gtest.hpp

@@ -120,6 +120,10 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("cannot listen on " + host + ":" + std::to_string(port) + ": " + why +
                          (port == 0 ? "" : "; choose another port, or 0 for a free one"));
     }
+    if (!reactors_.front()->is_open()) {
+      sockets::stop_listening(listener_);
+      throw GatewayError("cannot accept connections: this process has no descriptor left (ulimit -n)");
+    }
     on_bound(port_);
     begin_to_accept();
     say_if_few_fit();

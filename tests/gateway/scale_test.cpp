@@ -83,6 +83,8 @@ class GatewayProcess {
   GatewayProcess(const GatewayProcess&) = delete;
   GatewayProcess& operator=(const GatewayProcess&) = delete;
 
+  /// Whether the gateway could be made.
+  bool serves() const { return port_ != 0; }
   Http http() const { return {"127.0.0.1", port_, key_}; }
   RawConnection connect() const { return {"127.0.0.1", port_}; }
   /// The status of a new connection's answer to a stream that stalls after its first event.
@@ -341,6 +343,25 @@ TEST_CASE("a limit that leaves a gateway hardly a descriptor is said at its star
   GatewayProcess no_thread(leave_no_thread);
   CHECK(no_thread.end().find("thrown: mock_gateway: cannot accept connections: the system gives no thread") !=
         std::string::npos);
+}
+
+TEST_CASE("however few descriptors are left, a gateway says so or serves" * doctest::skip(sanitized)) {
+  for (int count = 0; count <= 12; ++count) {
+    CAPTURE(count);
+    GatewayProcess few([count] { leave_descriptors(count); });
+    if (few.serves()) {
+      const int status = few.http().chat().status;
+      CHECK((status == 200 || status == 503));
+      CHECK(few.end().find("thrown") == std::string::npos);
+    } else {
+      const std::string said = few.end();
+      CAPTURE(said);
+      CHECK(
+          (said.find("thrown: mock_gateway: cannot listen on 127.0.0.1:0: Too many open files") != std::string::npos ||
+           said.find("thrown: mock_gateway: cannot accept connections: this process has no descriptor left") !=
+               std::string::npos));
+    }
+  }
 }
 
 TEST_CASE("connections beyond descriptor 1024 are served like any other" * doctest::skip(sanitized)) {
