@@ -8,7 +8,7 @@ export function script(gateway = {}) {
     keys: [{ name: 'old billing', secret: 'sk-old-billing-service', state: 'disabled' }],
     stubs: [
       { name: 'weather question', when: { user_says: 'weather', has_tool: 'get_weather', model_is: 'mock-model' }, reply: 'It is 21 degrees.' },
-      { name: 'broken stream', when: { user_says: 'break' }, reply: { text: 'one two three four', every: '15ms', faults: [{ after_tokens: 2, effect: 'reset_connection' }] } },
+      { name: 'broken stream', when: { user_says: 'break' }, reply: { text: 'one two three four', every: '200ms', faults: [{ after_tokens: 2, effect: 'reset_connection' }] } },
       { name: 'slow', when: { user_says: 'slow' }, reply: { text: 'one two three four five six seven eight nine ten', every: '40ms' } },
       { name: 'gated', when: { user_says: 'gate' }, reply: { text: 'one two three', hold: { gate: 'first', before_token: 2 } } },
       { name: 'asked', when: { user_says: 'ask me' }, reply: { ask: true } },
