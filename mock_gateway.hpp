@@ -5161,20 +5161,16 @@ class Relief {
   virtual void relieve() noexcept = 0;
 };
 
-/// While this lives, the calling thread has a relief; null: none.
+/// While this lives, the calling thread, which has no relief, has one.
 class Relieved {
  public:
-  explicit Relieved(Relief* relief);
+  explicit Relieved(Relief& relief);
   ~Relieved();
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
   /// Whether nobody has taken over so far.
   bool is_pending() const;
-
- private:
-  Relief* relief_;
-  Relief* before_;
 };
 
 /// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and
@@ -8428,9 +8424,9 @@ struct ExchangeRecord {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
-  /// In real time: its client sent it no earlier.
+  /// The real time at which its client sent it, at the earliest.
   std::chrono::steady_clock::time_point sendable{};
-  std::size_t own_weight = 0;
+  std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.
@@ -9084,7 +9080,8 @@ class Connection final : public Outlet {
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
-  /// Likewise without waiting: nothing when the client has sent nothing of it so far, and may until idle_until().
+  /// Does as wait_for_request() without waiting. Nothing: the client has sent nothing of a request so far, and has time
+  /// until idle_until().
   std::optional<Arrival> look_for_request();
   std::chrono::steady_clock::time_point idle_until() const;
   /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
@@ -9115,7 +9112,7 @@ class Connection final : public Outlet {
   /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// No earlier was the request sent that was read last.
+  /// The request that was read last was sent at this moment or later.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
   std::uint64_t overtaken_stream() const;
@@ -9153,7 +9150,8 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
-  void set_busy_matching(const char* what) { busy_matching_ = what; }
+  /// Does the same with a literal, at no cost; null: in none.
+  void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
  private:
@@ -9238,7 +9236,7 @@ class Connection final : public Outlet {
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
-  std::atomic<const char*> busy_matching_{nullptr};
+  std::atomic<const char*> busy_literal_{nullptr};
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };
@@ -9682,7 +9680,7 @@ class Reactor final : private Relief {
   bool is_one_expected_ = false;  // attend() was called, and add() was not
   bool is_retired_ = false;
   std::atomic<bool> is_waiting_{false};  // set with the mutex held
-  // Of the leader.
+  // The leader alone uses these.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;
@@ -10220,28 +10218,13 @@ bool refuse_model(ServedRequest& served, const std::string& model);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+template <class What>
 class Busy {
  public:
-  Busy(Connection& connection, std::string what) : connection_(connection) {
-    connection_.set_busy_with(std::move(what));
-  }
-  ~Busy() { connection_.set_busy_with({}); }
+  Busy(Connection& connection, What what) : connection_(connection) { connection_.set_busy_with(std::move(what)); }
+  ~Busy() { connection_.set_busy_with(What()); }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
-
- private:
-  Connection& connection_;
-};
-
-/// Likewise matchers, of which most are not the tester's: their name is a literal, which costs nothing.
-class BusyMatching {
- public:
-  BusyMatching(Connection& connection, const char* what) : connection_(connection) {
-    connection_.set_busy_matching(what);
-  }
-  ~BusyMatching() { connection_.set_busy_matching(nullptr); }
-  BusyMatching(const BusyMatching&) = delete;
-  BusyMatching& operator=(const BusyMatching&) = delete;
 
  private:
   Connection& connection_;
@@ -10264,14 +10247,14 @@ std::optional<std::string> guarded(const Code& code) {
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   call_relief();
-  const Busy busy(connection, std::move(what));
+  const Busy<std::string> busy(connection, std::move(what));
   return guarded(code);
 }
 
-/// Likewise matchers: those that are the tester's call the relief themselves.
+/// Runs matchers on a connection's thread. Those that are the tester's call the relief themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
-  const BusyMatching busy(connection, what);
+  const Busy<const char*> busy(connection, what);
   return guarded(code);
 }
 
@@ -12356,11 +12339,11 @@ MOCK_GATEWAY_INLINE Relief*& current() {
 
 }  // namespace relief
 
-MOCK_GATEWAY_INLINE Relieved::Relieved(Relief* relief) : relief_(relief), before_(std::exchange(relief::current(), relief)) {}
+MOCK_GATEWAY_INLINE Relieved::Relieved(Relief& relief) { relief::current() = &relief; }
 
-MOCK_GATEWAY_INLINE Relieved::~Relieved() { relief::current() = before_; }
+MOCK_GATEWAY_INLINE Relieved::~Relieved() { relief::current() = nullptr; }
 
-MOCK_GATEWAY_INLINE bool Relieved::is_pending() const { return relief::current() == relief_; }
+MOCK_GATEWAY_INLINE bool Relieved::is_pending() const { return relief::current() != nullptr; }
 
 MOCK_GATEWAY_INLINE void call_relief() noexcept {
   if (Relief* const relief = std::exchange(relief::current(), nullptr)) relief->relieve();
@@ -26719,7 +26702,7 @@ MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
 }
 
 MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
-  if (const char* const matching = busy_matching_) return matching;
+  if (const char* const literal = busy_literal_) return literal;
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
 }
@@ -26728,7 +26711,7 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/poller.cpp ------------------------------------------------------------------------------------------------
 
-// Which sockets are ready: epoll, or poll(2) and where that is taken.
+// Which sockets are ready, by epoll or poll(2); where which is taken.
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
@@ -26738,8 +26721,10 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 #include <array>
 #include <limits>
 #else
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 #endif
 
@@ -26821,9 +26806,11 @@ class Poller::Impl {
   bool is_open() const { return wake_.reading >= 0; }
 
   bool add(int socket, void* owner) {
-    {
+    try {
       const std::lock_guard<std::mutex> lock(mutex_);
       watched_[socket] = {owner, ++serial_, true};
+    } catch (const std::bad_alloc&) {
+      return false;
     }
     wake();
     return true;
@@ -26915,8 +26902,6 @@ namespace reactor {
 
 /// How long a leader stays that has nobody to wait for.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
-/// How often a leader serves one connection before another leads.
-inline constexpr std::size_t most_rounds = 32;
 
 }  // namespace reactor
 
@@ -27016,7 +27001,7 @@ MOCK_GATEWAY_INLINE bool Reactor::takes_lead() {
 }
 
 MOCK_GATEWAY_INLINE void Reactor::lead() {
-  const Relieved relieved(this);
+  const Relieved relieved(*this);
   do {
     while (next_event_ < event_count_) {
       const Poller::Event event = events_[next_event_++];
@@ -27036,6 +27021,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
+  bool stays = true;  // of this thread: once it does not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -27044,15 +27030,14 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
       const Moment now = std::chrono::steady_clock::now();
       vacant_since_ = std::min(vacant_since_, now);
       until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
-      is_led_ = !is_retired_ && (is_one_expected_ || now < *until);
+      stays = !is_retired_ && (is_one_expected_ || now < *until);
     }
-    if (watched_ > 0 || !is_led_) vacant_since_ = Moment::max();
-    is_waiting_ = is_led_;
+    if (watched_ > 0 || !stays) vacant_since_ = Moment::max();
+    is_led_ = is_waiting_ = stays;
     waits_until_ = until.value_or(Moment::max());
-    if (!is_led_) until.reset();
   }
   free(ended);
-  if (!is_waiting_) return false;
+  if (!stays) return false;
   std::optional<Duration> timeout;
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
@@ -27080,10 +27065,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_late() {
 }
 
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
-  // A client that never ceases to send must not keep others waiting.
-  std::size_t rounds = 0;
   do {
-    if (++rounds == reactor::most_rounds) call_relief();
     // What comes from now on is news.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
     session.connection->expect_bytes((state & hung_up) != 0);
@@ -30116,7 +30098,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
     return;
   }
   const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
-  std::optional<Busy> busy;
+  std::optional<Busy<const char*>> busy;
   if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
     reply_answer::complete(served, reply, pace);
@@ -38096,224 +38078,224 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4963    core/timeline.hpp
 //   5125    core/process.hpp
 //   5150    core/relief.hpp
-//   5186    core/warning.hpp
-//   5196    core/rows.hpp
-//   5222    core/change_count.hpp
-//   5269    model/profile_traits.hpp
-//   5378    model/checks.hpp
-//   5395    model/reply_data.hpp
-//   5463    model/request_error.hpp
-//   5476    model/embedding_request.hpp
-//   5500    model/fault_rows.hpp
-//   5629    model/chat_parser.hpp
-//   5647    model/dialect_rows.hpp
-//   5687    model/finding_kinds.hpp
-//   5756    model/reply_checks.hpp
-//   5791    model/chat_fields.hpp
-//   5840    model/chat_reader.hpp
-//   5938    model/reply_template.hpp
-//   5960    keys/secrets.hpp
-//   6007    keys/key_store.hpp
-//   6169    answer/bodies.hpp
-//   6198    answer/events.hpp
-//   6246    answer/tokens.hpp
-//   6321    answer/completion.hpp
-//   6430    answer/completion_json.hpp
-//   6465    answer/completion_events.hpp
-//   6533    answer/words.hpp
-//   6548    answer/default_reply.hpp
-//   6564    answer/schema_pattern.hpp
-//   6661    answer/schema_instance.hpp
-//   6683    answer/embeddings.hpp
-//   6698    answer/occurrences.hpp
-//   6721    answer/schema_checker.hpp
-//   6816    script/matcher_node.hpp
-//   6907    script/script.hpp
-//   7187    script/chaos_plan.hpp
-//   7232    script/chaos_rules.hpp
-//   7314    script/connection_faults.hpp
-//   7370    script/forced_failures.hpp
-//   7415    script/field_matchers.hpp
-//   7509    script/hiding.hpp
-//   7550    script/excerpts.hpp
-//   7576    script/json_comparison.hpp
-//   7603    script/matcher_leaf.hpp
-//   7634    delivery/gzip.hpp
-//   7660    delivery/framing.hpp
-//   7710    delivery/outlet.hpp
-//   7768    delivery/pace_schedule.hpp
-//   7810    delivery/kept_answer.hpp
-//   7906    delivery/progress.hpp
-//   8004    delivery/delivery.hpp
-//   8183    delivery/waits.hpp
-//   8278    evidence/kept_problems.hpp
-//   8348    evidence/record.hpp
-//   8612    evidence/gateway_parts.hpp
-//   8631    evidence/review_parts.hpp
-//   8683    evidence/diagnosis.hpp
-//   8755    evidence/gateway_problems.hpp
-//   8857    evidence/redaction.hpp
-//   8876    http/sockets.hpp
-//   8997    http/connection.hpp
-//   9248    http/request_reader.hpp
-//   9309    http/server.hpp
-//   9375    http/turned_away.hpp
-//   9429    http/workers.hpp
-//   9492    http/acceptor.hpp
-//   9540    http/compatibility.hpp
-//   9550    http/poller.hpp
-//   9589    http/reactor.hpp
-//   9693    http/response.hpp
-//   9709    serve/asked_requests.hpp
-//   9791    serve/operations.hpp
-//   9861    serve/served_models.hpp
-//   9904    serve/gateway_state.hpp
-//   9966    serve/served_request.hpp
-//  10118    serve/runner.hpp
-//  10164    serve/connection_loop.hpp
-//  10193    serve/request_checks.hpp
-//  10216    serve/tester_code.hpp
-//  10296    serve/explanation.hpp
-//  10319    gateway/catalogue_entries.hpp
-//  10544    gateway/option_values.hpp
-//  10603    gateway/sweep_run.hpp
-//  10627    document/script_reader.hpp
-//  10836    document/script_files.hpp
-//  10855    document/script_references.hpp
-//  10891    document/script_sections.hpp
-//  11020    document/script_values.hpp
-//  11152    document/loaded_document.hpp
-//  11184    core/calendar.cpp
-//  11294    core/clock.cpp
-//  11877    core/json_pointer.cpp
-//  11934    core/json_reader.cpp
-//  12265    core/process.cpp
-//  12289    core/random.cpp
-//  12344    core/relief.cpp
-//  12371    core/reporter.cpp
-//  12454    core/source_location.cpp
-//  12470    core/text.cpp
-//  12823    core/wait.cpp
-//  12835    core/warning.cpp
-//  12849    model/acceptance.cpp
-//  12908    model/chat_fields.cpp
-//  13050    model/chat_messages.cpp
-//  13259    model/chat_reader.cpp
-//  13667    model/chat_request.cpp
-//  13752    model/checks.cpp
-//  13790    model/connection_fault.cpp
-//  13892    model/embedding_request.cpp
-//  13979    model/failure.cpp
-//  14149    model/fault.cpp
-//  14384    model/finding.cpp
-//  14418    model/hold.cpp
-//  14440    model/http_reply.cpp
-//  14506    model/pace.cpp
-//  14705    model/profile.cpp
-//  14881    model/range.cpp
-//  14911    model/received_request.cpp
-//  14978    model/reply.cpp
-//  15450    model/reply_checks.cpp
-//  15642    model/reply_template.cpp
-//  15814    model/sse_dialect.cpp
-//  15960    keys/api_key.cpp
-//  16007    keys/key_store.cpp
-//  16470    keys/keys.cpp
-//  16522    keys/secrets.cpp
-//  16727    answer/bodies.cpp
-//  16834    answer/completion.cpp
-//  17070    answer/completion_events.cpp
-//  17281    answer/completion_json.cpp
-//  17499    answer/default_reply.cpp
-//  17676    answer/embeddings.cpp
-//  17790    answer/events.cpp
-//  17809    answer/occurrences.cpp
-//  17831    answer/schema_checker.cpp
-//  18303    answer/schema_instance.cpp
-//  18683    answer/schema_pattern.cpp
-//  19101    answer/tokens.cpp
-//  19330    answer/words.cpp
-//  19391    script/chaos.cpp
-//  19529    script/chaos_rules.cpp
-//  19641    script/connection_faults.cpp
-//  19750    script/excerpts.cpp
-//  19813    script/field_matchers.cpp
-//  20226    script/forced_failures.cpp
-//  20330    script/hiding.cpp
-//  20387    script/json_comparison.cpp
-//  20473    script/matcher.cpp
-//  20728    script/matchers.cpp
-//  21084    script/scope.cpp
-//  21142    script/script.cpp
-//  21573    script/text_matchers.cpp
-//  21694    delivery/delivery.cpp
-//  22283    delivery/framing.cpp
-//  22395    delivery/gzip.cpp
-//  22462    delivery/kept_answer.cpp
-//  22553    delivery/pace_schedule.cpp
-//  22622    delivery/progress.cpp
-//  22685    evidence/diagnosis.cpp
-//  22905    evidence/evidence_json.cpp
-//  23289    evidence/exchange.cpp
-//  23589    evidence/gateway_problems.cpp
-//  24040    evidence/journal.cpp
-//  24199    evidence/kept_problems.cpp
-//  24310    evidence/notes.cpp
-//  24411    evidence/record.cpp
-//  24862    evidence/redaction.cpp
-//  24970    evidence/retries.cpp
-//  25360    evidence/review.cpp
-//  25735    evidence/sent_answer.cpp
-//  25853    evidence/verification.cpp
-//  25970    http/acceptor.cpp
-//  26079    http/compatibility.cpp
-//  26189    http/connection.cpp
-//  26729    http/poller.cpp
-//  26909    http/reactor.cpp
-//  27166    http/request_reader.cpp
-//  27556    http/response.cpp
-//  27637    http/server.cpp
-//  28042    http/sockets.cpp
-//  28559    http/turned_away.cpp
-//  28649    http/workers.cpp
-//  28785    serve/asked_requests.cpp
-//  28863    serve/chat_judge.cpp
-//  29144    serve/connection_loop.cpp
-//  29268    serve/cross_origin.cpp
-//  29311    serve/delivery_report.cpp
-//  29402    serve/explanation.cpp
-//  29468    serve/gateway_state.cpp
-//  29504    serve/judge.cpp
-//  29733    serve/operations.cpp
-//  29956    serve/profile_headers.cpp
-//  29998    serve/reply_answer.cpp
-//  30138    serve/request_checks.cpp
-//  30212    serve/runner.cpp
-//  30425    serve/served_models.cpp
-//  30503    serve/served_request.cpp
-//  30574    gateway/catalogue.cpp
-//  30969    gateway/catalogue_delivery.cpp
-//  31531    gateway/catalogue_entries.cpp
-//  31697    gateway/catalogue_failures.cpp
-//  31960    gateway/catalogue_replies.cpp
-//  32356    gateway/chat_script.cpp
-//  32505    gateway/gateway.cpp
-//  32793    gateway/options.cpp
-//  32940    gateway/sweep.cpp
-//  33362    document/scenario_files.cpp
-//  33508    document/script_document.cpp
-//  33910    document/script_faults.cpp
-//  34237    document/script_files.cpp
-//  34384    document/script_gateway.cpp
-//  34701    document/script_matchers.cpp
-//  35067    document/script_objects.cpp
-//  35232    document/script_reader.cpp
-//  35669    document/script_references.cpp
-//  35993    document/script_replies.cpp
-//  36471    document/script_schema.cpp
-//  36606    document/script_sections.cpp
-//  37185    document/script_values.cpp
-//  37583  Adapters
-//  37600    adapters/catch2.hpp
-//  37758    adapters/doctest.hpp
-//  37923    adapters/gtest.hpp
+//   5182    core/warning.hpp
+//   5192    core/rows.hpp
+//   5218    core/change_count.hpp
+//   5265    model/profile_traits.hpp
+//   5374    model/checks.hpp
+//   5391    model/reply_data.hpp
+//   5459    model/request_error.hpp
+//   5472    model/embedding_request.hpp
+//   5496    model/fault_rows.hpp
+//   5625    model/chat_parser.hpp
+//   5643    model/dialect_rows.hpp
+//   5683    model/finding_kinds.hpp
+//   5752    model/reply_checks.hpp
+//   5787    model/chat_fields.hpp
+//   5836    model/chat_reader.hpp
+//   5934    model/reply_template.hpp
+//   5956    keys/secrets.hpp
+//   6003    keys/key_store.hpp
+//   6165    answer/bodies.hpp
+//   6194    answer/events.hpp
+//   6242    answer/tokens.hpp
+//   6317    answer/completion.hpp
+//   6426    answer/completion_json.hpp
+//   6461    answer/completion_events.hpp
+//   6529    answer/words.hpp
+//   6544    answer/default_reply.hpp
+//   6560    answer/schema_pattern.hpp
+//   6657    answer/schema_instance.hpp
+//   6679    answer/embeddings.hpp
+//   6694    answer/occurrences.hpp
+//   6717    answer/schema_checker.hpp
+//   6812    script/matcher_node.hpp
+//   6903    script/script.hpp
+//   7183    script/chaos_plan.hpp
+//   7228    script/chaos_rules.hpp
+//   7310    script/connection_faults.hpp
+//   7366    script/forced_failures.hpp
+//   7411    script/field_matchers.hpp
+//   7505    script/hiding.hpp
+//   7546    script/excerpts.hpp
+//   7572    script/json_comparison.hpp
+//   7599    script/matcher_leaf.hpp
+//   7630    delivery/gzip.hpp
+//   7656    delivery/framing.hpp
+//   7706    delivery/outlet.hpp
+//   7764    delivery/pace_schedule.hpp
+//   7806    delivery/kept_answer.hpp
+//   7902    delivery/progress.hpp
+//   8000    delivery/delivery.hpp
+//   8179    delivery/waits.hpp
+//   8274    evidence/kept_problems.hpp
+//   8344    evidence/record.hpp
+//   8608    evidence/gateway_parts.hpp
+//   8627    evidence/review_parts.hpp
+//   8679    evidence/diagnosis.hpp
+//   8751    evidence/gateway_problems.hpp
+//   8853    evidence/redaction.hpp
+//   8872    http/sockets.hpp
+//   8993    http/connection.hpp
+//   9246    http/request_reader.hpp
+//   9307    http/server.hpp
+//   9373    http/turned_away.hpp
+//   9427    http/workers.hpp
+//   9490    http/acceptor.hpp
+//   9538    http/compatibility.hpp
+//   9548    http/poller.hpp
+//   9587    http/reactor.hpp
+//   9691    http/response.hpp
+//   9707    serve/asked_requests.hpp
+//   9789    serve/operations.hpp
+//   9859    serve/served_models.hpp
+//   9902    serve/gateway_state.hpp
+//   9964    serve/served_request.hpp
+//  10116    serve/runner.hpp
+//  10162    serve/connection_loop.hpp
+//  10191    serve/request_checks.hpp
+//  10214    serve/tester_code.hpp
+//  10279    serve/explanation.hpp
+//  10302    gateway/catalogue_entries.hpp
+//  10527    gateway/option_values.hpp
+//  10586    gateway/sweep_run.hpp
+//  10610    document/script_reader.hpp
+//  10819    document/script_files.hpp
+//  10838    document/script_references.hpp
+//  10874    document/script_sections.hpp
+//  11003    document/script_values.hpp
+//  11135    document/loaded_document.hpp
+//  11167    core/calendar.cpp
+//  11277    core/clock.cpp
+//  11860    core/json_pointer.cpp
+//  11917    core/json_reader.cpp
+//  12248    core/process.cpp
+//  12272    core/random.cpp
+//  12327    core/relief.cpp
+//  12354    core/reporter.cpp
+//  12437    core/source_location.cpp
+//  12453    core/text.cpp
+//  12806    core/wait.cpp
+//  12818    core/warning.cpp
+//  12832    model/acceptance.cpp
+//  12891    model/chat_fields.cpp
+//  13033    model/chat_messages.cpp
+//  13242    model/chat_reader.cpp
+//  13650    model/chat_request.cpp
+//  13735    model/checks.cpp
+//  13773    model/connection_fault.cpp
+//  13875    model/embedding_request.cpp
+//  13962    model/failure.cpp
+//  14132    model/fault.cpp
+//  14367    model/finding.cpp
+//  14401    model/hold.cpp
+//  14423    model/http_reply.cpp
+//  14489    model/pace.cpp
+//  14688    model/profile.cpp
+//  14864    model/range.cpp
+//  14894    model/received_request.cpp
+//  14961    model/reply.cpp
+//  15433    model/reply_checks.cpp
+//  15625    model/reply_template.cpp
+//  15797    model/sse_dialect.cpp
+//  15943    keys/api_key.cpp
+//  15990    keys/key_store.cpp
+//  16453    keys/keys.cpp
+//  16505    keys/secrets.cpp
+//  16710    answer/bodies.cpp
+//  16817    answer/completion.cpp
+//  17053    answer/completion_events.cpp
+//  17264    answer/completion_json.cpp
+//  17482    answer/default_reply.cpp
+//  17659    answer/embeddings.cpp
+//  17773    answer/events.cpp
+//  17792    answer/occurrences.cpp
+//  17814    answer/schema_checker.cpp
+//  18286    answer/schema_instance.cpp
+//  18666    answer/schema_pattern.cpp
+//  19084    answer/tokens.cpp
+//  19313    answer/words.cpp
+//  19374    script/chaos.cpp
+//  19512    script/chaos_rules.cpp
+//  19624    script/connection_faults.cpp
+//  19733    script/excerpts.cpp
+//  19796    script/field_matchers.cpp
+//  20209    script/forced_failures.cpp
+//  20313    script/hiding.cpp
+//  20370    script/json_comparison.cpp
+//  20456    script/matcher.cpp
+//  20711    script/matchers.cpp
+//  21067    script/scope.cpp
+//  21125    script/script.cpp
+//  21556    script/text_matchers.cpp
+//  21677    delivery/delivery.cpp
+//  22266    delivery/framing.cpp
+//  22378    delivery/gzip.cpp
+//  22445    delivery/kept_answer.cpp
+//  22536    delivery/pace_schedule.cpp
+//  22605    delivery/progress.cpp
+//  22668    evidence/diagnosis.cpp
+//  22888    evidence/evidence_json.cpp
+//  23272    evidence/exchange.cpp
+//  23572    evidence/gateway_problems.cpp
+//  24023    evidence/journal.cpp
+//  24182    evidence/kept_problems.cpp
+//  24293    evidence/notes.cpp
+//  24394    evidence/record.cpp
+//  24845    evidence/redaction.cpp
+//  24953    evidence/retries.cpp
+//  25343    evidence/review.cpp
+//  25718    evidence/sent_answer.cpp
+//  25836    evidence/verification.cpp
+//  25953    http/acceptor.cpp
+//  26062    http/compatibility.cpp
+//  26172    http/connection.cpp
+//  26712    http/poller.cpp
+//  26896    http/reactor.cpp
+//  27148    http/request_reader.cpp
+//  27538    http/response.cpp
+//  27619    http/server.cpp
+//  28024    http/sockets.cpp
+//  28541    http/turned_away.cpp
+//  28631    http/workers.cpp
+//  28767    serve/asked_requests.cpp
+//  28845    serve/chat_judge.cpp
+//  29126    serve/connection_loop.cpp
+//  29250    serve/cross_origin.cpp
+//  29293    serve/delivery_report.cpp
+//  29384    serve/explanation.cpp
+//  29450    serve/gateway_state.cpp
+//  29486    serve/judge.cpp
+//  29715    serve/operations.cpp
+//  29938    serve/profile_headers.cpp
+//  29980    serve/reply_answer.cpp
+//  30120    serve/request_checks.cpp
+//  30194    serve/runner.cpp
+//  30407    serve/served_models.cpp
+//  30485    serve/served_request.cpp
+//  30556    gateway/catalogue.cpp
+//  30951    gateway/catalogue_delivery.cpp
+//  31513    gateway/catalogue_entries.cpp
+//  31679    gateway/catalogue_failures.cpp
+//  31942    gateway/catalogue_replies.cpp
+//  32338    gateway/chat_script.cpp
+//  32487    gateway/gateway.cpp
+//  32775    gateway/options.cpp
+//  32922    gateway/sweep.cpp
+//  33344    document/scenario_files.cpp
+//  33490    document/script_document.cpp
+//  33892    document/script_faults.cpp
+//  34219    document/script_files.cpp
+//  34366    document/script_gateway.cpp
+//  34683    document/script_matchers.cpp
+//  35049    document/script_objects.cpp
+//  35214    document/script_reader.cpp
+//  35651    document/script_references.cpp
+//  35975    document/script_replies.cpp
+//  36453    document/script_schema.cpp
+//  36588    document/script_sections.cpp
+//  37167    document/script_values.cpp
+//  37565  Adapters
+//  37582    adapters/catch2.hpp
+//  37740    adapters/doctest.hpp
+//  37905    adapters/gtest.hpp

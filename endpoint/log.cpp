@@ -87,7 +87,6 @@ void Worker::work() {
   for (;;) {
     changed_.wait(lock, [this] { return ended_ || !jobs_.empty(); });
     if (jobs_.empty()) return;
-    naps_ = false;
     std::deque<Job> jobs;
     jobs.swap(jobs_);
     lock.unlock();
@@ -159,7 +158,6 @@ void Log::enqueue_line(Worker::Job line) {
   if (lost_ > 0 || !lines_.offer(std::move(line))) ++lost_;
 }
 
-/// In one piece, as lines of other threads are.
 void Log::write_out() {
   std::cerr << written_;
   written_.clear();

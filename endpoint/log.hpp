@@ -79,6 +79,7 @@ class Log {
 
  private:
   void enqueue_line(Worker::Job line);
+  /// Writes lines in one piece, as those of other threads are.
   void write_out();
 
   const std::optional<Scenario> chosen_;

@@ -15,11 +15,11 @@ Relief*& current() {
 
 }  // namespace relief
 
-Relieved::Relieved(Relief* relief) : relief_(relief), before_(std::exchange(relief::current(), relief)) {}
+Relieved::Relieved(Relief& relief) { relief::current() = &relief; }
 
-Relieved::~Relieved() { relief::current() = before_; }
+Relieved::~Relieved() { relief::current() = nullptr; }
 
-bool Relieved::is_pending() const { return relief::current() == relief_; }
+bool Relieved::is_pending() const { return relief::current() != nullptr; }
 
 void call_relief() noexcept {
   if (Relief* const relief = std::exchange(relief::current(), nullptr)) relief->relieve();

@@ -14,20 +14,16 @@ class Relief {
   virtual void relieve() noexcept = 0;
 };
 
-/// While this lives, the calling thread has a relief; null: none.
+/// While this lives, the calling thread, which has no relief, has one.
 class Relieved {
  public:
-  explicit Relieved(Relief* relief);
+  explicit Relieved(Relief& relief);
   ~Relieved();
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
   /// Whether nobody has taken over so far.
   bool is_pending() const;
-
- private:
-  Relief* relief_;
-  Relief* before_;
 };
 
 /// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and

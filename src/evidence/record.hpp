@@ -109,9 +109,9 @@ struct ExchangeRecord {
   std::uint64_t changes = 0;
   bool origin_is_named = false;  // Options::cors has its Origin
   std::uint64_t epoch = 0;
-  /// In real time: its client sent it no earlier.
+  /// The real time at which its client sent it, at the earliest.
   std::chrono::steady_clock::time_point sendable{};
-  std::size_t own_weight = 0;
+  std::size_t own_weight = 0;  // weight() without the answer
   /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
   std::uint64_t behind_stream = 0;
   /// What verify() has to report of it.

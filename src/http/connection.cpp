@@ -542,7 +542,7 @@ void Connection::set_busy_with(std::string what) {
 }
 
 std::string Connection::busy_with() const {
-  if (const char* const matching = busy_matching_) return matching;
+  if (const char* const literal = busy_literal_) return literal;
   const std::lock_guard<std::mutex> lock(busy_mutex_);
   return busy_with_;
 }

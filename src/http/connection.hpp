@@ -107,7 +107,8 @@ class Connection final : public Outlet {
   // Reading.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
-  /// Likewise without waiting: nothing when the client has sent nothing of it so far, and may until idle_until().
+  /// Does as wait_for_request() without waiting. Nothing: the client has sent nothing of a request so far, and has time
+  /// until idle_until().
   std::optional<Arrival> look_for_request();
   std::chrono::steady_clock::time_point idle_until() const;
   /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
@@ -138,7 +139,7 @@ class Connection final : public Outlet {
   /// is never before the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// No earlier was the request sent that was read last.
+  /// The request that was read last was sent at this moment or later.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
   /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
   std::uint64_t overtaken_stream() const;
@@ -176,7 +177,8 @@ class Connection final : public Outlet {
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
   void set_busy_with(std::string what);
-  void set_busy_matching(const char* what) { busy_matching_ = what; }
+  /// Does the same with a literal, at no cost; null: in none.
+  void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
  private:
@@ -261,7 +263,7 @@ class Connection final : public Outlet {
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
-  std::atomic<const char*> busy_matching_{nullptr};
+  std::atomic<const char*> busy_literal_{nullptr};
   mutable std::mutex busy_mutex_;
   std::string busy_with_;
 };

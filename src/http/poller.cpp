@@ -1,4 +1,4 @@
-// Which sockets are ready: epoll, or poll(2) and where that is taken.
+// Which sockets are ready, by epoll or poll(2); where which is taken.
 
 #include "poller.hpp"
 
@@ -12,8 +12,10 @@
 #include <array>
 #include <limits>
 #else
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 #endif
 
@@ -95,9 +97,11 @@ class Poller::Impl {
   bool is_open() const { return wake_.reading >= 0; }
 
   bool add(int socket, void* owner) {
-    {
+    try {
       const std::lock_guard<std::mutex> lock(mutex_);
       watched_[socket] = {owner, ++serial_, true};
+    } catch (const std::bad_alloc&) {
+      return false;
     }
     wake();
     return true;

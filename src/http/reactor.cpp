@@ -12,8 +12,6 @@ namespace reactor {
 
 /// How long a leader stays that has nobody to wait for.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
-/// How often a leader serves one connection before another leads.
-inline constexpr std::size_t most_rounds = 32;
 
 }  // namespace reactor
 
@@ -113,7 +111,7 @@ bool Reactor::takes_lead() {
 }
 
 void Reactor::lead() {
-  const Relieved relieved(this);
+  const Relieved relieved(*this);
   do {
     while (next_event_ < event_count_) {
       const Poller::Event event = events_[next_event_++];
@@ -133,6 +131,7 @@ void Reactor::lead() {
 bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
+  bool stays = true;  // of this thread: once it does not, another may lead already
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -141,15 +140,14 @@ bool Reactor::wait_for_events() {
       const Moment now = std::chrono::steady_clock::now();
       vacant_since_ = std::min(vacant_since_, now);
       until = vacant_since_ + std::chrono::duration_cast<Moment::duration>(reactor::longest_vacancy);
-      is_led_ = !is_retired_ && (is_one_expected_ || now < *until);
+      stays = !is_retired_ && (is_one_expected_ || now < *until);
     }
-    if (watched_ > 0 || !is_led_) vacant_since_ = Moment::max();
-    is_waiting_ = is_led_;
+    if (watched_ > 0 || !stays) vacant_since_ = Moment::max();
+    is_led_ = is_waiting_ = stays;
     waits_until_ = until.value_or(Moment::max());
-    if (!is_led_) until.reset();
   }
   free(ended);
-  if (!is_waiting_) return false;
+  if (!stays) return false;
   std::optional<Duration> timeout;
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
@@ -177,10 +175,7 @@ Reactor::Session* Reactor::take_late() {
 }
 
 void Reactor::serve(Session& session) {
-  // A client that never ceases to send must not keep others waiting.
-  std::size_t rounds = 0;
   do {
-    if (++rounds == reactor::most_rounds) call_relief();
     // What comes from now on is news.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
     session.connection->expect_bytes((state & hung_up) != 0);

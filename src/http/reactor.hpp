@@ -110,7 +110,7 @@ class Reactor final : private Relief {
   bool is_one_expected_ = false;  // attend() was called, and add() was not
   bool is_retired_ = false;
   std::atomic<bool> is_waiting_{false};  // set with the mutex held
-  // Of the leader.
+  // The leader alone uses these.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;

@@ -139,7 +139,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
     return;
   }
   const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
-  std::optional<Busy> busy;
+  std::optional<Busy<const char*>> busy;
   if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
     reply_answer::complete(served, reply, pace);

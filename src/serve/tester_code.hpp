@@ -16,28 +16,13 @@
 namespace mock_gateway::detail {
 
 /// The tester's code that a connection's thread runs, while this lives: a stop that has to wait for it names it.
+template <class What>
 class Busy {
  public:
-  Busy(Connection& connection, std::string what) : connection_(connection) {
-    connection_.set_busy_with(std::move(what));
-  }
-  ~Busy() { connection_.set_busy_with({}); }
+  Busy(Connection& connection, What what) : connection_(connection) { connection_.set_busy_with(std::move(what)); }
+  ~Busy() { connection_.set_busy_with(What()); }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
-
- private:
-  Connection& connection_;
-};
-
-/// Likewise matchers, of which most are not the tester's: their name is a literal, which costs nothing.
-class BusyMatching {
- public:
-  BusyMatching(Connection& connection, const char* what) : connection_(connection) {
-    connection_.set_busy_matching(what);
-  }
-  ~BusyMatching() { connection_.set_busy_matching(nullptr); }
-  BusyMatching(const BusyMatching&) = delete;
-  BusyMatching& operator=(const BusyMatching&) = delete;
 
  private:
   Connection& connection_;
@@ -60,14 +45,14 @@ std::optional<std::string> guarded(const Code& code) {
 template <class Code>
 std::optional<std::string> guarded(Connection& connection, std::string what, const Code& code) {
   call_relief();
-  const Busy busy(connection, std::move(what));
+  const Busy<std::string> busy(connection, std::move(what));
   return guarded(code);
 }
 
-/// Likewise matchers: those that are the tester's call the relief themselves.
+/// Runs matchers on a connection's thread. Those that are the tester's call the relief themselves.
 template <class Code>
 std::optional<std::string> guarded_matchers(Connection& connection, const char* what, const Code& code) {
-  const BusyMatching busy(connection, what);
+  const Busy<const char*> busy(connection, what);
   return guarded(code);
 }
 

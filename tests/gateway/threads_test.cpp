@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -285,6 +286,26 @@ TEST_CASE("what a client sends while its connection is busy is answered next") {
     CHECK(connection.receive_response().text() == "held");
     CHECK(connection.receive_response().status == 200);
   }
+}
+
+TEST_CASE("a client that sends thousands of requests ahead of their answers delays nobody else") {
+  const std::size_t count = sanitized ? 500 : 3000;
+  Gateway gateway;
+  Kept kept(gateway, 4);  // one thread waits for all of them
+  RawConnection flooding = std::move(kept.connections.back());
+  kept.connections.pop_back();
+  std::string requests;
+  for (std::size_t i = 0; i < count; ++i) requests += kept.http.format("GET", "/v1/models");
+  std::atomic<std::size_t> answered{0};
+  std::thread reading([&] {
+    while (answered < count && flooding.receive_response(patience).status == 200) ++answered;
+  });
+  flooding.send(requests);
+  REQUIRE(eventually([&] { return answered > 0; }));
+  CHECK(kept.are_answered());
+  CHECK(answered < count);
+  reading.join();
+  CHECK(answered == count);
 }
 
 TEST_CASE("a kept connection is closed when it has been idle, whatever came before") {
