@@ -5024,6 +5024,19 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
+/// While this lives, the calling thread does what the exchange of that timeline wants: the tester's functions that it
+/// calls may move or stop the clock, which tells exchanges apart by that.
+class OnTimeline {
+ public:
+  explicit OnTimeline(Timeline& timeline);
+  ~OnTimeline();
+  OnTimeline(const OnTimeline&) = delete;
+  OnTimeline& operator=(const OnTimeline&) = delete;
+
+ private:
+  Timeline* before_;
+};
+
 /// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
 class ClockWait final : public Pending {
  public:
@@ -5258,6 +5271,33 @@ class ChangeCount {
   std::atomic<std::uint64_t> total_{0};
   mutable std::mutex mutex_;
   std::map<std::string, std::uint64_t> of_key_;
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- core/seldom.hpp ------------------------------------------------------------------------------------------------
+
+// A value that most objects have not.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// An optional value that is seldom there: until it is, it takes the room of a pointer.
+template <class T>
+class Seldom {
+ public:
+  Seldom() = default;
+  Seldom(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Seldom(std::optional<T> value) {
+    if (value) value_ = std::make_unique<T>(std::move(*value));
+  }
+
+  explicit operator bool() const { return value_ != nullptr; }
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  void reset() { value_.reset(); }
+
+ private:
+  std::unique_ptr<T> value_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7717,25 +7757,24 @@ class Outlet {
   /// Whether a wait goes on when the client closes its side. A client that only half-closed still reads.
   enum class OnClientClosed { go_on, give_up };
 
+  /// How something stands that is waited for. `not_yet`: the outlet knows when to look again.
+  enum class Look { over, given_up, not_yet };
+
   virtual ~Outlet() = default;
 
   /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
   /// or the gateway stops.
   virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Waits until the connection takes more bytes; false when the client does not read.
-  virtual bool wait_until_writable() = 0;
-  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
-  bool write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const std::optional<std::size_t> count = write_some(bytes);
-      if (!count || (*count == 0 && !wait_until_writable())) return false;
-      bytes.remove_prefix(*count);
-    }
-    return true;
-  }
-  /// Waits until the client's kernel has what was written. False when the client has gone, does not read,
-  /// or the gateway stops.
-  virtual bool drain() = 0;
+  /// Whether `pending` is over. Given up when the client has gone or the gateway stops first.
+  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  /// Whether the connection takes more bytes. Given up when the client does not read.
+  virtual Look look_for_room() = 0;
+  /// Whether the client's kernel has what was written. Given up when the client has gone, does not read, or the gateway
+  /// stops.
+  virtual Look look_for_delivery() = 0;
+  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
+  /// answer of its kernel tells whether the client still reads. Given up also when the gateway stops.
+  virtual Look look_for_last_bytes() = 0;
   /// Whether the client's kernel has what was written, as far as the system can tell.
   virtual bool delivered() const { return true; }
   /// Whether what was written is on its way, as far as the system can tell.
@@ -7745,15 +7784,10 @@ class Outlet {
   /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
   /// first call, or leaves, has a whole reply.
   virtual void last_bytes_follow() {}
-  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
-  /// answer of its kernel tells whether the client still reads. False also when the gateway stops.
-  virtual bool took_last_bytes() { return true; }
-  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
-  virtual bool wait(Pending& pending, OnClientClosed on_client_closed) = 0;
   virtual void end(Ending ending) = 0;
   /// Sends FIN now; the client may go on sending.
   virtual void end_sending() = 0;
-  /// What wakes this connection's thread.
+  /// What has the connection looked at again.
   virtual std::shared_ptr<Wake> waker() = 0;
   /// A hold or a manual wait ran into its real-time guard.
   virtual void guard_expired() = 0;
@@ -7997,185 +8031,6 @@ struct DeliveryProgress {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
-/// absolute deadlines, so that lateness never adds up.
-class Delivery {
- public:
-  enum class Result {
-    completed,
-    /// The outlet gave up: the client left or stalled, or the gateway stops.
-    broken_off,
-    /// A fault of the plan ended the reply.
-    broken_by_fault,
-    /// The stall guard ended the reply by a reset.
-    guard_expired,
-  };
-
-  /// The pace counts from `start`.
-  Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
-           DeliveryProgress& progress);
-
-  /// Whose error bodies error events have.
-  void profile(Profile profile) { profile_ = profile; }
-  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
-  /// default: never.
-  void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
-  /// The Content-Length to announce for a body of `size` bytes.
-  std::size_t announced_length(std::size_t size);
-  /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
-  Result whole(std::string_view head, std::string_view body, std::size_t token_count);
-  /// An answer of events. Head and role event leave at once; each token at its time.
-  Result stream(std::string_view head, EventSource& source, bool chunked);
-  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
-  void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
-  /// Whether the trigger of the plan's fault of that index has come.
-  bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply came to the plan's hold of that index.
-  bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply's bytes were split in two as the plan wants.
-  bool is_split() const { return is_split_; }
-  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
-  const std::string& waited_in_vain() const { return waited_in_vain_; }
-
- private:
-  /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
-  struct Ended {
-    Result result;
-  };
-
-  /// A place inside bytes of the body, and the fault whose trigger it is.
-  struct Cut {
-    std::size_t offset;
-    std::size_t fault;
-  };
-  /// How far the reply has come with the bytes gathered so far.
-  struct Sent {
-    std::size_t events = 0;
-    std::size_t tokens = 0;
-    bool done = false;
-    bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
-    bool unfinished = false;
-  };
-
-  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
-  struct Mark {
-    std::size_t bytes;
-    Sent sent;
-  };
-
-  template <class Steps>
-  Result run(const Steps& steps);
-
-  // What is sent, from the whole to the write.
-  void send_head(std::string_view head);
-  /// What precedes everything else in the body, the first time.
-  void begin_stream();
-  void send_events(EventSource& source);
-  /// `[DONE]`, and what the dialect has after it.
-  void send_done();
-  void send_event(const StreamEvent& event, bool last);
-  void at_end();
-  /// Sends what stands between events and is none.
-  void send_between(std::string_view bytes);
-  void end_body();
-  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
-  /// belong to none.
-  void send_body(std::string_view bytes, std::size_t event);
-  std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gathers bytes for the next write. What would not fit into one is written at once.
-  void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent_` says.
-  void mark();
-  /// What was gathered is the head, or an event, or what stands between events.
-  void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
-  void leave();
-  /// Hands what was gathered to the connection.
-  void flush();
-  void pause_between_writes();
-  void write(std::string_view bytes);
-  /// Tells the progress of the marks that have been handed over.
-  void publish();
-  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
-  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
-  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
-  void keep_end() const {
-    if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
-  }
-  void keep_end(KeptAnswer::Ending ending) const {
-    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
-  }
-  void announce_last_bytes() const;
-  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
-  void await_done();
-
-  // Faults.
-  void strike(Trigger::Kind kind, std::size_t count);
-  void strike(std::size_t fault);
-  void mark_reached(std::size_t fault);
-  void happen(const Fault& fault);
-  void stall(const Fault& fault);
-  void send_error(const Effect& effect);
-  void half_close(const Trigger& trigger);
-  /// Ends the connection when everything sent has come to the client's kernel.
-  [[noreturn]] void end_connection(Outlet::Ending ending);
-
-  // Waits.
-  void hold(HoldPoint::Kind kind, std::size_t number);
-  void hold(std::size_t index);
-  void pass(const Gate& gate);
-  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
-  /// closes its side, or by the stall guard.
-  void wait_until(TimePoint deadline, const std::string& purpose);
-  void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
-  void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
-  [[noreturn]] void stall_guard_expired(const std::string& purpose);
-  void plan_pings();
-  bool may_ping() const;
-  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
-  bool ping_comes_by(TimePoint moment);
-  void send_ping();
-  void guard_expired();
-
-  const ReplyData& plan_;
-  PaceSchedule pace_;
-  Outlet& outlet_;
-  Timeline& timeline_;
-  TimePoint start_;
-  DeliveryProgress& progress_;
-  Profile profile_ = Profile::documented;
-  std::optional<Duration> stall_guard_;
-  std::string waited_in_vain_;
-  std::vector<bool> reached_;               // of each fault of the plan
-  std::vector<bool> came_to_;               // each hold of the plan
-  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
-  std::optional<EventFraming> framing_;     // of a stream whose head has been sent
-  std::size_t events_ = 0;                  // as the reply has them
-  std::size_t tokens_ = 0;
-  std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
-  Sent sent_;
-  std::string gathered_;     // for one write, or two
-  std::size_t written_ = 0;  // bytes handed over
-  std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
-  std::size_t timed_tokens_ = 0;
-  bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
-  Duration time_to_read_{0};
-  bool reads_too_slowly_ = false;
-  TimePoint next_ping_ = TimePoint::max();
-  bool inside_event_ = false;
-  bool nothing_follows_ = false;  // the whole of a plain reply has been sent
-  std::function<void()> before_last_bytes_;
-};
-
-}}}  // namespace mock_gateway::detail
-
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
 // Waits besides clock and gates; the time between two split writes.
@@ -8184,20 +8039,6 @@ class Delivery {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
-
-/// Tells the progress of a wait as long as it lasts.
-class Noted {
- public:
-  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
-    progress_.set_scripted_wait(std::move(wait));
-  }
-  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
-  Noted(const Noted&) = delete;
-  Noted& operator=(const Noted&) = delete;
-
- private:
-  DeliveryProgress& progress_;
-};
 
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {
@@ -8269,6 +8110,262 @@ class BetweenWrites final : public Pending {
 };
 
 }  // namespace delivery
+}}}  // namespace mock_gateway::detail
+
+// ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
+/// absolute deadlines, so that lateness never adds up.
+///
+/// Nothing of it blocks: what is to be done is written down as steps, and where one has to wait for the client, the
+/// clock or a gate, whoever calls go_on() calls it again later.
+class Delivery {
+ public:
+  enum class Result {
+    completed,
+    /// The outlet gave up: the client left or stalled, or the gateway stops.
+    broken_off,
+    /// A fault of the plan ended the reply.
+    broken_by_fault,
+    /// The stall guard ended the reply by a reset.
+    guard_expired,
+  };
+
+  /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
+  Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+           DeliveryProgress& progress);
+  ~Delivery();
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
+
+  /// Whose error bodies error events have.
+  void profile(Profile profile) { profile_ = profile; }
+  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
+  /// default: never.
+  void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
+  /// The Content-Length to announce for a body of `size` bytes.
+  std::size_t announced_length(std::size_t size);
+  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
+
+  /// From now on go_on() delivers an answer of one piece. It leaves when the last of `token_count` tokens would have.
+  void whole(std::string_view head, std::string_view body, std::size_t token_count);
+  /// From now on go_on() delivers an answer of events. Head and role event leave at once; each token at its time.
+  void stream(std::string_view head, EventSource& source, bool chunked);
+  /// Does what can be done now. Nothing: the outlet knows when to look again.
+  std::optional<Result> go_on();
+
+  /// Whether the trigger of the plan's fault of that index has come.
+  bool reached(std::size_t fault) const { return reached_[fault]; }
+  /// Whether the reply came to the plan's hold of that index.
+  bool came_to(std::size_t hold) const { return came_to_[hold]; }
+  /// Whether the reply's bytes were split in two as the plan wants.
+  bool is_split() const { return is_split_; }
+  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
+  const std::string& waited_in_vain() const { return waited_in_vain_; }
+
+ private:
+  using Step = std::function<void()>;
+
+  /// A place inside bytes of the body, and the fault whose trigger it is.
+  struct Cut {
+    std::size_t offset;
+    std::size_t fault;
+  };
+  /// How far the reply has come with the bytes gathered so far.
+  struct Sent {
+    std::size_t events = 0;
+    std::size_t tokens = 0;
+    bool done = false;
+    bool byte_order_mark = false;
+    /// The last event has no blank line after it yet.
+    bool unfinished = false;
+  };
+  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
+  struct Mark {
+    std::size_t bytes;
+    Sent sent;
+  };
+  /// Bytes that are to leave by a write of their own.
+  struct Unit {
+    std::size_t size;
+    /// Not of what was gathered, but of `large_`.
+    bool is_large = false;
+    /// The client is to read it apart from what was written before.
+    bool is_second_half = false;
+  };
+  /// A wait for a moment.
+  struct Moment;
+
+  // Steps. Those that a step writes down are done after it, and before all that was written down earlier.
+  template <class... Steps>
+  void in_turn(Steps... steps);
+  /// Nothing of the reply follows.
+  void end(Result result);
+  /// The outlet gave up.
+  void break_off();
+  /// Has something waited for, as `look` tells, before the next step.
+  void await(std::function<Outlet::Look()> look) { awaited_ = std::move(look); }
+
+  // What is sent, from the whole to the write.
+  void begin_whole();
+  void end_whole();
+  void begin_stream();
+  void send_head();
+  void send_byte_order_mark();
+  /// The events of the source, as many as can be sent without a wait.
+  void send_events();
+  /// The moment at which the event leaves that is next.
+  TimePoint due();
+  std::string due_event() const;
+  void send_simply();
+  void send_with_faults();
+  void take_next_event();
+  /// `[DONE]`, and what the dialect has after it.
+  void send_done();
+  void send_after_events(const std::string& data, bool last);
+  /// `event` must stay as it is until it was sent.
+  void send_event(const StreamEvent& event, bool last);
+  void send_copy(const StreamEvent& event, bool ends_unfinished);
+  void note_copy(const StreamEvent& event, bool ends_unfinished);
+  void at_end();
+  /// Sends what stands between events and is none.
+  void send_between(std::string_view bytes);
+  void end_body();
+  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
+  /// belong to none. They must stay as they are until they were sent.
+  void send_body(std::string_view bytes, std::size_t event);
+  void send_part(std::string_view bytes, std::size_t missing);
+  std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
+  /// Gathers bytes for the next write. What would not fit into one is written at once.
+  void send(std::string_view bytes);
+  /// The bytes gathered so far are as much of the reply as `sent_` says.
+  void mark();
+  /// What was gathered is the head, or an event, or what stands between events.
+  void end_part();
+  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  void leave();
+  /// What was gathered is handed to the connection before the next step.
+  void flush();
+  Outlet::Look hand_over();
+  /// Waits, where the plan wants it, until the client has read what was written before.
+  Outlet::Look pause_between_writes(Unit& unit);
+  /// Thousands may wait, each after much that was due together.
+  void shrink();
+  /// Tells the progress of the marks that have been handed over.
+  void publish();
+  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
+  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
+  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
+  void keep_end() const {
+    if (progress_.kept) progress_.kept->add_end(position_);
+  }
+  void keep_end(KeptAnswer::Ending ending) const {
+    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
+  }
+  void announce_last_bytes() const;
+  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
+  void await_done();
+
+  // Faults.
+  /// Those of that trigger, from that index on.
+  void strike(Trigger::Kind kind, std::size_t count, std::size_t from = 0);
+  void strike_one(std::size_t fault);
+  void mark_reached(std::size_t fault);
+  void happen(const Fault& fault);
+  void stall(const Fault& fault);
+  void send_error(const Effect& effect);
+  void half_close(const Trigger& trigger);
+  /// Ends the connection when everything sent has come to the client's kernel.
+  void end_connection(Outlet::Ending ending);
+
+  // Waits.
+  void hold(HoldPoint::Kind kind, std::size_t number);
+  void hold(std::size_t index);
+  void pass(const Gate& gate);
+  void wait_at(const std::shared_ptr<GateWait>& gate);
+  /// Likewise, where no ping comes meanwhile.
+  void wait_at_last(const std::shared_ptr<GateWait>& gate);
+  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
+  /// closes its side, or by the stall guard.
+  void wait_until(TimePoint deadline, std::string purpose);
+  void wait_for(const std::shared_ptr<Moment>& moment);
+  void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
+  /// Tells the progress of a scripted wait until end_noted().
+  void begin_noted(ScriptedWait wait);
+  void end_noted();
+  void stall_guard_expired(const std::string& purpose);
+  void plan_pings();
+  bool may_ping() const;
+  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
+  bool ping_comes_by(TimePoint moment);
+  void send_ping();
+  void guard_expired();
+
+  const ReplyData& plan_;
+  PaceSchedule pace_;
+  Outlet& outlet_;
+  Timeline& timeline_;
+  TimePoint start_;
+  DeliveryProgress& progress_;
+  Profile profile_ = Profile::documented;
+  std::optional<Duration> stall_guard_;
+  std::string waited_in_vain_;
+  std::vector<bool> reached_;               // of each fault of the plan
+  std::vector<bool> came_to_;               // each hold of the plan
+  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
+
+  std::vector<Step> steps_;                // the last is next
+  std::function<Outlet::Look()> awaited_;  // before it
+  std::optional<Result> result_;
+  /// How many steps are left when the client has left, which is waited for.
+  std::optional<std::size_t> steps_after_client_;
+  bool is_noted_ = false;
+
+  std::string_view head_;
+  std::string_view body_;  // of an answer of one piece
+  std::size_t token_count_ = 0;
+  bool nothing_follows_ = false;  // all of that has been sent
+  EventSource* source_ = nullptr;
+  bool chunked_ = false;
+  bool more_ = false;         // events of the source: `event_` is the next
+  bool looks_ahead_ = false;  // each is taken before the one before it is sent
+  bool follows_ = false;      // one does: `following_`
+  bool simply_ = false;
+  StreamEvent event_;
+  StreamEvent following_;
+  StreamEvent extra_;                    // that is none of the source's
+  std::optional<EventFraming> framing_;  // of a stream whose head has been sent
+  std::size_t events_ = 0;               // as the reply has them
+  std::size_t tokens_ = 0;
+  std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
+  Sent sent_;
+
+  std::size_t position_ = 0;   // bytes of the answer so far, gathered or handed over
+  std::string gathered_;       // what has not been handed over, but for `large_`
+  std::size_t taken_ = 0;      // of that, by writes
+  std::size_t united_ = 0;     // of that, in units
+  std::string_view large_;     // not worth a copy
+  std::vector<Unit> units_;    // to be handed over before the next step
+  std::size_t next_unit_ = 0;  // of these
+  bool awaits_room_ = false;
+  std::optional<delivery::BetweenWrites> pause_;
+  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t written_ = 0;                    // bytes handed over
+  std::vector<Mark> marks_;
+  std::size_t published_ = 0;  // of the marks
+  std::size_t timed_tokens_ = 0;
+  bool is_split_ = false;
+  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
+  Duration time_to_read_{0};
+  bool reads_too_slowly_ = false;
+  TimePoint next_ping_ = TimePoint::max();
+  bool inside_event_ = false;
+  std::function<void()> before_last_bytes_;
+};
+
 }}}  // namespace mock_gateway::detail
 
 // ---- evidence/kept_problems.hpp -------------------------------------------------------------------------------------
@@ -8896,12 +8993,23 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+/// What of a socket somebody waits for. That its connection is gone is always told of.
+struct Wanted {
+  bool bytes = true;
+  bool close = true;  // by the peer, of its side
+  bool room = false;
+
+  bool operator==(const Wanted& other) const {
+    return bytes == other.bytes && close == other.close && room == other.room;
+  }
+};
 struct Watched {
   int descriptor;
-  bool readable = false;
+  Wanted wanted = {};
+  bool is_ready = false;
   bool hung_up = false;  // the peer has closed its side, or the connection is gone
 };
-/// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
+/// Blocks until one of these descriptors is ready, or its peer has gone, or the time is up; nothing: without end.
 /// May return before that.
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
@@ -9019,19 +9127,23 @@ struct ConnectionLimits {
   std::optional<Trial> trial = std::nullopt;
 };
 
-/// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
-/// it never does.
+/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
+/// descriptor is made when such a thread first needs it: on the real clock it never does.
 class DescriptorWake final : public Wake {
  public:
+  /// Wakes that too from now on; null: nothing more.
+  void tell(Wake* other);
   MOCK_GATEWAY_INLINE ~DescriptorWake() override;
   MOCK_GATEWAY_INLINE void wake() noexcept override;
   /// The descriptor to poll. Only for the connection's own thread.
   int prepare();
+  bool is_prepared();
   void clear();
 
  private:
   std::mutex mutex_;
   sockets::WakePair pair_;
+  Wake* other_ = nullptr;
 };
 
 /// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
@@ -9074,28 +9186,32 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
+  /// When something is to be done though nothing has come: a wait of the exchange under way is to be looked at, or the
+  /// client has sent no request for too long.
+  std::chrono::steady_clock::time_point look_again_at() const;
+  /// What of the socket it waits for.
+  sockets::Wanted wanted() const;
   /// Ends its trial.
   void trust() { trial_.reset(); }
 
-  // Reading.
+  // Reading. Nothing as an Arrival: it has not all come so far, and the connection knows when to look again.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
-  /// Does as wait_for_request() without waiting. Nothing: the client has sent nothing of a request so far, and has time
-  /// until idle_until().
+  /// Does so without waiting.
   std::optional<Arrival> look_for_request();
-  std::chrono::steady_clock::time_point idle_until() const;
   /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
   void expect_bytes(bool to_the_end);
   /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
   /// HTTP has soon: a control character, or a line end that is not CRLF.
-  Arrival read_head(std::string& head);
+  std::optional<Arrival> read_head(std::string& head);
   /// From now on read_exactly and read_line time out when the body takes longer in all than it may. One that is read
   /// slowly may take any time.
   void begin_body();
-  /// Appends exactly `size` bytes to `out`.
-  Arrival read_exactly(std::size_t size, std::string& out);
+  /// Appends as many bytes to `out` as `size` says and have come, and takes them off `size`: all when they have
+  /// arrived.
+  std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
-  Arrival read_line(std::size_t max, std::string& out);
+  std::optional<Arrival> read_line(std::size_t max, std::string& out);
   /// From now on read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once. A
   /// client that closes its side ends that.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
@@ -9121,18 +9237,31 @@ class Connection final : public Outlet {
   void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
-  MOCK_GATEWAY_INLINE bool wait_until_writable() override;
-  MOCK_GATEWAY_INLINE bool drain() override;
+  MOCK_GATEWAY_INLINE Look look(Pending& pending, OnClientClosed on_client_closed) override;
+  MOCK_GATEWAY_INLINE Look look_for_room() override;
+  MOCK_GATEWAY_INLINE Look look_for_delivery() override;
+  MOCK_GATEWAY_INLINE Look look_for_last_bytes() override;
   MOCK_GATEWAY_INLINE void last_bytes_follow() override;
-  MOCK_GATEWAY_INLINE bool took_last_bytes() override;
   bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   MOCK_GATEWAY_INLINE std::optional<bool> was_read() const override;
-  MOCK_GATEWAY_INLINE bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
+  /// Has its waker wake that too from now on; null: nothing more.
+  void tell_of_wakes(Wake* other) { wake_->tell(other); }
   MOCK_GATEWAY_INLINE void guard_expired() override;
+
+  // Waiting, on the thread that calls.
+  /// Waits until what the last look waited for may have come, or it is time to look again.
+  void wait_for_news();
+  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
+  bool wait(Pending& pending, OnClientClosed on_client_closed);
+  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  bool write(std::string_view bytes);
+  /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
+  /// gateway stops.
+  bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or wait gave up.
@@ -9143,9 +9272,11 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it; nothing happens the second time. The descriptor stays open, for the stop line
-  /// to reach, until the destructor.
-  void finish();
+  /// Says goodbye as ending() wants it. Returns whether that is done; else the connection knows when this is to be
+  /// called again. The descriptor stays open, for the stop line to reach, until the destructor.
+  bool finish();
+  /// Whether finish() was called.
+  bool is_finishing() const { return is_finishing_; }
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
@@ -9155,21 +9286,56 @@ class Connection final : public Outlet {
   std::string busy_with() const;
 
  private:
+  using Moment = std::chrono::steady_clock::time_point;
+
   /// Slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
+    Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
+        : step(its_step), gap(its_gap), timeline(its_timeline) {}
+
     std::size_t step;
     Duration gap;
-    Timeline* timeline;
+    Timeline& timeline;
     std::size_t allowance = 0;
+    std::optional<ClockWait> turn;
+  };
+  /// How far a head was looked through.
+  struct HeadScan {
+    Moment deadline;
+    std::size_t size = 0;
+    std::size_t line = 0;  // bytes of it so far, its end included
+    char last = '\0';
   };
 
-  /// How long the client's kernel has taken none of what was written.
-  class Standstill;
+  /// How long the client's kernel has taken none of what was written. A client that reads slowly makes no room for a
+  /// new write for a long time, because the system waits until a third of the send queue is free. The queue shrinks
+  /// before that.
+  class Standstill {
+   public:
+    explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    Duration length();
+    /// How long that is looked at.
+    Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
+
+   private:
+    int socket_;
+    std::size_t queued_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point since_ = began_;
+  };
   /// The stream that was sent last.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
+  };
+
+  /// What the last look that said `not_yet` waits for.
+  struct Watch {
+    sockets::Interest interest;
+    bool is_for_client;  // whether it matters that the client closes its side
+    bool is_woken;
+    std::chrono::steady_clock::time_point until;
   };
 
   /// A trial that has begun.
@@ -9178,27 +9344,36 @@ class Connection final : public Outlet {
     std::size_t bytes;  // that may still come
   };
 
-  Arrival fill(Duration timeout);
+  /// Receives what has come. `timed_out` when nothing has for as long as `patience`, which counts from the first call
+  /// after something came.
+  std::optional<Arrival> receive(Duration patience);
   /// Whether there is a first byte of the next request.
   bool has_request();
-  /// Waits until the socket is as asked, or the time is up.
-  sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
   /// This moment, or the end of the trial where that comes before it.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   /// More bytes that may be taken, now or after the gap of slow reading.
-  Arrival more();
-  void wait_for_turn();
+  std::optional<Arrival> more();
+  /// Whether the gap of slow reading is over.
+  bool comes_to_turn();
   /// How long the client may go on without sending a byte of the body.
   Duration body_patience() const;
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
-  bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
+  std::chrono::steady_clock::time_point idle_until() const;
+  Look look_at(Pending& pending, OnClientClosed on_client_closed);
+  /// Has the connection looked at again after that time, or when what is watched for has come.
+  Look not_yet(Watch watch, std::optional<Duration> look_again_in);
+  /// What has become of the socket since it was looked at last.
+  sockets::Readiness news();
+  template <class Looking>
+  bool wait_while(const Looking& looking);
   void note_peer_closed(Departure::How how);
   /// Notes that the connection can be used no more.
   void note_disconnected();
   Departure departure(Departure::How how) const;
-  void take_off_what_still_comes();
+  /// Returns whether no more is to be taken off.
+  bool take_off_what_still_comes();
 
   int socket_;
   std::uint64_t id_;
@@ -9221,7 +9396,11 @@ class Connection final : public Outlet {
   std::optional<Trial> trial_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
+  bool is_finishing_ = false;
+  std::optional<Moment> lingers_until_;
   bool ending_is_sent_ = false;
+  std::optional<Moment> patient_until_;  // when receiving times out that has begun
+  std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
   std::size_t body_received_ = 0;
@@ -9232,7 +9411,11 @@ class Connection final : public Outlet {
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
-  bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
+  std::optional<Watch> watch_;
+  std::optional<Standstill> standstill_;    // of the look for room or delivery that said `not_yet`
+  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
+  bool has_news_ = true;                    // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;  // by the wait for news
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -9255,13 +9438,13 @@ struct IncomingRequest {
   bool http_1_1 = true;
   bool keep_alive = true;
   /// What came is not HTTP, or never was complete: it is answered before anything else is looked at.
-  std::optional<Failure> malformed;
+  Seldom<Failure> malformed;
   /// The gateway cannot serve the connection: it is answered before anything else is looked at. The body was not read.
-  std::optional<Failure> turned_away;
+  Seldom<Failure> turned_away;
   /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
-  std::optional<Failure> body_too_large;
+  Seldom<Failure> body_too_large;
   /// The head alone decides that the request is refused. The body was not read.
-  std::optional<Failure> refused;
+  Seldom<Failure> refused;
   /// Whether there is more of the body than was read.
   bool is_body_unread = false;
   /// The answer goes before the body, which is read after it.
@@ -9274,7 +9457,7 @@ struct IncomingRequest {
   /// When it was complete, or given up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
   /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
-  std::optional<ConnectionFault> fault;
+  Seldom<ConnectionFault> fault;
   /// The exchange's, when reading the request took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
 
@@ -9289,14 +9472,87 @@ using HeadCheck = std::function<int(std::string_view head)>;
 /// It may be empty: it refuses none.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads the next request, struck by a fault or not. Nothing: the connection ended before a request was complete.
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
-                                            const RefuseHead& refuse_head);
+/// Reads a body, of a request whose head has been read.
+class BodyReader {
+ public:
+  /// Both must outlive this.
+  BodyReader(Connection& connection, IncomingRequest& incoming) : connection_(connection), incoming_(incoming) {}
 
-/// Reads the body of a request that was answered before it, and throws it away. Returns whether the next request can
-/// follow it.
-bool skip_body(Connection& connection, IncomingRequest head);
+  /// Reads on. Nothing: the connection knows when to look again.
+  std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
+
+ private:
+  using Arrival = Connection::Arrival;
+  enum class Next { framing, body, chunk_size, chunk, trailer };
+
+  std::optional<Arrival> begin(const RefuseHead& refuse_head);
+  std::optional<Arrival> read_chunks();
+  std::optional<Arrival> begin_chunk();
+  std::optional<Arrival> read_trailer();
+  /// Appends the bytes that are left to `out`, which never gets longer than `most`.
+  std::optional<Arrival> read_left(std::size_t most, std::string& out);
+  std::optional<Arrival> read_chunk_line(const char* too_long);
+
+  Connection& connection_;
+  IncomingRequest& incoming_;
+  Next next_ = Next::framing;
+  std::size_t max_raw_ = 0;  // bytes of a chunked body with its framing
+  std::size_t left_ = 0;     // bytes of the body, or the chunk
+  std::size_t piece_ = 0;    // of these, for which there is room
+  std::size_t chunk_begin_ = 0;
+  std::size_t chunk_size_ = 0;
+  std::size_t fields_ = 0;  // of the trailer
+};
+
+/// Reads the next request, struck by a fault or not.
+class RequestReader {
+ public:
+  /// What is given as a reference must outlive this.
+  RequestReader(Connection& connection, const HeadCheck& check_head, const std::optional<ConnectionFault>& fault,
+                const Clock& clock, RefuseHead refuse_head);
+
+  /// Reads on. False: the connection knows when to call this again. True: that was all.
+  bool go_on();
+  /// What was read. Nothing: the connection ended before a request was complete.
+  std::optional<IncomingRequest> take() { return std::move(incoming_); }
+
+ private:
+  using Arrival = Connection::Arrival;
+
+  /// Returns whether the body is to be read.
+  bool take_head(Arrival arrival);
+  void take_body(Arrival arrival);
+  /// Whether it arrived, or is answered 408.
+  bool has_arrived(Arrival arrival, const char* what);
+  void complete();
+
+  Connection& connection_;
+  const HeadCheck& check_head_;
+  const Clock& clock_;
+  RefuseHead refuse_head_;
+  std::optional<IncomingRequest> incoming_;
+  std::optional<BodyReader> body_;  // once the head has been read
+  bool timed_out_ = false;
+};
+
+/// Reads the next request, waiting for it on the calling thread. Nothing: the connection ended before it was complete.
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
+                                            RefuseHead refuse_head);
+
+/// Reads the body of a request that was answered before it, and throws it away.
+class SkippedBody {
+ public:
+  SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
+  SkippedBody(const SkippedBody&) = delete;
+  SkippedBody& operator=(const SkippedBody&) = delete;
+
+  /// Reads on. Nothing: the connection knows when to call this again. Else whether the next request can follow.
+  std::optional<bool> go_on();
+
+ private:
+  IncomingRequest head_;
+  BodyReader body_;
+};
 
 /// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
 /// told before anything is judged.
@@ -9367,6 +9623,22 @@ class Server {
   static std::unique_ptr<Impl> make_impl(ConnectionHandler& handler, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/response.hpp ----------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
+std::string_view reason_phrase(int status);
+
+/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
+enum class BodyFraming { content_length, chunked, until_close, none };
+
+/// The status line and the headers, through the blank line.
+std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
+                          const wire::Headers& headers);
 
 }}}  // namespace mock_gateway::detail
 
@@ -9481,10 +9753,6 @@ class Workers {
   bool ending_ = false;
 };
 
-/// Returns to the system the memory of the calling thread's stack that is not in use now: to read and judge a request
-/// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
-void release_unused_stack();
-
 }}}  // namespace mock_gateway::detail
 
 // ---- http/acceptor.hpp ----------------------------------------------------------------------------------------------
@@ -9549,8 +9817,8 @@ void require_one_httplib();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Tells of which sockets the peers have sent something, or gone. One thread waits; any thread does the rest. epoll,
-/// or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+/// Tells of which sockets the peers have sent something, or gone, or made room for more. One thread waits; any thread
+/// does the rest. epoll, or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
 class Poller {
  public:
   struct Event {
@@ -9568,8 +9836,9 @@ class Poller {
   bool is_open() const;
   /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
   bool add(int socket, void* owner);
-  /// The socket's owner has taken what had come. Until it says so, it may be told of nothing more.
-  void watch_again(int socket);
+  /// The socket's owner has taken what had come, and wants to be told of that from now on. Until it says so, it may be
+  /// told of nothing more. `before` is what it wanted the last time; at first, the default.
+  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
   void remove(int socket);
   /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how
@@ -9588,14 +9857,13 @@ class Poller {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The connections of a server. Those whose clients have nothing to be answered take no thread: one, the leader, waits
-/// for all of them, and serves whoever has sent something, from reading to writing. Before it is held up, by a client
-/// or by the tester's code, another thread leads.
+/// The connections of a server. Those that wait, for a request or in an exchange, take no thread: one, the leader,
+/// waits for all of them, and serves whichever can go on. Before it is held up, by a client or by the tester's code,
+/// another thread leads.
 class Reactor final : private Relief {
  public:
-  /// Serves what has come for a connection. Returns whether it goes on: then it is called again when more has come, or
-  /// nothing has until Connection::idle_until(). Else, and always where Connection::ending() says that it ends, the
-  /// connection is closed. Throws nothing.
+  /// Does what can be done for a connection. Returns whether it goes on: then it is called again when more has come,
+  /// its waker was called, or it is Connection::look_again_at(). Else the connection is closed. Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -9619,21 +9887,29 @@ class Reactor final : private Relief {
 
  private:
   /// A connection, and what stays of it as long as an event may be on its way.
-  struct Session {
+  struct Session final : Wake {
+    explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
+    void wake() noexcept override { reactor.wake(*this); }
+
+    Reactor& reactor;
+    Serve serve;  // it goes after the connection, which may wait on a time of its
     std::unique_ptr<Connection> connection;
-    Serve serve;
     bool is_watched = false;  // of its owner
+    sockets::Wanted wanted;
     Session* next_ended = nullptr;
-    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked; its client has gone.
+    Session* next_woken = nullptr;
+    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked, or it was woken; its
+    /// client has gone.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
-    std::chrono::steady_clock::time_point idle_until{};
+    std::chrono::steady_clock::time_point look_again_at{};
     std::multimap<std::chrono::steady_clock::time_point, Session*>::iterator timer{};
     bool has_timer = false;
   };
   static constexpr std::uint8_t owned = 1;
   static constexpr std::uint8_t ready = 2;
   static constexpr std::uint8_t hung_up = 4;
+  static constexpr std::uint8_t woken = 8;
 
   using Moment = std::chrono::steady_clock::time_point;
 
@@ -9649,8 +9925,10 @@ class Reactor final : private Relief {
   void lead();
   /// Takes what the poller tells of; false when there is nobody to wait for.
   bool wait_for_events();
-  /// One that has waited for too long, which the caller owns then; null: none.
-  Session* take_late();
+  /// Has one looked at that waits.
+  void wake(Session& session) noexcept;
+  /// One that was woken, or that is to be looked at by then, which the caller owns from now on; null: none.
+  Session* take_due(Moment now);
   /// Serves a session that the caller owns, until it waits for its client or ends. Whoever returns may lead no more.
   void serve(Session& session);
   /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
@@ -9661,8 +9939,8 @@ class Reactor final : private Relief {
   /// Leads where nobody does, and somebody is to be waited for.
   bool takes_lead();
   // These expect the mutex to be held.
-  /// Has the leader look at a session that its owner is about to give up when it has been idle for too long. Returns
-  /// whether the leader waits for something later.
+  /// Has the leader look again at a session that its owner is about to give up, when it is time to. Returns whether the
+  /// leader waits for something later.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -9672,35 +9950,20 @@ class Reactor final : private Relief {
   mutable std::mutex mutex_;
   std::set<Session*> sessions_;
   Session* ended_ = nullptr;                // as long as events of theirs may be on their way
-  std::multimap<Moment, Session*> timers_;  // none is later than its session may be idle
+  Session* woken_ = nullptr;                // and owned by nobody else
+  std::multimap<Moment, Session*> timers_;  // none is later than its session is to be looked at
   std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
   Moment waits_until_{};                    // the leader, when it waits
   Moment vacant_since_ = Moment::max();     // it has nobody to wait for
   bool is_led_ = false;
   bool is_one_expected_ = false;  // attend() was called, and add() was not
   bool is_retired_ = false;
-  std::atomic<bool> is_waiting_{false};  // set with the mutex held
+  bool is_waiting_ = false;  // the leader
   // The leader alone uses these.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;
 };
-
-}}}  // namespace mock_gateway::detail
-
-// ---- http/response.hpp ----------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
-std::string_view reason_phrase(int status);
-
-/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
-enum class BodyFraming { content_length, chunked, until_close, none };
-
-/// The status line and the headers, through the blank line.
-std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
-                          const wire::Headers& headers);
 
 }}}  // namespace mock_gateway::detail
 
@@ -10131,30 +10394,42 @@ struct DeliveryEnd {
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
-/// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
-/// threads of all connections.
-class Runner {
+/// One exchange, from the request that was read to the last byte of its answer: records the request, has it judged,
+/// delivers the answer, and reports how that ended. What is needed for the judgement alone is gone while the answer is
+/// delivered: thousands may wait.
+class RunningExchange {
  public:
-  explicit Runner(GatewayState& gateway) : gateway_(gateway) {}
+  RunningExchange(GatewayState& gateway, Connection& connection) : gateway_(gateway), connection_(connection) {}
 
-  /// One exchange, from the request that was read to the last byte of its answer. `position` is the request's on its
-  /// connection, from 1. Throws nothing.
-  void run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+  /// To be called first, once. `position` is the request's on its connection, from 1.
+  void begin(IncomingRequest incoming, std::size_t position) noexcept;
+  /// Delivers what can be delivered now. False: the connection knows when to call this again. True: it has ended.
+  bool go_on() noexcept;
 
  private:
-  /// `published` is set as soon as the journal has the record.
-  void exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                std::shared_ptr<ExchangeRecord>& published);
+  void judge_and_record(IncomingRequest& incoming, std::size_t position);
   /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
-  void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
-                      const KeyStore::Presented& presented) const;
+  void record_request(IncomingRequest& incoming, const KeyStore::Presented& presented);
   /// Writes down what is answered, and masks keys in it.
-  void record_answer(ExchangeRecord& record, ServedRequest& served) const;
-  Outcome::Kind deliver(ServedRequest& served, ExchangeRecord& record) const;
+  void record_answer(ServedRequest& served);
+  void begin_delivery(BodyFraming framing);
+  Outcome::Kind end_delivery(Delivery::Result result);
+  void end(Delivery::Result result);
+  void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
-  void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
+  void notify() const;
 
   GatewayState& gateway_;
+  Connection& connection_;
+  std::unique_ptr<Timeline> timeline_;
+  std::shared_ptr<ExchangeRecord> record_;
+  bool is_published_ = false;  // the journal has the record
+  Answer answer_;
+  std::string head_;
+  std::unique_ptr<ReplyData> plain_;  // where no reply was made
+  std::unique_ptr<EventSource> events_;
+  CompletionEvents* chunks_ = nullptr;  // the same, of a completion
+  std::optional<Delivery> delivery_;    // null: it was given up
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10166,23 +10441,37 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// What becomes of a gateway's connections: one exchange after the other, or the fault that strikes them.
 class ConnectionLoop final : public ConnectionHandler {
  public:
-  explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway), runner_(gateway) {}
+  explicit ConnectionLoop(GatewayState& gateway) : gateway_(gateway) {}
 
   MOCK_GATEWAY_INLINE std::optional<std::string> accept(const Start& start) override;
   MOCK_GATEWAY_INLINE void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept override;
 
  private:
-  /// Serves the requests that have come. `position` is the next one's on the connection. Returns whether more may come.
-  bool serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept;
-  /// Reads the body of a request that was answered before it. Returns whether the next request can follow it.
-  static bool skip(Connection& connection, IncomingRequest&& head) noexcept;
-  /// Ends a connection without a request. Returns false, as serve() then would.
+  /// How far a connection has come.
+  struct Course {
+    /// The request's that is served, or comes next, on the connection.
+    std::size_t position = 1;
+    // At most one of them is there: what is under way.
+    std::unique_ptr<RequestReader> reader;
+    std::unique_ptr<RunningExchange> exchange;
+    std::unique_ptr<SkippedBody> skipped;
+    /// The head of the request, where its body is read after the exchange.
+    std::unique_ptr<IncomingRequest> answered;
+  };
+
+  /// Goes on with what is under way, and serves the requests that have come. Returns whether more may come.
+  bool serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept;
+  // Each of these returns whether the connection goes on at once; nothing: it waits.
+  std::optional<bool> begin(Connection& connection, const HeadCheck& check_head, Course& course);
+  std::optional<bool> read(Connection& connection, Course& course);
+  static std::optional<bool> answer(Connection& connection, Course& course);
+  static std::optional<bool> skip(Connection& connection, Course& course);
+  /// Ends a connection without a request. Returns false, as serve() then does.
   bool strike(Connection& connection, const ConnectionFault& fault) noexcept;
   /// Records that a fault strikes a connection, and calls Options::on_connection_hit.
   void note_hit(Connection& connection, const ConnectionFault& fault);
 
   GatewayState& gateway_;
-  Runner runner_;
   bool has_turned_away_ = false;  // of the accepting thread
 };
 
@@ -11284,6 +11573,12 @@ namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+/// The timeline of the exchange that the calling thread goes on with; null: none.
+MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
+  thread_local Timeline* own = nullptr;
+  return own;
+}
+
 /// What the three clocks do differently.
 class ClockState {
  public:
@@ -11354,7 +11649,7 @@ class ManualClockState final : public ClockState {
     }
     settle_locked(wait.timeline_);
     if (wait.deadline_ == TimePoint::max()) return;
-    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, std::this_thread::get_id(), nullptr});
+    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, nullptr});
     changed_.notify_all();
   }
 
@@ -11410,14 +11705,12 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    const std::thread::id thread = std::this_thread::get_id();
-    // A function of the test sleeps on the thread of an exchange: an advance that waits for the exchange would wait for
-    // itself.
-    if (const auto own = running_on(thread); own != running_.end()) {
-      sleeper->exchange = own->first;
-      settle_locked(*own->first);
+    // A function of the test sleeps in an exchange: an advance that waits for the exchange would wait for itself.
+    if (is_own_running()) {
+      sleeper->exchange = own_timeline();
+      settle_locked(*sleeper->exchange);
     }
-    pending_.emplace(key, Entry{"sleep_for", nullptr, thread, sleeper});
+    pending_.emplace(key, Entry{"sleep_for", nullptr, sleeper});
     ++sleepers_;
     changed_.notify_all();
     sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
@@ -11476,24 +11769,20 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
-    Timeline* exchange = nullptr;  // on whose thread it sleeps; null: on a client's
+    Timeline* exchange = nullptr;  // in which it sleeps; null: in a client
   };
   struct Entry {
     std::string name;
     ClockWait* wait;                   // of an exchange, or null
-    std::thread::id thread;            // that waits
     std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
   };
-  using Running = std::map<Timeline*, std::thread::id>;
 
   void settle_locked(Timeline& timeline) {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  Running::iterator running_on(std::thread::id thread) {
-    return std::find_if(running_.begin(), running_.end(),
-                        [&](const auto& running) { return running.second == thread; });
-  }
+  /// Whether the caller is in an exchange that has not come to rest.
+  bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
     const auto found = std::find_if(pending_.begin(), pending_.end(),
@@ -11506,9 +11795,9 @@ class ManualClockState final : public ClockState {
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
-    // do, none waits for the other.
-    const bool on_running = running_on(std::this_thread::get_id()) != running_.end();
+    // A function of the test may advance in an exchange, which comes to rest only after that. Of two that do, none
+    // waits for the other.
+    const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
       changed_.notify_all();
@@ -11529,12 +11818,12 @@ class ManualClockState final : public ClockState {
         if (entry.sleeper) {
           entry.sleeper->fired = true;
           --sleepers_;
-          if (entry.sleeper->exchange) running_.emplace(entry.sleeper->exchange, entry.thread);
+          if (entry.sleeper->exchange) running_.insert(entry.sleeper->exchange);
           entry.sleeper->awake.notify_one();
           continue;
         }
         entry.wait->fired_ = true;
-        running_.emplace(&entry.wait->timeline_, entry.thread);
+        running_.insert(&entry.wait->timeline_);
         wakes.push_back(entry.wait->timeline_.wake_);
       }
       lock.unlock();
@@ -11557,8 +11846,8 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  Running running_;            // exchanges woken by the clock that have not come to rest, and their threads
-  std::size_t advancing_ = 0;  // of these, those whose own thread is inside run_until
+  std::set<Timeline*> running_;  // of exchanges woken by the clock that have not come to rest
+  std::size_t advancing_ = 0;    // of these, those that are inside run_until
   ExpiredSleeps expired_sleeps_;
   std::optional<TimePoint> date_;  // in the last Retry-After that had one
 };
@@ -11610,6 +11899,10 @@ MOCK_GATEWAY_INLINE void Timeline::note_date(TimePoint date) { clock_->note_date
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
 
 MOCK_GATEWAY_INLINE bool Timeline::is_instant() const { return clock_->is_instant(); }
+
+MOCK_GATEWAY_INLINE OnTimeline::OnTimeline(Timeline& timeline) : before_(std::exchange(own_timeline(), &timeline)) {}
+
+MOCK_GATEWAY_INLINE OnTimeline::~OnTimeline() { own_timeline() = before_; }
 
 MOCK_GATEWAY_INLINE ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
     : timeline_(timeline), deadline_(deadline), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {
@@ -21693,6 +21986,28 @@ MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view byt
 
 }  // namespace delivery
 
+struct Delivery::Moment {
+  Moment(TimePoint its_deadline, std::string its_purpose, std::optional<Duration> limit)
+      : deadline(its_deadline), purpose(std::move(its_purpose)), guard(limit) {}
+
+  /// Begins to wait on the clock; `until` is the deadline, or a ping's moment before it.
+  void begin(Timeline& timeline, TimePoint until, const std::string& what) {
+    clock.emplace(timeline, until, what);
+    either.emplace(*clock, guard);
+  }
+  void end() {
+    either.reset();
+    clock.reset();
+  }
+
+  TimePoint deadline;
+  std::string purpose;
+  delivery::RealTimeLimit guard;
+  std::optional<ClockWait> clock;
+  std::optional<delivery::EitherOf> either;
+  bool is_last = false;  // no ping comes any more
+};
+
 MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
@@ -21706,15 +22021,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
-template <class Steps>
-Delivery::Result Delivery::run(const Steps& steps) {
-  try {
-    steps();
-    return outlet_.took_last_bytes() ? Result::completed : Result::broken_off;
-  } catch (const Ended& ended) {
-    return ended.result;
-  }
-}
+MOCK_GATEWAY_INLINE Delivery::~Delivery() = default;
 
 MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   auto length = static_cast<std::int64_t>(size);
@@ -21728,53 +22035,120 @@ MOCK_GATEWAY_INLINE std::size_t Delivery::announced_length(std::size_t size) {
   return static_cast<std::size_t>(length);
 }
 
-MOCK_GATEWAY_INLINE Delivery::Result Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
-  return run([&] {
-    strike(Trigger::Kind::before_headers, 0);
-    for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-      if (const HoldPoint& place = plan_.holds[i].place;
-          place.kind() == HoldPoint::Kind::event || place.number() <= token_count)
-        hold(i);
-    if (const TimePoint due = later(start_, pace_.last(token_count)); due != start_) wait_until(due, "the whole reply");
-    send_head(head);
-    strike(Trigger::Kind::after_headers, 0);
-    send_body(body, 0);
-    if (!body.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
-    sent_.tokens = token_count;
-    mark();
-    nothing_follows_ = true;
-    at_end();
-    keep_end();
-    flush();
-    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
-  });
+MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view body, std::size_t token_count) {
+  head_ = head;
+  body_ = body;
+  token_count_ = token_count;
+  in_turn([this] { strike(Trigger::Kind::before_headers, 0); }, [this] { begin_whole(); }, [this] { send_head(); },
+          [this] { strike(Trigger::Kind::after_headers, 0); }, [this] { send_body(body_, 0); },
+          [this] {
+            if (!body_.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
+          },
+          [this] { end_whole(); }, [this] { await([this] { return outlet_.look_for_last_bytes(); }); });
 }
 
-MOCK_GATEWAY_INLINE Delivery::Result Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
-  return run([&] {
-    strike(Trigger::Kind::before_headers, 0);
-    send_head(head);
-    end_part();
-    framing_.emplace(plan_.sse, chunked);
-    if (progress_.trace) progress_.trace->streamed = true;
-    if (progress_.kept) progress_.kept->stream();
-    plan_pings();
-    strike(Trigger::Kind::after_headers, 0);
-    begin_stream();
-    send_events(source);
-    strike(Trigger::Kind::before_done, 0);
-    if (plan_.sse.done()) send_done();
-    at_end();
-    announce_last_bytes();
-    end_body();
-  });
+MOCK_GATEWAY_INLINE void Delivery::begin_whole() {
+  const TimePoint due = later(start_, pace_.last(token_count_));
+  if (due != start_) in_turn([this, due] { wait_until(due, "the whole reply"); });
+  for (std::size_t i = plan_.holds.size(); i-- > 0;)
+    if (const HoldPoint& place = plan_.holds[i].place;
+        place.kind() == HoldPoint::Kind::event || place.number() <= token_count_)
+      in_turn([this, i] { hold(i); });
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_head(std::string_view head) {
-  if (progress_.trace) progress_.trace->head = head.size();
-  if (progress_.times) progress_.times->begin(head.size());
-  keep(KeptAnswer::Kind::head, head, head);
-  send(head);
+MOCK_GATEWAY_INLINE void Delivery::end_whole() {
+  sent_.tokens = token_count_;
+  mark();
+  nothing_follows_ = true;
+  in_turn([this] { at_end(); },
+          [this] {
+            keep_end();
+            flush();
+          },
+          [this] {
+            if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+          });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
+  head_ = head;
+  source_ = &source;
+  chunked_ = chunked;
+  in_turn([this] { strike(Trigger::Kind::before_headers, 0); },
+          [this] {
+            send_head();
+            end_part();
+          },
+          [this] { begin_stream(); }, [this] { send_byte_order_mark(); },
+          [this] {
+            more_ = source_->next(event_);
+            send_events();
+          },
+          [this] { strike(Trigger::Kind::before_done, 0); },
+          [this] {
+            if (plan_.sse.done()) send_done();
+          },
+          [this] { at_end(); },
+          [this] {
+            announce_last_bytes();
+            end_body();
+          },
+          [this] { await([this] { return outlet_.look_for_last_bytes(); }); });
+}
+
+MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
+  while (!result_) {
+    Outlet::Look look = hand_over();
+    if (look == Outlet::Look::over && awaited_) look = awaited_();
+    if (look == Outlet::Look::not_yet) {
+      shrink();
+      return std::nullopt;
+    }
+    awaited_ = nullptr;
+    if (look == Outlet::Look::given_up) {
+      break_off();
+    } else if (steps_.empty()) {
+      result_ = Result::completed;
+    } else {
+      const Step step = std::move(steps_.back());
+      steps_.pop_back();
+      step();
+    }
+  }
+  return result_;
+}
+
+template <class... Steps>
+void Delivery::in_turn(Steps... steps) {
+  Step in_order[] = {std::move(steps)...};
+  for (std::size_t i = sizeof...(steps); i-- > 0;) steps_.push_back(std::move(in_order[i]));
+}
+
+MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
+  steps_.clear();
+  if (is_noted_) end_noted();
+  result_ = result;
+}
+
+MOCK_GATEWAY_INLINE void Delivery::break_off() {
+  units_.clear();
+  next_unit_ = 0;
+  gathered_.clear();
+  taken_ = united_ = 0;
+  large_ = {};
+  position_ = written_;
+  awaits_room_ = false;
+  pause_.reset();
+  if (!steps_after_client_) return end(Result::broken_off);
+  // That is what was waited for.
+  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(*steps_after_client_), steps_.end());
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_head() {
+  if (progress_.trace) progress_.trace->head = head_.size();
+  if (progress_.times) progress_.times->begin(head_.size());
+  keep(KeptAnswer::Kind::head, head_, head_);
+  send(head_);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::at_end() {
@@ -21783,64 +22157,106 @@ MOCK_GATEWAY_INLINE void Delivery::at_end() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
+  framing_.emplace(plan_.sse, chunked_);
+  if (progress_.trace) progress_.trace->streamed = true;
+  if (progress_.kept) progress_.kept->stream();
+  plan_pings();
+  simply_ = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
+  // Only such a stream must know its last event beforehand.
+  looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
+  strike(Trigger::Kind::after_headers, 0);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_byte_order_mark() {
   if (!plan_.sse.byte_order_mark() || std::exchange(sent_.byte_order_mark, true)) return;
   send_between("\xEF\xBB\xBF");
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_events(EventSource& source) {
-  const bool simply = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
-  // Only such a stream must know its last event beforehand.
-  const bool looks_ahead = !plan_.sse.done() && !plan_.sse.final_blank_line();
-  StreamEvent event;
-  StreamEvent following;
-  bool more = source.next(event);
-  while (more) {
-    if (looks_ahead) more = source.next(following);
+MOCK_GATEWAY_INLINE void Delivery::send_events() {
+  while (more_ && units_.empty()) {
+    if (looks_ahead_) follows_ = source_->next(following_);
     ++events_;
-    hold(HoldPoint::Kind::event, events_);
-    TimePoint due = start_;
-    if (event.token) {
-      ++tokens_;
-      hold(HoldPoint::Kind::token, tokens_);
-      due = later(start_, pace_.next(event.share));
+    if (event_.token) ++tokens_;
+    const TimePoint due = this->due();
+    const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
+    if (simply_ && !waits && plan_.holds.empty()) {
+      send_simply();
+      take_next_event();
+      continue;
     }
-    if (event.at) due = later(start_, *event.at);
-    if (due != start_)
-      wait_until(due, event.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_));
-    if (event.raw) leave();  // it has a write of its own, here and below
-    if (simply) {
-      send(event.raw    ? framing_->wrap(event.data)
-           : event.meta ? framing_->wrap(framing_->meta_event(event.data, false))
-                        : framing_->frame(event.data));
-      ++sent_.events;
-      if (event.token) ++sent_.tokens;
-      mark();
-      end_part();
-    } else {
-      send_event(event, looks_ahead && !more);
-      strike(Trigger::Kind::after_events, events_);
-      if (event.token) strike(Trigger::Kind::after_tokens, tokens_);
-    }
-    if (event.raw) leave();
-    if (looks_ahead)
-      std::swap(event, following);
-    else
-      more = source.next(event);
+    return in_turn([this] { hold(HoldPoint::Kind::event, events_); },
+                   [this] {
+                     if (event_.token) hold(HoldPoint::Kind::token, tokens_);
+                   },
+                   [this, due] {
+                     if (due != start_) wait_until(due, due_event());
+                   },
+                   [this] { simply_ ? send_simply() : send_with_faults(); }, [this] { take_next_event(); },
+                   [this] { send_events(); });
+  }
+  if (more_) in_turn([this] { send_events(); });
+}
+
+MOCK_GATEWAY_INLINE TimePoint Delivery::due() {
+  TimePoint due = start_;
+  if (event_.token) due = later(start_, pace_.next(event_.share));
+  if (event_.at) due = later(start_, *event_.at);
+  return due;
+}
+
+MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
+  return event_.token ? "token " + std::to_string(tokens_) : "event " + std::to_string(events_);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_simply() {
+  if (event_.raw) leave();  // it has a write of its own, here and below
+  send(event_.raw    ? framing_->wrap(event_.data)
+       : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
+                     : framing_->frame(event_.data));
+  ++sent_.events;
+  if (event_.token) ++sent_.tokens;
+  mark();
+  end_part();
+  if (event_.raw) leave();
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_with_faults() {
+  if (event_.raw) leave();
+  in_turn([this] { send_event(event_, looks_ahead_ && !follows_); },
+          [this] { strike(Trigger::Kind::after_events, events_); },
+          [this] {
+            if (event_.token) strike(Trigger::Kind::after_tokens, tokens_);
+          },
+          [this] {
+            if (event_.raw) leave();
+          });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::take_next_event() {
+  if (looks_ahead_) {
+    more_ = follows_;
+    std::swap(event_, following_);
+  } else {
+    more_ = source_->next(event_);
   }
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_done() {
   if (progress_.trace) progress_.trace->done = events_ + 1;
-  const auto send_last = [this](const std::string& data, bool last) {
-    hold(HoldPoint::Kind::event, ++events_);
-    announce_last_bytes();
-    StreamEvent event;
-    event.data = data;
-    send_event(event, last);
-    strike(Trigger::Kind::after_events, events_);
-  };
-  send_last("[DONE]", plan_.sse.after_done().empty());
-  if (!plan_.sse.after_done().empty()) send_last(plan_.sse.after_done(), true);
+  in_turn([this] { send_after_events("[DONE]", plan_.sse.after_done().empty()); },
+          [this] {
+            if (!plan_.sse.after_done().empty()) send_after_events(plan_.sse.after_done(), true);
+          });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_after_events(const std::string& data, bool last) {
+  extra_.data = data;
+  in_turn([this] { hold(HoldPoint::Kind::event, ++events_); },
+          [this, last] {
+            announce_last_bytes();
+            send_event(extra_, last);
+          },
+          [this] { strike(Trigger::Kind::after_events, events_); });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
@@ -21850,68 +22266,97 @@ MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool las
     copies = plan_.faults[fault].effect.kind() == Effect::Kind::skip_event ? 0 : copies + 1;
   }
   on_next_event_.clear();
-  for (; copies > 0; --copies) {
-    if (!framing_->comment().empty()) send_between(framing_->comment());
+  for (std::size_t copy = 1; copy <= copies; ++copy) {
     // Without a blank line between them, two copies would be one event.
-    const bool ends_unfinished = last && copies == 1;
-    send_body(event.raw    ? std::string_view(event.data)
-              : event.meta ? framing_->meta_event(event.data, ends_unfinished)
-                           : framing_->event(event.data, events_, ends_unfinished),
-              events_);
-    sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
-    ++sent_.events;
-    if (event.token) ++sent_.tokens;
-    if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
-    mark();
-    end_part();
-    strike(Trigger::Kind::after_bytes, body_bytes_);
+    const bool ends_unfinished = last && copy == 1;
+    in_turn([this, &event, ends_unfinished] { send_copy(event, ends_unfinished); });
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
-  send_body(bytes, 0);
+MOCK_GATEWAY_INLINE void Delivery::send_copy(const StreamEvent& event, bool ends_unfinished) {
+  in_turn(
+      [this] {
+        if (!framing_->comment().empty()) send_between(framing_->comment());
+      },
+      [this, &event, ends_unfinished] {
+        send_body(event.raw    ? std::string_view(event.data)
+                  : event.meta ? framing_->meta_event(event.data, ends_unfinished)
+                               : framing_->event(event.data, events_, ends_unfinished),
+                  events_);
+      },
+      [this, &event, ends_unfinished] { note_copy(event, ends_unfinished); });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::note_copy(const StreamEvent& event, bool ends_unfinished) {
+  sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
+  ++sent_.events;
+  if (event.token) ++sent_.tokens;
+  if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
+  mark();
   end_part();
   strike(Trigger::Kind::after_bytes, body_bytes_);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
+  in_turn([this] {
+    end_part();
+    strike(Trigger::Kind::after_bytes, body_bytes_);
+  });
+  send_body(bytes, 0);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
   if (plan_.sse.open_after_done()) {
     flush();
-    await_done();
-    const std::string place = sent_.done ? "after [DONE]" : "at the end";
-    wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
-    outlet_.end(Outlet::Ending::close);
+    in_turn([this] { await_done(); },
+            [this] {
+              const std::string place = sent_.done ? "after [DONE]" : "at the end";
+              wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
+            },
+            [this] { outlet_.end(Outlet::Ending::close); });
   } else {
     send(framing_->terminator());
     keep_end();
     flush();
-    if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+    in_turn([this] {
+      if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+    });
   }
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
   if (progress_.trace && !bytes.empty()) progress_.trace->parts.push_back({event, std::string(bytes)});
-  std::size_t sent = 0;
-  const auto send_up_to = [&](std::size_t end, std::size_t missing) {
-    if (end > sent || missing > 0) {
-      const std::string_view part = bytes.substr(sent, end - sent);
-      const std::string_view wire = framing_ ? framing_->wrap(part, missing) : part;
-      keep(KeptAnswer::Kind::body, part, wire, missing);
-      send(wire);
-    }
-    body_bytes_ += end - sent;
-    sent = end;
+  std::vector<Cut> cuts;
+  if (!plan_.faults.empty()) cuts = cuts_in(bytes, event);
+  const auto send_rest = [this](std::string_view rest) {
+    // A body without events ends the answer, but not before what happens inside of it.
+    if (!framing_) announce_last_bytes();
+    send_part(rest, 0);
   };
-  for (const Cut& cut : cuts_in(bytes, event)) {
-    const bool truncates = plan_.faults[cut.fault].effect.kind() == Effect::Kind::truncate;
-    send_up_to(cut.offset, truncates ? bytes.size() - cut.offset : 0);
-    inside_event_ = true;
-    strike(cut.fault);
-    inside_event_ = false;
+  if (cuts.empty()) return send_rest(bytes);
+  in_turn([send_rest, rest = bytes.substr(cuts.back().offset)] { send_rest(rest); });
+  for (std::size_t i = cuts.size(); i-- > 0;) {
+    const std::size_t begin = i == 0 ? 0 : cuts[i - 1].offset;
+    const std::string_view part = bytes.substr(begin, cuts[i].offset - begin);
+    const std::size_t fault = cuts[i].fault;
+    const bool truncates = plan_.faults[fault].effect.kind() == Effect::Kind::truncate;
+    const std::size_t missing = truncates ? bytes.size() - cuts[i].offset : 0;
+    in_turn(
+        [this, part, missing, fault] {
+          send_part(part, missing);
+          inside_event_ = true;
+          strike_one(fault);
+        },
+        [this] { inside_event_ = false; });
   }
-  // A body without events ends the answer, but not before what happens inside of it.
-  if (!framing_) announce_last_bytes();
-  send_up_to(bytes.size(), 0);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t missing) {
+  if (bytes.empty() && missing == 0) return;
+  const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
+  keep(KeptAnswer::Kind::body, bytes, wire, missing);
+  send(wire);
+  body_bytes_ += bytes.size();
 }
 
 MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t event) const {
@@ -21940,20 +22385,23 @@ MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
   const Writes::Kind kind = plan_.writes.kind;
   const bool is_whole =
       kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
-  if (!is_whole && gathered_.size() + bytes.size() > largest) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest) {
     flush();
     if (bytes.size() > largest) {
       // The last bytes are gathered all the same: the mark that follows is theirs.
-      write(bytes.substr(0, bytes.size() - largest));
-      bytes.remove_prefix(bytes.size() - largest);
+      large_ = bytes.substr(0, bytes.size() - largest);
+      units_.push_back({large_.size(), true});
+      position_ += large_.size();
+      bytes.remove_prefix(large_.size());
     }
   }
   gathered_.append(bytes);
+  position_ += bytes.size();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark() {
-  marks_.push_back({written_ + gathered_.size(), sent_});
-  if (!gathered_.empty()) return;
+  marks_.push_back({position_, sent_});
+  if (position_ != written_) return;
   const std::lock_guard<std::mutex> lock(progress_.handover);
   publish();
 }
@@ -21963,54 +22411,79 @@ MOCK_GATEWAY_INLINE void Delivery::end_part() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::leave() {
-  if (plan_.writes.kind == Writes::Kind::together || plan_.writes.kind == Writes::Kind::split) return;
-  flush();
-  // Thousands of streams may wait, each after much that was due together.
-  constexpr std::size_t small = 4096;
-  if (gathered_.capacity() > small) gathered_.shrink_to_fit();
-  if (marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
+  if (plan_.writes.kind != Writes::Kind::together && plan_.writes.kind != Writes::Kind::split) flush();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::flush() {
-  if (gathered_.empty()) return;
-  std::string_view rest = gathered_;
-  if (plan_.writes.kind == Writes::Kind::split && plan_.writes.size >= written_ &&
-      plan_.writes.size - written_ < rest.size()) {
-    const std::size_t first = plan_.writes.size - written_;
-    write(rest.substr(0, first));
-    is_split_ = true;
-    pause_between_writes();
-    rest.remove_prefix(first);
+  std::size_t size = gathered_.size() - united_;
+  if (size == 0) return;
+  united_ += size;
+  const std::size_t begin = position_ - size;
+  if (plan_.writes.kind == Writes::Kind::split && plan_.writes.size >= begin && plan_.writes.size - begin < size) {
+    const std::size_t first = plan_.writes.size - begin;
+    if (first > 0) units_.push_back({first});
+    units_.push_back({size - first, false, true});
+  } else {
+    units_.push_back({size});
   }
-  write(rest);
-  gathered_.clear();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::pause_between_writes() {
-  if (reads_too_slowly_) return;
-  delivery::BetweenWrites pause(outlet_);
-  wait(pause, Outlet::OnClientClosed::go_on);
-  time_to_read_ += pause.passed();
-  reads_too_slowly_ = pause.is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
-}
-
-MOCK_GATEWAY_INLINE void Delivery::write(std::string_view bytes) {
-  const std::size_t most = plan_.writes.kind == Writes::Kind::sliced ? plan_.writes.size : bytes.size();
-  while (!bytes.empty()) {
-    if (plan_.writes.kind == Writes::Kind::sliced && written_ > 0) pause_between_writes();
+MOCK_GATEWAY_INLINE Outlet::Look Delivery::hand_over() {
+  if (units_.empty()) return Outlet::Look::over;
+  while (next_unit_ < units_.size()) {
+    Unit& unit = units_[next_unit_];
+    const Outlet::Look look = awaits_room_ ? outlet_.look_for_room() : pause_between_writes(unit);
+    if (look != Outlet::Look::over) return look;
+    std::string_view bytes = unit.is_large ? large_ : std::string_view(gathered_).substr(taken_, unit.size);
+    if (plan_.writes.kind == Writes::Kind::sliced) bytes = bytes.substr(0, plan_.writes.size);
     std::optional<std::size_t> count;
     {
       const std::lock_guard<std::mutex> lock(progress_.handover);
-      count = outlet_.write_some(bytes.substr(0, most));
+      count = outlet_.write_some(bytes);
       if (count) {
         written_ += *count;
         if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
         publish();
       }
     }
-    if (!count || (*count == 0 && !outlet_.wait_until_writable())) throw Ended{Result::broken_off};
-    bytes.remove_prefix(*count);
+    if (!count) return Outlet::Look::given_up;
+    awaits_room_ = *count == 0;
+    unit.size -= *count;
+    if (unit.is_large)
+      large_.remove_prefix(*count);
+    else
+      taken_ += *count;
+    if (unit.size == 0) ++next_unit_;
   }
+  units_.clear();
+  next_unit_ = 0;
+  gathered_.erase(0, taken_);
+  united_ -= taken_;
+  taken_ = 0;
+  return Outlet::Look::over;
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Delivery::pause_between_writes(Unit& unit) {
+  const bool is_slice = plan_.writes.kind == Writes::Kind::sliced && written_ > 0 && paused_at_ != written_;
+  if (!unit.is_second_half && !is_slice) return Outlet::Look::over;
+  is_split_ = is_split_ || unit.is_second_half;
+  if (!reads_too_slowly_) {
+    if (!pause_) pause_.emplace(outlet_);
+    const Outlet::Look look = outlet_.look(*pause_, Outlet::OnClientClosed::go_on);
+    if (look != Outlet::Look::over) return look;
+    time_to_read_ += pause_->passed();
+    reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
+    pause_.reset();
+  }
+  unit.is_second_half = false;
+  paused_at_ = written_;
+  return Outlet::Look::over;
+}
+
+MOCK_GATEWAY_INLINE void Delivery::shrink() {
+  constexpr std::size_t small = 4096;
+  if (gathered_.empty() && gathered_.capacity() > small) gathered_.shrink_to_fit();
+  if (marks_.empty() && marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::publish() {
@@ -22042,7 +22515,7 @@ MOCK_GATEWAY_INLINE void Delivery::keep(KeptAnswer::Kind kind, std::string_view 
   const bool is_compressed = kind == KeptAnswer::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
-  progress_.kept->add(kind, payload, {written_ + gathered_.size(), wire.size(), at, missing, is_compressed});
+  progress_.kept->add(kind, payload, {position_, wire.size(), at, missing, is_compressed});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -22053,18 +22526,20 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
 MOCK_GATEWAY_INLINE void Delivery::await_done() {
   if (!progress_.done || outlet_.has_left()) return;
   progress_.done_at = std::chrono::steady_clock::time_point::max();
-  if (!outlet_.drain()) throw Ended{Result::broken_off};
-  progress_.done_at = std::chrono::steady_clock::now();
+  await([this] { return outlet_.look_for_delivery(); });
+  in_turn([this] { progress_.done_at = std::chrono::steady_clock::now(); });
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count) {
-  for (std::size_t i = 0; i < plan_.faults.size(); ++i) {
+MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count, std::size_t from) {
+  for (std::size_t i = from; i < plan_.faults.size(); ++i) {
     const Trigger& trigger = plan_.faults[i].trigger;
-    if (trigger.kind() == kind && trigger.count() == count && !reached_[i]) strike(i);
+    if (trigger.kind() != kind || trigger.count() != count || reached_[i]) continue;
+    in_turn([this, kind, count, i] { strike(kind, count, i + 1); });
+    return strike_one(i);
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
+MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
     case Effect::Kind::wrong_content_length: return;  // announced_length() did it
@@ -22076,7 +22551,13 @@ MOCK_GATEWAY_INLINE void Delivery::strike(std::size_t fault) {
     default: break;
   }
   mark_reached(fault);
-  happen(plan_.faults[fault]);
+  flush();
+  const Fault& struck = plan_.faults[fault];
+  in_turn(
+      [this, &struck] {
+        if (!struck.effect.gate()) await_done();  // a gate is reached whether the client reads or not
+      },
+      [this, &struck] { happen(struck); });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
@@ -22086,8 +22567,6 @@ MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
 
 MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
   const Effect& effect = fault.effect;
-  flush();
-  if (!effect.gate()) await_done();  // a gate is reached whether the client reads or not
   switch (effect.kind()) {
     case Effect::Kind::stall: return stall(fault);
     case Effect::Kind::error_event: return send_error(effect);
@@ -22097,10 +22576,10 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
       keep(KeptAnswer::Kind::garbage, effect.bytes(), effect.bytes());
       send(effect.bytes());
       flush();
-      end_connection(Outlet::Ending::close);
-    case Effect::Kind::reset_connection: end_connection(Outlet::Ending::reset);
+      return in_turn([this] { end_connection(Outlet::Ending::close); });
+    case Effect::Kind::reset_connection: return end_connection(Outlet::Ending::reset);
     case Effect::Kind::close_connection:
-    case Effect::Kind::truncate: end_connection(Outlet::Ending::close);
+    case Effect::Kind::truncate: return end_connection(Outlet::Ending::close);
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event:
     case Effect::Kind::wrong_content_length: return;
@@ -22108,7 +22587,8 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
-  const delivery::Noted noted(progress_, {ScriptedWait::Kind::stall, faults::place_of(fault.trigger)});
+  begin_noted({ScriptedWait::Kind::stall, faults::place_of(fault.trigger)});
+  in_turn([this] { end_noted(); });
   const Effect& effect = fault.effect;
   if (effect.gate()) return pass(*effect.gate());
   wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
@@ -22116,95 +22596,137 @@ MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
   keep_end(ending == Outlet::Ending::reset ? KeptAnswer::Ending::reset : KeptAnswer::Ending::closed);
-  if (!outlet_.drain()) throw Ended{Result::broken_off};
-  outlet_.end(ending);
-  throw Ended{Result::broken_by_fault};
+  await([this] { return outlet_.look_for_delivery(); });
+  in_turn([this, ending] {
+    outlet_.end(ending);
+    end(Result::broken_by_fault);
+  });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   on_next_event_.clear();  // they were for what it replaces
   announce_last_bytes();
-  begin_stream();
-  if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
-  StreamEvent event;
-  event.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
-  ++events_;
-  const bool done_follows = plan_.sse.done() && !sent_.done;
-  send_event(event, !done_follows);
-  if (done_follows) {
-    ++events_;
-    event.data = "[DONE]";
-    send_event(event, true);
-  }
-  end_body();
-  throw Ended{Result::broken_by_fault};
+  in_turn([this] { send_byte_order_mark(); },
+          [this] {
+            if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
+          },
+          [this, &effect] {
+            extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+            ++events_;
+            const bool done_follows = plan_.sse.done() && !sent_.done;
+            if (done_follows)
+              in_turn([this] {
+                ++events_;
+                extra_.data = "[DONE]";
+                send_event(extra_, true);
+              });
+            send_event(extra_, !done_follows);
+          },
+          [this] { end_body(); }, [this] { end(Result::broken_by_fault); });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
   keep_end(KeptAnswer::Ending::half_closed);
-  if (!outlet_.drain()) throw Ended{Result::broken_off};
-  outlet_.end_sending();
-  framing_.reset();  // nothing can be sent any more
-  wait_for_client_to_leave({ScriptedWait::Kind::half_close, faults::place_of(trigger)}, "a half-closed connection");
-  outlet_.end(Outlet::Ending::close);
-  throw Ended{Result::broken_by_fault};
+  await([this] { return outlet_.look_for_delivery(); });
+  in_turn(
+      [this, &trigger] {
+        outlet_.end_sending();
+        framing_.reset();  // nothing can be sent any more
+        wait_for_client_to_leave({ScriptedWait::Kind::half_close, faults::place_of(trigger)},
+                                 "a half-closed connection");
+      },
+      [this] {
+        outlet_.end(Outlet::Ending::close);
+        end(Result::broken_by_fault);
+      });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
-  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
-    if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number) hold(i);
+  for (std::size_t i = plan_.holds.size(); i-- > 0;)
+    if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number)
+      in_turn([this, i] { hold(i); });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
   came_to_[index] = true;
-  const delivery::Noted noted(progress_, {ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
+  begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
+  in_turn([this] { end_noted(); });
   pass(plan_.holds[index].gate);
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, const std::string& purpose) {
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose) {
   if (timeline_.now() < deadline) leave();
-  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
   const bool has_end = deadline != TimePoint::max();
+  const auto moment = share<Moment>(deadline, std::move(purpose), has_end ? std::nullopt : stall_guard_);
+  in_turn([this, moment] { wait_for(moment); });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
+  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  const bool has_end = moment->deadline != TimePoint::max();
   const bool goes_on = has_end && !nothing_follows_;
-  const auto on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up;
-  delivery::RealTimeLimit guard(has_end ? std::nullopt : stall_guard_);
-  while ((has_end || !timeline_.is_instant()) && ping_comes_by(deadline)) {
-    {
-      ClockWait until_ping(timeline_, next_ping_, "a ping");
-      delivery::EitherOf either(until_ping, guard);
-      wait(either, on_client_closed);
-      if (guard.over()) break;
-      if (until_ping.guard_expired()) {
-        if (!has_end) break;
-        return guard_expired();
-      }
+  const bool ping_comes = !moment->is_last && (has_end || !timeline_.is_instant()) && ping_comes_by(moment->deadline);
+  if (ping_comes)
+    moment->begin(timeline_, next_ping_, "a ping");
+  else
+    moment->begin(timeline_, moment->deadline, moment->purpose);
+  await([this, moment, on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up] {
+    return outlet_.look(*moment->either, on_client_closed);
+  });
+  in_turn([this, moment, has_end, ping_comes] {
+    const bool guard_is_over = moment->guard.over();
+    const bool clock_guard_expired = moment->clock->guard_expired();
+    moment->end();
+    if (!ping_comes) {
+      if (guard_is_over) return stall_guard_expired(moment->purpose);
+      if (clock_guard_expired) guard_expired();
+    } else if (guard_is_over || (clock_guard_expired && !has_end)) {
+      moment->is_last = true;
+      wait_for(moment);
+    } else if (clock_guard_expired) {
+      guard_expired();
+    } else {
+      in_turn([this, moment] { wait_for(moment); });
+      send_ping();
     }
-    send_ping();
-  }
-  ClockWait pending(timeline_, deadline, purpose);
-  delivery::EitherOf either(pending, guard);
-  wait(either, on_client_closed);
-  if (guard.over()) stall_guard_expired(purpose);
-  if (pending.guard_expired()) guard_expired();
+  });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
   leave();
-  if (timeline_.is_guard_spent()) return pass_by(gate);
-  GateWait pending(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); });
-  while (!timeline_.is_instant() && ping_comes_by(TimePoint::max()) && !pending.over()) {
-    {
-      ClockWait until_ping(timeline_, next_ping_, "a ping");
-      delivery::EitherOf either(pending, until_ping);
-      wait(either, Outlet::OnClientClosed::go_on);
-      if (!until_ping.over() || until_ping.guard_expired()) break;
-    }
+  in_turn([this, &gate] {
+    if (timeline_.is_guard_spent()) return pass_by(gate);
+    wait_at(share<GateWait>(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); }));
+  });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_at(const std::shared_ptr<GateWait>& gate) {
+  if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || gate->over()) return wait_at_last(gate);
+  struct UntilPing {
+    UntilPing(Timeline& timeline, TimePoint moment, GateWait& gate)
+        : clock(timeline, moment, "a ping"), either(gate, clock) {}
+    ClockWait clock;
+    delivery::EitherOf either;
+  };
+  const auto ping = share<std::optional<UntilPing>>();
+  ping->emplace(timeline_, next_ping_, *gate);
+  await([this, gate, ping] { return outlet_.look((*ping)->either, Outlet::OnClientClosed::go_on); });
+  in_turn([this, gate, ping] {
+    const bool ping_is_due = (*ping)->clock.over() && !(*ping)->clock.guard_expired();
+    ping->reset();
+    if (!ping_is_due) return wait_at_last(gate);
+    in_turn([this, gate] { wait_at(gate); });
     send_ping();
-  }
-  if (!pending.over()) timeline_.settle();
-  wait(pending, Outlet::OnClientClosed::go_on);
-  if (pending.guard_expired()) guard_expired();
+  });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_at_last(const std::shared_ptr<GateWait>& gate) {
+  if (!gate->over()) timeline_.settle();
+  await([this, gate] { return outlet_.look(*gate, Outlet::OnClientClosed::go_on); });
+  in_turn([this, gate] {
+    if (gate->guard_expired()) guard_expired();
+  });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
@@ -22220,11 +22742,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
   outlet_.guard_expired();
   keep_end(KeptAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
-  throw Ended{Result::guard_expired};
-}
-
-MOCK_GATEWAY_INLINE void Delivery::wait(Pending& pending, Outlet::OnClientClosed on_client_closed) {
-  if (!outlet_.wait(pending, on_client_closed)) throw Ended{Result::broken_off};
+  end(Result::guard_expired);
 }
 
 MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
@@ -22236,19 +22754,32 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every());
-  begin_stream();
-  leave();
-  send_between(framing_->ping());
-  leave();
+  in_turn([this] { send_byte_order_mark(); },
+          [this] {
+            leave();
+            in_turn([this] { leave(); });
+            send_between(framing_->ping());
+          });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
-  const delivery::Noted noted(progress_, std::move(scripted));
-  try {
-    wait_until(TimePoint::max(), purpose);
-  } catch (const Ended& ended) {
-    if (ended.result != Result::broken_off) throw;  // else it is what was waited for
-  }
+  begin_noted(std::move(scripted));
+  in_turn([this] {
+    steps_after_client_.reset();
+    end_noted();
+  });
+  steps_after_client_ = steps_.size();
+  wait_until(TimePoint::max(), purpose);
+}
+
+MOCK_GATEWAY_INLINE void Delivery::begin_noted(ScriptedWait wait) {
+  progress_.set_scripted_wait(std::move(wait));
+  is_noted_ = true;
+}
+
+MOCK_GATEWAY_INLINE void Delivery::end_noted() {
+  progress_.set_scripted_wait(std::nullopt);
+  is_noted_ = false;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
@@ -26198,31 +26729,30 @@ inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
-/// A client that reads slowly makes no room for a new write for a long time, because the system waits until a third of
-/// the send queue is free. The queue shrinks before that.
-class Connection::Standstill {
- public:
-  explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
-
-  Duration length() {
-    const std::size_t queued = sockets::unacknowledged(socket_);
-    const auto now = std::chrono::steady_clock::now();
-    if (queued < queued_) since_ = now;
-    queued_ = queued;
-    return now - since_;
-  }
-
- private:
-  int socket_;
-  std::size_t queued_;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
+MOCK_GATEWAY_INLINE Duration Connection::Standstill::length() {
+  const std::size_t queued = sockets::unacknowledged(socket_);
+  const auto now = std::chrono::steady_clock::now();
+  if (queued < queued_) since_ = now;
+  queued_ = queued;
+  return now - since_;
+}
 
 MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
 MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pair_.writing >= 0) sockets::signal_wake(pair_);
+  if (other_) other_->wake();
+}
+
+MOCK_GATEWAY_INLINE void DescriptorWake::tell(Wake* other) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  other_ = other;
+}
+
+MOCK_GATEWAY_INLINE bool DescriptorWake::is_prepared() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pair_.reading >= 0;
 }
 
 MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
@@ -26277,17 +26807,19 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_tri
   return trial_ ? std::min(moment, trial_->end) : moment;
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Duration patience) {
   // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
   }
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
-  auto before = std::chrono::steady_clock::now();
-  const auto deadline = within_trial(before + timeout);
-  for (;; before = std::chrono::steady_clock::now()) {
-    if (stop_line_->is_stopped()) return Arrival::broken;
+  if (stop_line_->is_stopped()) return Arrival::broken;
+  const auto before = std::chrono::steady_clock::now();
+  if (!patient_until_) patient_until_ = within_trial(before + patience);
+  const Moment until = *patient_until_;
+  patient_until_.reset();
+  if (may_have_come_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
@@ -26302,38 +26834,34 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::fill(Duration timeout) {
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
-        if (body_received_ > connection::takes_long) call_relief();
+        moved_at_once_ += count;
+        if (moved_at_once_ > connection::takes_long) call_relief();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
-      case sockets::Transfer::would_block: break;
+      case sockets::Transfer::would_block: may_have_come_ = false;
     }
-    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
-    if (left <= Duration{0}) return Arrival::timed_out;
-    if (slow_) slow_->timeline->settle();
-    wait_for_client(sockets::Interest::readable, left);
   }
-}
-
-MOCK_GATEWAY_INLINE sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
-  if (timeout > Duration{0}) call_relief();
-  stop_line_->set_waiting(true);
-  const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
-  stop_line_->set_waiting(false);
-  return readiness;
+  const Duration left = connection::left_until(until);
+  if (left <= Duration{0}) return Arrival::timed_out;
+  if (slow_) slow_->timeline.settle();
+  patient_until_ = until;
+  not_yet({sockets::Interest::readable, false, false, {}}, left);
+  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::receive_at_once() {
+  may_have_come_ = true;
   while (buffer_.size() - position_ < connection::most_unread) {
-    const Arrival arrival = fill(Duration{0});
+    const Arrival arrival = receive(Duration{0}).value_or(Arrival::timed_out);
     if (arrival != Arrival::arrived) return arrival;
   }
   return Arrival::timed_out;
 }
 
 MOCK_GATEWAY_INLINE void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
-  slow_ = Slow{step, gap, &timeline};
+  slow_.emplace(step, gap, timeline);
   sockets::stop_buffer_growth(socket_);
 }
 
@@ -26348,13 +26876,13 @@ MOCK_GATEWAY_INLINE void Connection::take(std::size_t size, std::string& out) {
   if (slow_) slow_->allowance -= size;
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::more() {
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
-  if (slow_ && before == slow_->allowance) {
-    wait_for_turn();
+  if (slow_ && before == slow_->allowance && !patient_until_) {
+    if (!comes_to_turn()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
-  return fill(body_patience());
+  return receive(body_patience());
 }
 
 MOCK_GATEWAY_INLINE void Connection::begin_body() {
@@ -26370,16 +26898,25 @@ MOCK_GATEWAY_INLINE Duration Connection::body_patience() const {
   return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
-MOCK_GATEWAY_INLINE void Connection::wait_for_turn() {
-  ClockWait pending(*slow_->timeline, later(slow_->timeline->now(), slow_->gap), "a slow body");
-  const bool go_on = wait(pending, OnClientClosed::give_up);
-  if (pending.guard_expired()) {
-    slow_->timeline->spend_guard();
+MOCK_GATEWAY_INLINE bool Connection::comes_to_turn() {
+  if (!slow_->turn) {
+    slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
+    has_news_ = true;
+  }
+  const Look look = this->look(*slow_->turn, OnClientClosed::give_up);
+  if (look == Look::not_yet) return false;
+  if (slow_->turn->guard_expired()) {
+    slow_->timeline.spend_guard();
     guard_expired();
   }
-  if (!go_on) return slow_.reset();
+  if (look == Look::given_up) {
+    slow_.reset();
+    return true;
+  }
+  slow_->turn.reset();
   const std::size_t room = std::numeric_limits<std::size_t>::max() - slow_->allowance;
   slow_->allowance += std::min(slow_->step, room);
+  return true;
 }
 
 MOCK_GATEWAY_INLINE bool Connection::has_request() {
@@ -26389,31 +26926,37 @@ MOCK_GATEWAY_INLINE bool Connection::has_request() {
   request_began_ = arrived_;
   request_sent_from_ = sent_from_;
   idle_since_.reset();
-  body_received_ = 0;
+  body_received_ = moved_at_once_ = 0;
   return true;
 }
 
 MOCK_GATEWAY_INLINE Connection::Arrival Connection::wait_for_request() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
-  while (!has_request()) {
-    const Arrival arrival = fill(connection::left_until(deadline));
-    if (arrival != Arrival::arrived) return arrival;
-  }
-  return Arrival::arrived;
+  may_have_come_ = true;
+  std::optional<Arrival> arrival = look_for_request();
+  for (; !arrival; arrival = look_for_request()) wait_for_news();
+  return *arrival;
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::look_for_request() {
   if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
   while (!has_request()) {
-    if (!may_have_come_ && !stop_line_->is_stopped()) {
-      if (std::chrono::steady_clock::now() < idle_until()) return std::nullopt;
-      return Arrival::timed_out;
-    }
-    may_have_come_ = false;
-    const Arrival arrival = fill(Duration{0});
-    if (arrival != Arrival::arrived && arrival != Arrival::timed_out) return arrival;
+    const std::optional<Arrival> arrival = receive(connection::left_until(*idle_since_ + limits_.idle_timeout));
+    if (arrival != Arrival::arrived) return arrival;
   }
   return Arrival::arrived;
+}
+
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::look_again_at() const {
+  return watch_ ? watch_->until : idle_until();
+}
+
+MOCK_GATEWAY_INLINE sockets::Wanted Connection::wanted() const {
+  sockets::Wanted wanted;
+  if (!watch_) return wanted;
+  wanted.bytes = watch_->interest == sockets::Interest::readable;
+  wanted.close = wanted.bytes || watch_->is_for_client;
+  wanted.room = watch_->interest == sockets::Interest::writable;
+  return wanted;
 }
 
 MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::idle_until() const {
@@ -26423,54 +26966,54 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::idle_until
 
 MOCK_GATEWAY_INLINE void Connection::expect_bytes(bool to_the_end) {
   may_have_come_ = true;
+  has_news_ = true;
   is_last_to_come_ = to_the_end;
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_head(std::string& head) {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.head_timeout;
-  char last = '\0';
-  std::size_t line = 0;  // bytes of it so far, its end included
-  for (std::size_t size = 0;;) {
-    for (; position_ + size < buffer_.size(); ++size) {
-      if (size == limits_.max_head) {
-        head = buffer_.substr(position_, size);
-        return Arrival::too_large;
-      }
-      const char byte = buffer_[position_ + size];
-      if ((byte == '\n') != (last == '\r') || !connection::may_stand_in_a_head(byte)) {
-        head = buffer_.substr(position_, size + 1);
-        return Arrival::malformed;
-      }
-      last = byte;
-      ++line;
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_head(std::string& head) {
+  if (!head_scan_) head_scan_ = HeadScan{std::chrono::steady_clock::now() + limits_.head_timeout};
+  HeadScan& scan = *head_scan_;
+  const auto end = [&](std::size_t size, Arrival arrival) {
+    head = buffer_.substr(position_, size);
+    head_scan_.reset();
+    return arrival;
+  };
+  for (;;) {
+    for (; position_ + scan.size < buffer_.size(); ++scan.size) {
+      if (scan.size == limits_.max_head) return end(scan.size, Arrival::too_large);
+      const char byte = buffer_[position_ + scan.size];
+      if ((byte == '\n') != (scan.last == '\r') || !connection::may_stand_in_a_head(byte))
+        return end(scan.size + 1, Arrival::malformed);
+      scan.last = byte;
+      ++scan.line;
       if (byte != '\n') continue;
-      if (line == 2) {
-        head = buffer_.substr(position_, size + 1);
-        position_ += size + 1;
+      if (scan.line == 2) {
+        const std::size_t size = scan.size + 1;
+        end(size, Arrival::arrived);
+        position_ += size;
         return Arrival::arrived;
       }
-      line = 0;
+      scan.line = 0;
     }
-    const Arrival arrival = fill(std::min(limits_.read_timeout, connection::left_until(deadline)));
-    if (arrival != Arrival::arrived) {
-      head = buffer_.substr(position_);
-      return arrival;
-    }
+    const std::optional<Arrival> arrival =
+        receive(std::min(limits_.read_timeout, connection::left_until(scan.deadline)));
+    if (!arrival) return std::nullopt;
+    if (arrival != Arrival::arrived) return end(std::string::npos, *arrival);
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_exactly(std::size_t& size, std::string& out) {
   for (;;) {
     const std::size_t taken = std::min(size, takeable());
     take(taken, out);
     size -= taken;
     if (size == 0) return Arrival::arrived;
-    const Arrival arrival = more();
+    const std::optional<Arrival> arrival = more();
     if (arrival != Arrival::arrived) return arrival;
   }
 }
 
-MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_line(std::size_t max, std::string& out) {
   for (std::size_t searched = 0;;) {
     const std::string_view received = std::string_view(buffer_).substr(position_, takeable());
     const std::size_t end = received.find('\n', searched);
@@ -26481,7 +27024,7 @@ MOCK_GATEWAY_INLINE Connection::Arrival Connection::read_line(std::size_t max, s
       return Arrival::arrived;
     }
     searched = received.size();
-    const Arrival arrival = more();
+    const std::optional<Arrival> arrival = more();
     if (arrival != Arrival::arrived) return arrival;
   }
 }
@@ -26501,7 +27044,8 @@ MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Time
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
-  is_lean_ = false;
+  has_news_ = true;
+  moved_at_once_ = 0;
   if (peer_closed_) record.mark_client_closed(departure(how_));
   if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
 }
@@ -26525,51 +27069,106 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::strin
   }
   if (record_ && count > 0) {
     last_write_ = timeline_->now();
-    if (record_->bytes.fetch_add(count, std::memory_order_relaxed) > connection::takes_long) call_relief();
+    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    moved_at_once_ += count;
+    if (moved_at_once_ > connection::takes_long) call_relief();
     if (begins) record_->mark_first_byte(now, real_now);
   }
   return count;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::wait_until_writable() {
-  if (timeline_) timeline_->settle();
-  const Duration step =
-      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
-  Standstill standstill(socket_);
-  for (;;) {
-    Duration left = limits_.write_timeout - standstill.length();
-    if (trial_) left = std::min(left, connection::left_until(trial_->end));
-    if (left <= Duration{0}) {
-      stalled_ = true;
-      return false;
-    }
-    const sockets::Readiness readiness = wait_for_client(sockets::Interest::writable, std::min(left, step));
-    if (readiness.ready || readiness.disconnected) return true;
-  }
+MOCK_GATEWAY_INLINE Outlet::Look Connection::not_yet(Watch watch, std::optional<Duration> look_again_in) {
+  using Steady = std::chrono::steady_clock;
+  watch.until = Steady::time_point::max();
+  if (look_again_in)
+    watch.until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
+  watch_ = watch;
+  moved_at_once_ = 0;
+  return Look::not_yet;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::drain() {
+MOCK_GATEWAY_INLINE sockets::Readiness Connection::news() {
+  if (seen_) return *std::exchange(seen_, std::nullopt);
+  if (!std::exchange(has_news_, false)) return {};
+  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
+  const Look look = look_at(pending, on_client_closed);
+  if (look != Look::not_yet && record_) record_->mark_unattended(false);
+  return look;
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_closed) {
+  if (pending.over()) return Look::over;
+  if (stop_line_->is_stopped()) return Look::given_up;
+  const sockets::Readiness news = this->news();
+  if (news.disconnected) {
+    note_disconnected();
+    return Look::given_up;
+  }
+  if (news.peer_closed) note_peer_closed(Departure::How::closed);
+  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
+  if (peer_closed_ && record_) record_->mark_unattended(true);
+  if (record_ && !has_unread()) {  // thousands may wait
+    std::string().swap(buffer_);
+    position_ = 0;
+  }
+  return not_yet({sockets::Interest::nothing, !peer_closed_, pending.needs_wake(), {}}, pending.look_again_in());
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
+  if (!standstill_) {
+    if (timeline_) timeline_->settle();
+    standstill_.emplace(socket_);
+  }
+  const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
+  Duration left = limits_.write_timeout - standstill_->length();
+  if (trial_) left = std::min(left, connection::left_until(trial_->end));
+  if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
+    standstill_.reset();
+    if (left > Duration{0}) return Look::over;
+    stalled_ = true;
+    return Look::given_up;
+  }
+  const Duration step =
+      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
+  return not_yet({sockets::Interest::writable, false, false, {}}, std::min(left, step));
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
-  const auto began = std::chrono::steady_clock::now();
-  if (sockets::under_way(socket_) > 0) call_relief();
-  Standstill standstill(socket_);
-  for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
-       pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
-    if (stop_line_->is_stopped()) return false;
-    if (readiness.disconnected) {
+  const bool is_delivered = delivered();
+  if (!is_delivered && !standstill_) standstill_.emplace(socket_);
+  const bool is_disconnected =
+      !is_delivered && sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
+  if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
+    standstill_.reset();
+    if (stop_line_->is_stopped()) return Look::given_up;
+    if (is_delivered) return Look::over;
+    if (is_disconnected)
       note_disconnected();
-      return false;
-    }
-    if (standstill.length() >= limits_.write_timeout) {
+    else
       stalled_ = true;
-      return false;
-    }
-    const auto spent = std::chrono::steady_clock::now() - began;
-    if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
+    return Look::given_up;
   }
-  return !stop_line_->is_stopped();
+  const Duration lasted = standstill_->lasted();
+  if (timeline_ && lasted >= longest_acknowledgement) timeline_->settle();
+  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
+  // the client reads.
+  constexpr Duration shortest = std::chrono::microseconds{20};
+  const Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
+  return not_yet({sockets::Interest::nothing, false, false, {}}, std::clamp(lasted, shortest, longest));
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
+  if (!closed_before_last_bytes_) return Look::over;
+  if (const Look look = look_for_delivery(); look != Look::over) return look;
+  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  return has_gone ? Look::given_up : Look::over;
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
@@ -26588,47 +27187,48 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   closed_before_last_bytes_ = peer_closed_;
 }
 
-MOCK_GATEWAY_INLINE bool Connection::took_last_bytes() {
-  if (!closed_before_last_bytes_) return true;
-  // A client that has gone answers with RST, one that still reads with an acknowledgement.
-  return drain() && !sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
+  const bool had_wake = wake_->is_prepared();
+  const int wake = watch_->is_woken ? wake_->prepare() : -1;
+  // What woke before there was a descriptor would be lost: it is asked for once more.
+  if (wake >= 0 && !had_wake) return;
+  Duration timeout = std::max(Duration{0}, connection::left_until(watch_->until));
+  // No descriptor was left to be woken by: then the wait asks again by itself.
+  if (wake < 0 && watch_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  call_relief();
+  stop_line_->set_waiting(watch_->interest == sockets::Interest::readable);
+  seen_ = sockets::poll(socket_, watch_->interest, watch_->is_for_client, wake, timeout);
+  stop_line_->set_waiting(false);
+  may_have_come_ = true;
+  if (seen_->woken) wake_->clear();
+}
+
+template <class Looking>
+bool Connection::wait_while(const Looking& looking) {
+  Look look = looking();
+  for (; look == Look::not_yet; look = looking()) wait_for_news();
+  seen_.reset();
+  has_news_ = true;
+  return look == Look::over;
 }
 
 MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  const bool is_over = wait_until_over(pending, on_client_closed);
-  if (record_) record_->mark_unattended(false);
-  return is_over;
+  has_news_ = true;
+  return wait_while([&] { return look(pending, on_client_closed); });
 }
 
-MOCK_GATEWAY_INLINE bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
-  if (stop_line_->is_stopped()) return false;
-  if (pending.over()) return true;
-  call_relief();
-  const int wake = pending.needs_wake() ? wake_->prepare() : -1;
-  for (;;) {
-    // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
-    if (pending.over()) return true;
-    if (stop_line_->is_stopped()) return false;
-    if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
-    if (peer_closed_ && record_) record_->mark_unattended(true);
-    std::optional<Duration> timeout = pending.look_again_in();
-    // No descriptor was left to be woken by: then the wait asks again by itself.
-    if (wake < 0 && pending.needs_wake())
-      timeout = std::min<Duration>(timeout.value_or(Duration::max()), std::chrono::milliseconds{5});
-    // Once per exchange, and not for a short wait: to take the memory again costs some microseconds.
-    if (record_ && !is_lean_ && (!timeout || *timeout >= std::chrono::milliseconds{100})) {
-      is_lean_ = true;
-      release_unused_stack();
-    }
-    const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, timeout);
-    if (readiness.woken) wake_->clear();
-    if (readiness.disconnected) {
-      note_disconnected();
-      return false;
-    }
-    if (readiness.peer_closed) note_peer_closed(Departure::How::closed);
+MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::optional<std::size_t> count = write_some(bytes);
+    if (!count) return false;
+    if (*count == 0 && !wait_while([this] { return look_for_room(); })) return false;
+    bytes.remove_prefix(*count);
   }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool Connection::drain() {
+  return wait_while([this] { return look_for_delivery(); });
 }
 
 MOCK_GATEWAY_INLINE void Connection::guard_expired() {
@@ -26676,24 +27276,32 @@ MOCK_GATEWAY_INLINE void Connection::send_ending() {
   sockets::shut_down_sending(socket_);
 }
 
-MOCK_GATEWAY_INLINE void Connection::finish() {
-  if (ending_ == Ending::keep_alive) ending_ = Ending::close;
-  send_ending();
-  if (ending_ == Ending::close && std::exchange(linger_, false) && !stalled_) take_off_what_still_comes();
+MOCK_GATEWAY_INLINE bool Connection::finish() {
+  if (!std::exchange(is_finishing_, true)) {
+    if (ending_ == Ending::keep_alive) ending_ = Ending::close;
+    send_ending();
+    if (ending_ != Ending::close || !linger_ || stalled_) return true;
+    lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
+    slow_.reset();
+    patient_until_.reset();
+    may_have_come_ = true;
+    // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+    if (trial_) trial_->bytes = limits_.max_body;
+  }
+  return !lingers_until_ || take_off_what_still_comes();
 }
 
-MOCK_GATEWAY_INLINE void Connection::take_off_what_still_comes() {
-  const auto deadline = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
-  slow_.reset();
-  // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
-  if (trial_) trial_->bytes = limits_.max_body;
-  while (std::chrono::steady_clock::now() < deadline) {
+MOCK_GATEWAY_INLINE bool Connection::take_off_what_still_comes() {
+  while (std::chrono::steady_clock::now() < *lingers_until_) {
     buffer_.clear();
     position_ = 0;
-    const Arrival arrival = fill(std::min<Duration>(std::chrono::seconds{1}, limits_.read_timeout));
+    const std::optional<Arrival> arrival = receive(std::min<Duration>(std::chrono::seconds{1}, limits_.read_timeout));
+    if (!arrival) return false;
     if (arrival == Arrival::arrived || (arrival == Arrival::timed_out && !delivered())) continue;
-    return;
+    break;
   }
+  lingers_until_.reset();
+  return true;
 }
 
 MOCK_GATEWAY_INLINE void Connection::set_busy_with(std::string what) {
@@ -26715,11 +27323,13 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cerrno>
+#include <cstdint>
 #else
 #include <cstdint>
 #include <map>
@@ -26756,7 +27366,15 @@ class Poller::Impl {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
   }
 
-  void watch_again(int) {}  // each arrival is an edge
+  /// Each arrival is an edge, so that what is not wanted costs an event at most.
+  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+    if (wanted.room == before.room) return;
+    epoll_event interest{};
+    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    if (wanted.room) interest.events |= EPOLLOUT;
+    interest.data.ptr = owner;
+    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+  }
 
   void remove(int socket) {
     epoll_event none{};
@@ -26765,8 +27383,7 @@ class Poller::Impl {
 
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
     std::array<epoll_event, 64> ready;
-    const int count =
-        ::epoll_wait(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), limit(timeout));
+    const int count = wait_for(ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {
       const epoll_event& one = ready[static_cast<std::size_t>(i)];
@@ -26782,13 +27399,31 @@ class Poller::Impl {
   void wake() noexcept { sockets::signal_wake(wake_); }
 
  private:
-  /// In whole milliseconds, and never less than asked for.
-  static int limit(std::optional<Duration> timeout) {
-    if (!timeout) return -1;
-    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(std::max(Duration{0}, *timeout)).count();
-    return static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
+  /// Waits to some microseconds.
+  int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
+    if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
+#ifdef SYS_epoll_pwait2
+    if (has_pwait2_) {
+      // The system may be late by a thousandth: whoever waits looks again.
+      const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+      Timespec limit{seconds.count(), (left - seconds).count()};
+      const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
+      if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+      has_pwait2_ = false;  // before Linux 5.11, or in a container that does not know it
+    }
+#endif
+    sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+    return ::epoll_wait(epoll_, events, most, 0);
   }
 
+  /// The kernel's, whatever the C library's time_t is.
+  struct Timespec {
+    std::int64_t seconds;
+    std::int64_t nanoseconds;
+  };
+
+  bool has_pwait2_ = true;
   int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   sockets::WakePair wake_ = sockets::open_wake();
   bool is_open_ = false;
@@ -26808,7 +27443,7 @@ class Poller::Impl {
   bool add(int socket, void* owner) {
     try {
       const std::lock_guard<std::mutex> lock(mutex_);
-      watched_[socket] = {owner, ++serial_, true};
+      watched_[socket] = {owner, ++serial_, true, {}};
     } catch (const std::bad_alloc&) {
       return false;
     }
@@ -26816,12 +27451,13 @@ class Poller::Impl {
     return true;
   }
 
-  void watch_again(int socket) {
+  void watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       const auto found = watched_.find(socket);
-      if (found == watched_.end() || found->second.is_watched) return;
+      if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
       found->second.is_watched = true;
+      found->second.wanted = wanted;
     }
     wake();
   }
@@ -26838,16 +27474,16 @@ class Poller::Impl {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (const auto& [socket, one] : watched_) {
         if (!one.is_watched) continue;
-        asked.push_back({socket});
+        asked.push_back({socket, one.wanted});
         serials.push_back(one.serial);
       }
     }
     sockets::poll_each(asked, timeout);
-    if (asked.front().readable) sockets::clear_wake(wake_);
+    if (asked.front().is_ready) sockets::clear_wake(wake_);
     std::size_t told = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
-      if (!asked[i].readable && !asked[i].hung_up) continue;
+      if (!asked[i].is_ready && !asked[i].hung_up) continue;
       const auto found = watched_.find(asked[i].descriptor);
       if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
       found->second.is_watched = false;
@@ -26863,6 +27499,7 @@ class Poller::Impl {
     void* owner = nullptr;
     std::uint64_t serial = 0;
     bool is_watched = false;
+    sockets::Wanted wanted;
   };
 
   sockets::WakePair wake_ = sockets::open_wake();
@@ -26881,7 +27518,9 @@ MOCK_GATEWAY_INLINE bool Poller::is_open() const { return impl_->is_open(); }
 
 MOCK_GATEWAY_INLINE bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
 
-MOCK_GATEWAY_INLINE void Poller::watch_again(int socket) { impl_->watch_again(socket); }
+MOCK_GATEWAY_INLINE void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+  impl_->watch_again(socket, owner, wanted, before);
+}
 
 MOCK_GATEWAY_INLINE void Poller::remove(int socket) { impl_->remove(socket); }
 
@@ -26965,12 +27604,13 @@ MOCK_GATEWAY_INLINE bool Reactor::start(std::function<std::unique_ptr<Connection
 }
 
 MOCK_GATEWAY_INLINE Reactor::Session& Reactor::make_session(std::unique_ptr<Connection>& connection, Serve& serve) {
-  auto session = std::make_unique<Session>();
+  auto session = std::make_unique<Session>(*this);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     sessions_.insert(session.get());
   }
   session->connection = std::move(connection);
+  session->connection->tell_of_wakes(session.get());
   session->serve = std::move(serve);
   return *session.release();
 }
@@ -27011,8 +27651,10 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       serve(session);
       if (!relieved.is_pending()) return;
     }
-    while (Session* const late = take_late()) {
-      serve(*late);
+    // Those that are due again meanwhile come after what clients have sent.
+    const Moment now = std::chrono::steady_clock::now();
+    while (Session* const due = take_due(now)) {
+      serve(*due);
       if (!relieved.is_pending()) return;
     }
   } while (wait_for_events());
@@ -27042,20 +27684,30 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
+  const std::lock_guard<std::mutex> lock(mutex_);  // so that it has seen what was done before a session was added
   is_waiting_ = false;
   return true;
 }
 
-MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_late() {
+MOCK_GATEWAY_INLINE void Reactor::wake(Session& session) noexcept {
+  // Its owner looks at it once more before it gives it up.
+  if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    session.next_woken = std::exchange(woken_, &session);
+  }
+  poller_.wake();
+}
+
+MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (timers_.empty()) return nullptr;
-  const Moment now = std::chrono::steady_clock::now();
+  if (woken_) return std::exchange(woken_, woken_->next_woken);
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Session& session = *timers_.begin()->second;
     clear_timer(session);
     // One that is owned gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
-    if (session.idle_until > now) {
+    if (session.look_again_at > now) {
       set_timer(session);
     } else if ((session.state.fetch_or(owned) & owned) == 0) {
       return &session;
@@ -27067,8 +27719,8 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_late() {
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
   do {
     // What comes from now on is news.
-    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
-    session.connection->expect_bytes((state & hung_up) != 0);
+    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
+    if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
     if (!watch(session)) return give_up(session);
   } while (!park(session));
@@ -27077,7 +27729,8 @@ MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
 MOCK_GATEWAY_INLINE bool Reactor::watch(Session& session) {
   const int socket = session.connection->descriptor();
   if (session.is_watched) {
-    poller_.watch_again(socket);
+    const sockets::Wanted wanted = session.connection->wanted();
+    poller_.watch_again(socket, &session, wanted, std::exchange(session.wanted, wanted));
     return true;
   }
   if (!poller_.add(socket, &session)) return false;
@@ -27089,26 +27742,27 @@ MOCK_GATEWAY_INLINE bool Reactor::watch(Session& session) {
 
 MOCK_GATEWAY_INLINE bool Reactor::park(Session& session) {
   bool leader_waits_for_too_long = false;
+  bool is_parked = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     leader_waits_for_too_long = start_timer(session);
     std::uint8_t state = session.state.load();
-    do {
-      if ((state & ready) != 0) return false;
-    } while (!session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned)));
+    while ((state & (ready | woken)) == 0 && !is_parked)
+      is_parked = session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned));
   }
   if (leader_waits_for_too_long) poller_.wake();
-  return true;
+  return is_parked;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::give_up(Session& session) {
   session.connection->end(Outlet::Ending::close);
-  session.serve(*session.connection);
+  while (session.serve(*session.connection)) session.connection->wait_for_news();
   end(session);
 }
 
 MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
   if (session.is_watched) poller_.remove(session.connection->descriptor());
+  session.connection->tell_of_wakes(nullptr);
   session.connection.reset();
   session.serve = nullptr;
   bool is_vacant = false;
@@ -27124,18 +27778,19 @@ MOCK_GATEWAY_INLINE void Reactor::end(Session& session) {
 }
 
 MOCK_GATEWAY_INLINE bool Reactor::start_timer(Session& session) {
-  session.idle_until = session.connection->idle_until();
-  if (session.has_timer && session.timer->first <= session.idle_until) return false;
+  session.look_again_at = session.connection->look_again_at();
+  if (session.has_timer && session.timer->first <= session.look_again_at) return false;
   clear_timer(session);
   set_timer(session);
-  return is_waiting_ && session.idle_until < waits_until_;
+  return is_waiting_ && session.look_again_at < waits_until_;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
+  if (session.look_again_at == Moment::max()) return;
   try {
-    session.timer = timers_.emplace(session.idle_until, &session);
+    session.timer = timers_.emplace(session.look_again_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // it may be idle for longer
+  } catch (const std::bad_alloc&) {  // it waits for longer
   }
 }
 
@@ -27319,122 +27974,6 @@ MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::stri
   text.swap(larger.append(text));
 }
 
-/// Appends exactly `size` bytes to `out`, which never gets longer than `most`. Memory is taken as the bytes arrive, and
-/// not when the client announces them.
-MOCK_GATEWAY_INLINE Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::size_t most, std::string& out) {
-  constexpr std::size_t step = std::size_t{64} << 10;
-  for (std::size_t piece = 0; size > 0; size -= piece) {
-    piece = std::min(size, step);
-    make_room(piece, most, out);
-    const Connection::Arrival arrival = connection.read_exactly(piece, out);
-    if (arrival != Connection::Arrival::arrived) return arrival;
-  }
-  return Connection::Arrival::arrived;
-}
-
-/// Reads a line of a chunked body that holds no data. One that is too long makes the request malformed or too large.
-MOCK_GATEWAY_INLINE Connection::Arrival read_chunk_line(Connection& connection, IncomingRequest& incoming, std::size_t max_raw,
-                                    const char* too_long) {
-  std::string& raw = incoming.raw_body;
-  make_room(max_chunk_line, max_raw, raw);
-  const std::size_t room = max_raw - raw.size();
-  const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
-  if (arrival != Connection::Arrival::too_large) return arrival;
-  if (room < max_chunk_line)
-    incoming.body_too_large = framing_too_large(max_raw);
-  else
-    incoming.malformed = malformed(too_long);
-  return arrival;
-}
-
-/// Reads what follows the last chunk (RFC 9112, 7.1.2).
-MOCK_GATEWAY_INLINE Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incoming, std::size_t max_raw) {
-  std::string& raw = incoming.raw_body;
-  for (std::size_t fields = 0;; ++fields) {
-    const std::size_t line_begin = raw.size();
-    constexpr const char* too_large = "the chunked body's trailer is too large";
-    const Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, too_large);
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (fields > max_header_fields) {
-      incoming.malformed = malformed(too_large);
-      return Connection::Arrival::arrived;
-    }
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (!ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
-      return Connection::Arrival::arrived;
-    }
-    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
-    if (!is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin))) {
-      incoming.malformed = malformed("a line of the chunked body's trailer is not \"Name: value\"");
-      return Connection::Arrival::arrived;
-    }
-  }
-}
-
-/// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
-MOCK_GATEWAY_INLINE Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
-  std::string& raw = incoming.raw_body;
-  std::string& body = incoming.request.body;
-  const std::size_t max_body = connection.limits().max_body;
-  const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
-  for (;;) {
-    const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, "a chunk's size line is too long");
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    std::size_t size = 0;
-    const char* const digits = raw.data() + line_begin;
-    const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
-    if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
-        !ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a chunk's size is no hexadecimal number");
-      return Connection::Arrival::arrived;
-    }
-    if (size == 0) break;
-    const std::size_t room = max_raw - raw.size();
-    if (size > max_body - body.size() || room < 2 || size > room - 2) {
-      incoming.body_too_large = size > max_body - body.size() ? body_too_large(max_body) : framing_too_large(max_raw);
-      return Connection::Arrival::arrived;
-    }
-    const std::size_t data_begin = raw.size();
-    arrival = read_bounded(connection, size + 2, max_raw, raw);
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (raw.compare(data_begin + size, 2, "\r\n") != 0) {
-      incoming.malformed = malformed("a chunk is longer than its size says");
-      return Connection::Arrival::arrived;
-    }
-    make_room(size, max_body, body);
-    body.append(raw, data_begin, size);
-  }
-  return read_trailer(connection, incoming, max_raw);
-}
-
-MOCK_GATEWAY_INLINE Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming, const RefuseHead& refuse_head) {
-  Framing framing;
-  incoming.malformed = framing_of(incoming, framing);
-  if (incoming.malformed) return Connection::Arrival::arrived;
-  const bool has_body = framing.chunked || framing.length > 0;
-  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
-  incoming.awaits_continue = has_body && incoming.http_1_1 &&
-                             incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread();
-  if (refuse_head) incoming.refused = refuse_head(incoming);
-  if (!incoming.refused && framing.length > connection.limits().max_body)
-    incoming.body_too_large = body_too_large(connection.limits().max_body);
-  incoming.is_body_unread = has_body && (incoming.refused || incoming.body_too_large);
-  if (!has_body || incoming.is_body_unread) return Connection::Arrival::arrived;
-  if (incoming.awaits_continue && !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
-    return Connection::Arrival::broken;
-  connection.begin_body();
-  if (!framing.chunked) return read_bounded(connection, framing.length, framing.length, incoming.request.body);
-  const Connection::Arrival arrival = read_chunked(connection, incoming);
-  // What they hold beyond their size would be held for as long as the journal has the request.
-  incoming.raw_body.shrink_to_fit();
-  incoming.request.body.shrink_to_fit();
-  incoming.is_body_unread = incoming.body_too_large.has_value();
-  return arrival;
-}
-
 /// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
 /// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
 MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
@@ -27451,70 +27990,246 @@ MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
 
 }  // namespace request_reader
 
-MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
-                                            const RefuseHead& refuse_head) {
-  IncomingRequest incoming;
-  incoming.fault = fault;
-  bool timed_out = false;
-  const auto arrived = [&](Connection::Arrival arrival, const char* what) {
-    timed_out = arrival == Connection::Arrival::timed_out;
-    if (timed_out)
-      incoming.malformed =
-          failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-    return timed_out || arrival == Connection::Arrival::arrived;
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::go_on(const RefuseHead& refuse_head) {
+  if (next_ == Next::framing) {
+    const std::optional<Arrival> arrival = begin(refuse_head);
+    if (arrival) return arrival;
+  }
+  if (next_ == Next::body) return read_left(incoming_.request.body.size() + left_, incoming_.request.body);
+  const std::optional<Arrival> arrival = read_chunks();
+  if (!arrival) return std::nullopt;
+  // What they hold beyond their size would be held for as long as the journal has the request.
+  incoming_.raw_body.shrink_to_fit();
+  incoming_.request.body.shrink_to_fit();
+  incoming_.is_body_unread = bool(incoming_.body_too_large);
+  return arrival;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_head) {
+  const std::size_t max_body = connection_.limits().max_body;
+  request_reader::Framing framing;
+  incoming_.malformed = request_reader::framing_of(incoming_, framing);
+  if (incoming_.malformed) return Arrival::arrived;
+  const bool has_body = framing.chunked || framing.length > 0;
+  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
+                              incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
+  if (refuse_head) incoming_.refused = refuse_head(incoming_);
+  if (!incoming_.refused && framing.length > max_body)
+    incoming_.body_too_large = request_reader::body_too_large(max_body);
+  incoming_.is_body_unread = has_body && (incoming_.refused || incoming_.body_too_large);
+  if (!has_body || incoming_.is_body_unread) return Arrival::arrived;
+  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
+  connection_.begin_body();
+  next_ = framing.chunked ? Next::chunk_size : Next::body;
+  left_ = framing.length;
+  max_raw_ = max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
+  // Memory is taken as the bytes arrive, and not when the client announces them.
+  constexpr std::size_t step = std::size_t{64} << 10;
+  while (left_ > 0) {
+    if (piece_ == 0) {
+      piece_ = std::min(left_, step);
+      request_reader::make_room(piece_, most, out);
+    }
+    const std::size_t before = piece_;
+    const std::optional<Arrival> arrival = connection_.read_exactly(piece_, out);
+    left_ -= before - piece_;
+    if (arrival != Arrival::arrived) return arrival;
+  }
+  return Arrival::arrived;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunks() {
+  std::string& raw = incoming_.raw_body;
+  std::string& body = incoming_.request.body;
+  for (;;) {
+    if (next_ == Next::trailer) return read_trailer();
+    if (next_ == Next::chunk_size) {
+      if (const std::optional<Arrival> arrival = begin_chunk(); arrival || next_ == Next::chunk_size) return arrival;
+      continue;
+    }
+    const std::optional<Arrival> arrival = read_left(max_raw_, raw);
+    if (arrival != Arrival::arrived) return arrival;
+    if (raw.compare(chunk_begin_ + chunk_size_, 2, "\r\n") != 0) {
+      incoming_.malformed = request_reader::malformed("a chunk is longer than its size says");
+      return Arrival::arrived;
+    }
+    request_reader::make_room(chunk_size_, connection_.limits().max_body, body);
+    body.append(raw, chunk_begin_, chunk_size_);
+    next_ = Next::chunk_size;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin_chunk() {
+  std::string& raw = incoming_.raw_body;
+  const std::size_t line_begin = raw.size();
+  const std::optional<Arrival> arrival = read_chunk_line("a chunk's size line is too long");
+  if (arrival == Arrival::too_large) return Arrival::arrived;
+  if (arrival != Arrival::arrived) return arrival;
+  std::size_t size = 0;
+  const char* const digits = raw.data() + line_begin;
+  const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
+  if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
+      !request_reader::ends_in_crlf(raw, line_begin)) {
+    incoming_.malformed = request_reader::malformed("a chunk's size is no hexadecimal number");
+    return Arrival::arrived;
+  }
+  if (size == 0) {
+    next_ = Next::trailer;
+    return std::nullopt;
+  }
+  const std::size_t max_body = connection_.limits().max_body;
+  const std::size_t body_room = max_body - incoming_.request.body.size();
+  const std::size_t room = max_raw_ - raw.size();
+  if (size > body_room || room < 2 || size > room - 2) {
+    incoming_.body_too_large =
+        size > body_room ? request_reader::body_too_large(max_body) : request_reader::framing_too_large(max_raw_);
+    return Arrival::arrived;
+  }
+  chunk_begin_ = raw.size();
+  chunk_size_ = size;
+  left_ = size + 2;
+  next_ = Next::chunk;
+  return std::nullopt;
+}
+
+// A line that is too long makes the request malformed or too large.
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
+  std::string& raw = incoming_.raw_body;
+  request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
+  const std::size_t room = max_raw_ - raw.size();
+  const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
+  if (arrival != Arrival::too_large) return arrival;
+  if (room < request_reader::max_chunk_line)
+    incoming_.body_too_large = request_reader::framing_too_large(max_raw_);
+  else
+    incoming_.malformed = request_reader::malformed(too_long);
+  return arrival;
+}
+
+MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_trailer() {
+  const auto malformed = [this](const char* what) {
+    incoming_.malformed = request_reader::malformed(what);
+    return Arrival::arrived;
   };
-  const Connection::Arrival head = connection.read_head(incoming.raw_head);
-  if (head == Connection::Arrival::too_large) {
+  std::string& raw = incoming_.raw_body;
+  for (;; ++fields_) {
+    const std::size_t line_begin = raw.size();
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const std::optional<Arrival> arrival = read_chunk_line(too_large);
+    if (arrival == Arrival::too_large) return Arrival::arrived;
+    if (fields_ > request_reader::max_header_fields) return malformed(too_large);
+    if (arrival != Arrival::arrived) return arrival;
+    if (!request_reader::ends_in_crlf(raw, line_begin))
+      return malformed("a line of the chunked body's trailer does not end in CR LF");
+    if (raw.size() - line_begin == 2) return Arrival::arrived;
+    if (!request_reader::is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin)))
+      return malformed("a line of the chunked body's trailer is not \"Name: value\"");
+  }
+}
+
+MOCK_GATEWAY_INLINE RequestReader::RequestReader(Connection& connection, const HeadCheck& check_head,
+                             const std::optional<ConnectionFault>& fault, const Clock& clock, RefuseHead refuse_head)
+    : connection_(connection), check_head_(check_head), clock_(clock), refuse_head_(std::move(refuse_head)) {
+  incoming_.emplace();
+  incoming_->fault = fault;
+}
+
+MOCK_GATEWAY_INLINE bool RequestReader::go_on() {
+  if (!body_) {
+    const std::optional<Arrival> head = connection_.read_head(incoming_->raw_head);
+    if (!head) return false;
+    if (!take_head(*head)) return true;
+    body_.emplace(connection_, *incoming_);
+  }
+  const std::optional<Arrival> body = body_->go_on(refuse_head_);
+  if (!body) return false;
+  take_body(*body);
+  return true;
+}
+
+MOCK_GATEWAY_INLINE bool RequestReader::take_head(Arrival arrival) {
+  IncomingRequest& incoming = *incoming_;
+  if (arrival == Arrival::too_large) {
     incoming.malformed =
         failure(431, "headers_too_large",
-                "request line and headers have more than " + std::to_string(connection.limits().max_head) + " bytes");
-  } else if (head == Connection::Arrival::malformed) {
+                "request line and headers have more than " + std::to_string(connection_.limits().max_head) + " bytes");
+  } else if (arrival == Arrival::malformed) {
     incoming.malformed = request_reader::malformed(
         "request line or headers contain a control character, or a line that does not end in CR LF");
-  } else if (head == Connection::Arrival::spent) {
-    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection.limits()));
-  } else if (!arrived(head, "head")) {
-    return std::nullopt;
+  } else if (arrival == Arrival::spent) {
+    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
+  } else if (!has_arrived(arrival, "head")) {
+    incoming_.reset();
+    return false;
   }
   if (!incoming.malformed) {
     std::string checked;
     incoming.malformed = request_reader::split_head(incoming, checked);
-    if (!incoming.malformed) {
-      if (check_head(checked) != 0)
-        incoming.malformed = request_reader::malformed("request line or headers break the grammar");
-    }
+    if (!incoming.malformed && check_head_(checked) != 0)
+      incoming.malformed = request_reader::malformed("request line or headers break the grammar");
   }
+  if (incoming.malformed || incoming.is_answered_before_body()) {
+    complete();
+    return false;
+  }
+  if (incoming.fault && incoming.fault->kind() == ConnectionFault::Kind::slow_body) {
+    incoming.timeline = std::make_unique<Timeline>(Access::state(clock_), connection_.waker());
+    connection_.read_slowly(incoming.fault->step(), incoming.fault->gap(), *incoming.timeline);
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void RequestReader::take_body(Arrival arrival) {
+  connection_.read_at_once();
+  if (arrival == Arrival::spent) {
+    incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
+    incoming_->is_body_unread = true;
+  } else if (!has_arrived(arrival, "body")) {
+    incoming_.reset();
+    return;
+  }
+  complete();
+}
+
+MOCK_GATEWAY_INLINE bool RequestReader::has_arrived(Arrival arrival, const char* what) {
+  timed_out_ = arrival == Arrival::timed_out;
+  if (timed_out_)
+    incoming_->malformed =
+        failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+  return timed_out_ || arrival == Arrival::arrived;
+}
+
+MOCK_GATEWAY_INLINE void RequestReader::complete() {
+  IncomingRequest& incoming = *incoming_;
+  const Seldom<ConnectionFault>& fault = incoming.fault;
   const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
-  if (!incoming.malformed && !incoming.is_answered_before_body()) {
-    if (read_slowly) {
-      incoming.timeline = std::make_unique<Timeline>(Access::state(clock), connection.waker());
-      connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
-    }
-    const Connection::Arrival body = request_reader::read_body(connection, incoming, refuse_head);
-    connection.read_at_once();
-    if (body == Connection::Arrival::spent) {
-      incoming.body_too_large = failure(413, "body_too_large", request_reader::spent(connection.limits()));
-      incoming.is_body_unread = true;
-    } else if (!arrived(body, "body")) {
-      return std::nullopt;
-    }
-  }
   incoming.is_body_read_later = !incoming.malformed && fault &&
                                 fault->kind() == ConnectionFault::Kind::reply_then_read_body &&
-                                request_reader::can_be_skipped(connection, incoming);
-  incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
+                                request_reader::can_be_skipped(connection_, incoming);
+  incoming.arrived = timed_out_ || read_slowly ? std::chrono::steady_clock::now() : connection_.arrival();
   const wire::Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread &&
                         (!incoming.is_answered_before_body() || incoming.is_body_read_later) &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
-  return incoming;
 }
 
-MOCK_GATEWAY_INLINE bool skip_body(Connection& connection, IncomingRequest head) {
-  return request_reader::read_body(connection, head, nullptr) == Connection::Arrival::arrived && !head.malformed &&
-         !head.is_body_unread;
+MOCK_GATEWAY_INLINE std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
+                                            RefuseHead refuse_head) {
+  RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
+  while (!reader.go_on()) connection.wait_for_news();
+  return reader.take();
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> SkippedBody::go_on() {
+  const std::optional<Connection::Arrival> arrival = body_.go_on(nullptr);
+  if (!arrival) return std::nullopt;
+  return arrival == Connection::Arrival::arrived && !head_.malformed && !head_.is_body_unread;
 }
 
 MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLimits& limits) {
@@ -27684,6 +28399,17 @@ MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   const std::optional<std::size_t> limit = sockets::descriptor_limit();
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
+
+/// The tables that cpp-httplib keeps in static variables, and makes with its first request. A gateway that is made as
+/// the program ends, by the destructor of a static variable, comes after them.
+class Tables {
+ public:
+  ~Tables() { gone() = true; }
+  static std::atomic<bool>& gone() {
+    static std::atomic<bool> gone{false};
+    return gone;
+  }
+};
 
 }  // namespace servers
 
@@ -27920,8 +28646,8 @@ class Server::Impl final : public httplib::Server {
 
   /// Returns whether the connection goes on.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
-    if (serve(connection, head_check_)) return true;
-    connection.finish();
+    if (!connection.is_finishing() && serve(connection, head_check_)) return true;
+    if (!connection.finish()) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     connections_.erase(&connection);
     return false;
@@ -27943,9 +28669,11 @@ class Server::Impl final : public httplib::Server {
   }
 
   int refusal_anew(std::string_view head) {
+    if (servers::Tables::gone()) return 0;  // what is ours to refuse was refused
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
+    static const servers::Tables tables;  // made after them, and so gone before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
@@ -28160,11 +28888,14 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
 MOCK_GATEWAY_INLINE void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());
-  for (const Watched& one : descriptors)
-    watched.push_back({one.descriptor, static_cast<short>(POLLIN | peer_closed_event), 0});
+  for (const Watched& one : descriptors) {
+    const int events =
+        (one.wanted.bytes ? POLLIN : 0) | (one.wanted.close ? peer_closed_event : 0) | (one.wanted.room ? POLLOUT : 0);
+    watched.push_back({one.descriptor, static_cast<short>(events), 0});
+  }
   if (poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout) <= 0) return;
   for (std::size_t i = 0; i < watched.size(); ++i) {
-    descriptors[i].readable = (watched[i].revents & POLLIN) != 0;
+    descriptors[i].is_ready = (watched[i].revents & (POLLIN | POLLOUT)) != 0;
     descriptors[i].hung_up = (watched[i].revents & (peer_closed_event | POLLERR | POLLHUP | POLLNVAL)) != 0;
   }
 }
@@ -28632,11 +29363,6 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
 
 // A thread for each job; how long an idle one stays; in the header the stack that it has at least.
 
-#ifdef __linux__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace workers {
 
@@ -28742,24 +29468,6 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
     finished.swap(retired_);
   }
   for (StackedThread& thread : finished) thread.join();
-}
-
-MOCK_GATEWAY_INLINE void release_unused_stack() {
-#if defined(__linux__) && defined(__GLIBC__)
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
-  void* lowest = nullptr;
-  std::size_t size = 0;
-  const bool known = ::pthread_attr_getstack(&attributes, &lowest, &size) == 0;
-  ::pthread_attr_destroy(&attributes);
-  if (!known) return;
-  // The stack grows downwards; some of it is left to the call below. Not the address of a variable, which
-  // the address sanitizer may keep elsewhere.
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(lowest) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 1024) / page * page;
-  if (begin < end && end < begin + size) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-#endif
 }
 
 }}}  // namespace mock_gateway::detail
@@ -29134,8 +29842,8 @@ MOCK_GATEWAY_INLINE std::optional<std::string> ConnectionLoop::accept(const Star
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start(Beginning::client_speaks,
-                 [this, position = std::size_t{1}](Connection& connection, const HeadCheck& check_head) mutable {
-                   return serve(connection, check_head, position);
+                 [this, course = share<Course>()](Connection& connection, const HeadCheck& check_head) {
+                   return serve(connection, check_head, *course);
                  });
   std::optional<std::string> why_not;
   try {
@@ -29157,8 +29865,7 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
   std::optional<IncomingRequest> incoming;
   gateway_.journal->began();
-  if (arrival == Connection::Arrival::arrived)
-    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock, nullptr);
+  if (arrival == Connection::Arrival::arrived) incoming = read_request(connection, check_head, gateway_.clock, nullptr);
   if (!incoming) {
     incoming.emplace();
     connection.linger();
@@ -29166,59 +29873,95 @@ MOCK_GATEWAY_INLINE void ConnectionLoop::turn_away(Connection& connection, const
   incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
   incoming->fault.reset();
   incoming->keep_alive = false;
-  runner_.run(connection, std::move(*incoming), 1);
+  RunningExchange exchange(gateway_, connection);
+  exchange.begin(std::move(*incoming), 1);
+  while (!exchange.go_on()) connection.wait_for_news();
 }
 
-MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
+MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
   // A client that sends ahead of its answers must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
-  for (std::size_t served = 0; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-    if (++served == most_at_once) call_relief();
-    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
-    if (!arrival) return true;
-    if (*arrival != Connection::Arrival::arrived) return false;
-    const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
-    if (fault) {
-      if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
-      note_hit(connection, *fault);
-    }
-    gateway_.journal->began();
-    std::optional<IncomingRequest> incoming;
-    std::optional<IncomingRequest> answered;  // the head of one that is answered before its body
+  for (std::size_t answered = 0;;) {
+    std::optional<bool> goes_on;
     try {
-      incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
-        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
-      });
-      if (incoming && incoming->is_body_read_later) {
-        answered.emplace();
-        answered->request.headers = incoming->request.headers;
-        answered->http_1_1 = incoming->http_1_1;
+      if (course.exchange) {
+        goes_on = answer(connection, course);
+        if (++answered == most_at_once) call_relief();
+      } else if (course.skipped) {
+        goes_on = skip(connection, course);
+      } else if (course.reader) {
+        goes_on = read(connection, course);
+      } else {
+        goes_on = begin(connection, check_head, course);
       }
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
-      incoming.reset();
+      if (course.reader) gateway_.journal->dropped();
+      if (course.answered) connection.linger();
+      goes_on = false;
     }
-    if (!incoming) {
-      gateway_.journal->dropped();
-      return false;
-    }
-    runner_.run(connection, std::move(*incoming), position);
-    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
-      connection.linger();
-      connection.end(Outlet::Ending::close);
-    }
+    if (!goes_on) return true;
+    if (!*goes_on) return false;
   }
-  return false;
 }
 
-MOCK_GATEWAY_INLINE bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
-  try {
-    return skip_body(connection, std::move(head));
-  } catch (const std::exception& exception) {  // out of memory, say
-    warn({"the body of a request could not be read: ", exception.what()});
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+  if (connection.ending() != Outlet::Ending::keep_alive) return false;
+  const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+  if (!arrival) return std::nullopt;
+  if (*arrival != Connection::Arrival::arrived) return false;
+  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
+  if (fault) {
+    if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
+    note_hit(connection, *fault);
+  }
+  course.reader = std::make_unique<RequestReader>(
+      connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
+        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
+      });
+  gateway_.journal->began();
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::read(Connection& connection, Course& course) {
+  if (!course.reader->go_on()) return std::nullopt;
+  std::optional<IncomingRequest> incoming = course.reader->take();
+  if (!incoming) {
+    course.reader.reset();
+    gateway_.journal->dropped();
     return false;
   }
+  if (incoming->is_body_read_later) {
+    course.answered = std::make_unique<IncomingRequest>();
+    course.answered->request.headers = incoming->request.headers;
+    course.answered->http_1_1 = incoming->http_1_1;
+  }
+  course.exchange = std::make_unique<RunningExchange>(gateway_, connection);
+  course.reader.reset();
+  course.exchange->begin(std::move(*incoming), course.position);
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::answer(Connection& connection, Course& course) {
+  if (!course.exchange->go_on()) return std::nullopt;
+  course.exchange.reset();
+  ++course.position;
+  if (course.answered && connection.ending() == Outlet::Ending::keep_alive)
+    course.skipped = std::make_unique<SkippedBody>(connection, std::move(*course.answered));
+  course.answered.reset();
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::skip(Connection& connection, Course& course) {
+  const std::optional<bool> next_can_follow = course.skipped->go_on();
+  if (!next_can_follow) return std::nullopt;
+  course.skipped.reset();
+  if (!*next_can_follow) {
+    connection.linger();
+    connection.end(Outlet::Ending::close);
+  }
+  return true;
 }
 
 MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {
@@ -29590,7 +30333,8 @@ MOCK_GATEWAY_INLINE bool path(ServedRequest& served) {
 /// mind: a key was enabled meanwhile.
 MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
-  return rejected(served, incoming.refused) || rejected(served, incoming.body_too_large);
+  if (incoming.refused) return served.reject(*incoming.refused);
+  return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
 /// The order is the documented one.
@@ -30234,85 +30978,89 @@ MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& re
   if (record.progress.kept) record.progress.kept->add_interim(bytes);
 }
 
-/// Sends head and body.
-MOCK_GATEWAY_INLINE DeliveryEnd send(Delivery& delivery, const ServedRequest& served, BodyFraming framing, const std::string& head) {
-  const Answer& answer = served.answer;
-  const bool chunked = framing == BodyFraming::chunked;
-  DeliveryEnd end;
-  if (answer.delivery.completion) {
-    CompletionEvents events(*answer.delivery.completion);
-    end.result = delivery.stream(head, events, chunked);
-    end.chunks = events.count();
-  } else if (answer.delivery.stream) {
-    ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
-    end.result = delivery.stream(head, events, chunked);
-  } else {
-    const bool no_body = framing == BodyFraming::none || served.request.method == "HEAD";
-    end.result =
-        delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
-  }
-  end.is_guard_spent = served.timeline.is_guard_spent();
-  return end;
-}
-
 }  // namespace runner
 
-MOCK_GATEWAY_INLINE void Runner::run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
-  std::shared_ptr<ExchangeRecord> published;
+MOCK_GATEWAY_INLINE void RunningExchange::begin(IncomingRequest incoming, std::size_t position) noexcept {
   try {
-    exchange(connection, incoming, position, published);
+    timeline_ = std::move(incoming.timeline);
+    if (!timeline_) timeline_ = std::make_unique<Timeline>(Access::state(gateway_.clock), connection_.waker());
+    const OnTimeline own(*timeline_);
+    judge_and_record(incoming, position);
   } catch (const std::exception& exception) {
-    // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
-    warn({"an exchange was given up: ", exception.what()});
-    connection.end_exchange();
-    connection.end(Outlet::Ending::close);
-    if (published && published->progress.kept)
-      published->progress.kept->end(KeptAnswer::Ending::abandoned, gateway_.clock.now());
-    if (published)
-      gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
-    else
-      gateway_.journal->dropped();
+    give_up(exception);
   }
 }
 
-MOCK_GATEWAY_INLINE void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                      std::shared_ptr<ExchangeRecord>& published) {
-  const std::uint64_t epoch = gateway_.journal->epoch();
-  if (!incoming.timeline)
-    incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
-  Timeline& timeline = *incoming.timeline;
-  const auto record = share<ExchangeRecord>();
-  record->received = timeline.at(incoming.arrived);
-  const KeyStore::Presented presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
-  record->epoch = epoch;
-  record->position = position;
-  record_request(*record, connection, incoming, presented);
-  ServedRequest served(gateway_, connection, incoming, record->request, presented, timeline);
-  judge(served);
-  record->id = served.exchange;
-  record_answer(*record, served);
-  Answer& answer = served.answer;
-
-  gateway_.journal->add(record);
-  published = record;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
-  if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
-  runner::send_interim(connection, *record, answer.delivery.interim);
-  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection.linger();
-  connection.begin_exchange(*record, timeline, answer.delivery.stream);
-  const Outcome::Kind outcome = deliver(served, *record);
-  connection.end_exchange();
-  answer.use = StubState::Use();  // before the client can see the end, and try again
-  connection.send_ending();
-  gateway_.journal->end(*record, outcome, timeline.now());
-  notify(connection, record);
+MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
+  if (!delivery_) return true;
+  try {
+    const OnTimeline own(*timeline_);
+    const std::optional<Delivery::Result> result = delivery_->go_on();
+    if (!result) {
+      if (record_->bytes >= head_.size()) std::string().swap(head_);
+      return false;
+    }
+    end(*result);
+  } catch (const std::exception& exception) {
+    give_up(exception);
+  }
+  return true;
 }
 
-MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
-                            const KeyStore::Presented& presented) const {
-  record.connection_id = connection.id();
-  record.sendable = connection.request_sent_from();
+// Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noexcept {
+  warn({"an exchange was given up: ", why.what()});
+  delivery_.reset();
+  connection_.end_exchange();
+  connection_.end(Outlet::Ending::close);
+  if (!is_published_) return gateway_.journal->dropped();
+  const TimePoint now = gateway_.clock.now();
+  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, now);
+  gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t position) {
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  record_ = share<ExchangeRecord>();
+  record_->received = timeline_->at(incoming.arrived);
+  const KeyStore::Presented presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  record_->epoch = epoch;
+  record_->position = position;
+  record_request(incoming, presented);
+  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_);
+  judge(served);
+  record_->id = served.exchange;
+  record_answer(served);
+
+  gateway_.journal->add(record_);
+  is_published_ = true;
+  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
+  runner::send_interim(connection_, *record_, served.answer.delivery.interim);
+  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
+  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream);
+  const BodyFraming framing = runner::framing_of(served.answer, incoming.http_1_1);
+  if (incoming.malformed || incoming.is_body_unread) connection_.linger();
+  runner::add_transport_headers(served, framing);
+  runner::note_date(served);
+  answer_ = std::move(served.answer);
+  begin_delivery(framing);
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
+  const Outcome::Kind outcome = end_delivery(result);
+  connection_.end_exchange();
+  answer_.use = StubState::Use();  // before the client can see the end, and try again
+  connection_.send_ending();
+  gateway_.journal->end(*record_, outcome, timeline_->now());
+  notify();
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::Presented& presented) {
+  ExchangeRecord& record = *record_;
+  record.connection_id = connection_.id();
+  record.sendable = connection_.request_sent_from();
   record.request = std::move(incoming.request);
   record.request.key_id = presented.key.id;
   record.request.key_description = presented.key.description;
@@ -30325,14 +31073,15 @@ MOCK_GATEWAY_INLINE void Runner::record_request(ExchangeRecord& record, const Co
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
   record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
   record.changes = gateway_.changes(record.request);
-  record.connection_fault = incoming.fault;
-  record.behind_stream = connection.overtaken_stream();
+  if (incoming.fault) record.connection_fault = *incoming.fault;
+  record.behind_stream = connection_.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
   if (gateway_.keeps_answers)
-    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
+    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection_.limits().max_body);
 }
 
-MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const {
+MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
+  ExchangeRecord& record = *record_;
   Answer& answer = served.answer;
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway_.keys); };
   if (served.chat) {
@@ -30357,48 +31106,58 @@ MOCK_GATEWAY_INLINE void Runner::record_answer(ExchangeRecord& record, ServedReq
   note_answer(record, answer.error_code, answer.headers);
 }
 
-MOCK_GATEWAY_INLINE Outcome::Kind Runner::deliver(ServedRequest& served, ExchangeRecord& record) const {
-  Connection& connection = served.connection;
-  const IncomingRequest& incoming = served.incoming;
-  Answer& answer = served.answer;
-  const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
-  if (incoming.malformed || incoming.is_body_unread) connection.linger();
-  runner::add_transport_headers(served, framing);
-  runner::note_date(served);
-  const ReplyData plain;
-  const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
+MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
+  Answer& answer = answer_;
+  if (!answer.delivery.reply) plain_ = std::make_unique<ReplyData>();
+  const ReplyData& reply = plain_ ? *plain_ : Access::data(*answer.delivery.reply);
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, served.timeline,
-                    answer.delivery.start.value_or(record.received), record.progress);
+  Delivery& delivery = delivery_.emplace(reply, std::move(answer.delivery.pace), connection_, *timeline_,
+                                         answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
+  delivery.before_last_bytes([this] { answer_.use = StubState::Use(); });
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
-  const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
-  const DeliveryEnd end = runner::send(delivery, served, framing, head);
-  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, served.timeline.now());
-  report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
-  switch (end.result) {
+  head_ = response_head(answer.status, content_type, framing, length, answer.headers);
+  if (!answer.delivery.stream) {
+    const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
+    return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
+                          answer.delivery.token_count);
+  }
+  if (answer.delivery.completion) {
+    auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
+    chunks_ = chunks.get();
+    events_ = std::move(chunks);
+  } else {
+    events_ = std::make_unique<ChunkEvents>(*reply.chunks);
+  }
+  delivery.stream(head_, *events_, framing == BodyFraming::chunked);
+}
+
+MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
+  const DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
+  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, timeline_->now());
+  report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
+  switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::broken_by_fault: return Outcome::Kind::broken_by_fault;
     case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
     case Delivery::Result::broken_off: break;
   }
-  connection.end(Outlet::Ending::close);
-  return connection.failure();
+  connection_.end(Outlet::Ending::close);
+  return connection_.failure();
 }
 
-MOCK_GATEWAY_INLINE void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
+MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
   const auto& on_exchange = gateway_.settings.on_exchange;
   if (!on_exchange) return;
-  const auto call = [&] { on_exchange(Exchange(record)); };
+  const auto call = [&] { on_exchange(Exchange(record_)); };
   const auto thrown = gateway_.settings.on_exchange_never_waits
                           ? guarded(call)
-                          : guarded(connection, "the function given to Options::on_exchange", call);
+                          : guarded(connection_, "the function given to Options::on_exchange", call);
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 
@@ -38076,226 +38835,227 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4856    core/calendar.hpp
 //   4891    core/access.hpp
 //   4963    core/timeline.hpp
-//   5125    core/process.hpp
-//   5150    core/relief.hpp
-//   5182    core/warning.hpp
-//   5192    core/rows.hpp
-//   5218    core/change_count.hpp
-//   5265    model/profile_traits.hpp
-//   5374    model/checks.hpp
-//   5391    model/reply_data.hpp
-//   5459    model/request_error.hpp
-//   5472    model/embedding_request.hpp
-//   5496    model/fault_rows.hpp
-//   5625    model/chat_parser.hpp
-//   5643    model/dialect_rows.hpp
-//   5683    model/finding_kinds.hpp
-//   5752    model/reply_checks.hpp
-//   5787    model/chat_fields.hpp
-//   5836    model/chat_reader.hpp
-//   5934    model/reply_template.hpp
-//   5956    keys/secrets.hpp
-//   6003    keys/key_store.hpp
-//   6165    answer/bodies.hpp
-//   6194    answer/events.hpp
-//   6242    answer/tokens.hpp
-//   6317    answer/completion.hpp
-//   6426    answer/completion_json.hpp
-//   6461    answer/completion_events.hpp
-//   6529    answer/words.hpp
-//   6544    answer/default_reply.hpp
-//   6560    answer/schema_pattern.hpp
-//   6657    answer/schema_instance.hpp
-//   6679    answer/embeddings.hpp
-//   6694    answer/occurrences.hpp
-//   6717    answer/schema_checker.hpp
-//   6812    script/matcher_node.hpp
-//   6903    script/script.hpp
-//   7183    script/chaos_plan.hpp
-//   7228    script/chaos_rules.hpp
-//   7310    script/connection_faults.hpp
-//   7366    script/forced_failures.hpp
-//   7411    script/field_matchers.hpp
-//   7505    script/hiding.hpp
-//   7546    script/excerpts.hpp
-//   7572    script/json_comparison.hpp
-//   7599    script/matcher_leaf.hpp
-//   7630    delivery/gzip.hpp
-//   7656    delivery/framing.hpp
-//   7706    delivery/outlet.hpp
-//   7764    delivery/pace_schedule.hpp
-//   7806    delivery/kept_answer.hpp
-//   7902    delivery/progress.hpp
-//   8000    delivery/delivery.hpp
-//   8179    delivery/waits.hpp
-//   8274    evidence/kept_problems.hpp
-//   8344    evidence/record.hpp
-//   8608    evidence/gateway_parts.hpp
-//   8627    evidence/review_parts.hpp
-//   8679    evidence/diagnosis.hpp
-//   8751    evidence/gateway_problems.hpp
-//   8853    evidence/redaction.hpp
-//   8872    http/sockets.hpp
-//   8993    http/connection.hpp
-//   9246    http/request_reader.hpp
-//   9307    http/server.hpp
-//   9373    http/turned_away.hpp
-//   9427    http/workers.hpp
-//   9490    http/acceptor.hpp
-//   9538    http/compatibility.hpp
-//   9548    http/poller.hpp
-//   9587    http/reactor.hpp
-//   9691    http/response.hpp
-//   9707    serve/asked_requests.hpp
-//   9789    serve/operations.hpp
-//   9859    serve/served_models.hpp
-//   9902    serve/gateway_state.hpp
-//   9964    serve/served_request.hpp
-//  10116    serve/runner.hpp
-//  10162    serve/connection_loop.hpp
-//  10191    serve/request_checks.hpp
-//  10214    serve/tester_code.hpp
-//  10279    serve/explanation.hpp
-//  10302    gateway/catalogue_entries.hpp
-//  10527    gateway/option_values.hpp
-//  10586    gateway/sweep_run.hpp
-//  10610    document/script_reader.hpp
-//  10819    document/script_files.hpp
-//  10838    document/script_references.hpp
-//  10874    document/script_sections.hpp
-//  11003    document/script_values.hpp
-//  11135    document/loaded_document.hpp
-//  11167    core/calendar.cpp
-//  11277    core/clock.cpp
-//  11860    core/json_pointer.cpp
-//  11917    core/json_reader.cpp
-//  12248    core/process.cpp
-//  12272    core/random.cpp
-//  12327    core/relief.cpp
-//  12354    core/reporter.cpp
-//  12437    core/source_location.cpp
-//  12453    core/text.cpp
-//  12806    core/wait.cpp
-//  12818    core/warning.cpp
-//  12832    model/acceptance.cpp
-//  12891    model/chat_fields.cpp
-//  13033    model/chat_messages.cpp
-//  13242    model/chat_reader.cpp
-//  13650    model/chat_request.cpp
-//  13735    model/checks.cpp
-//  13773    model/connection_fault.cpp
-//  13875    model/embedding_request.cpp
-//  13962    model/failure.cpp
-//  14132    model/fault.cpp
-//  14367    model/finding.cpp
-//  14401    model/hold.cpp
-//  14423    model/http_reply.cpp
-//  14489    model/pace.cpp
-//  14688    model/profile.cpp
-//  14864    model/range.cpp
-//  14894    model/received_request.cpp
-//  14961    model/reply.cpp
-//  15433    model/reply_checks.cpp
-//  15625    model/reply_template.cpp
-//  15797    model/sse_dialect.cpp
-//  15943    keys/api_key.cpp
-//  15990    keys/key_store.cpp
-//  16453    keys/keys.cpp
-//  16505    keys/secrets.cpp
-//  16710    answer/bodies.cpp
-//  16817    answer/completion.cpp
-//  17053    answer/completion_events.cpp
-//  17264    answer/completion_json.cpp
-//  17482    answer/default_reply.cpp
-//  17659    answer/embeddings.cpp
-//  17773    answer/events.cpp
-//  17792    answer/occurrences.cpp
-//  17814    answer/schema_checker.cpp
-//  18286    answer/schema_instance.cpp
-//  18666    answer/schema_pattern.cpp
-//  19084    answer/tokens.cpp
-//  19313    answer/words.cpp
-//  19374    script/chaos.cpp
-//  19512    script/chaos_rules.cpp
-//  19624    script/connection_faults.cpp
-//  19733    script/excerpts.cpp
-//  19796    script/field_matchers.cpp
-//  20209    script/forced_failures.cpp
-//  20313    script/hiding.cpp
-//  20370    script/json_comparison.cpp
-//  20456    script/matcher.cpp
-//  20711    script/matchers.cpp
-//  21067    script/scope.cpp
-//  21125    script/script.cpp
-//  21556    script/text_matchers.cpp
-//  21677    delivery/delivery.cpp
-//  22266    delivery/framing.cpp
-//  22378    delivery/gzip.cpp
-//  22445    delivery/kept_answer.cpp
-//  22536    delivery/pace_schedule.cpp
-//  22605    delivery/progress.cpp
-//  22668    evidence/diagnosis.cpp
-//  22888    evidence/evidence_json.cpp
-//  23272    evidence/exchange.cpp
-//  23572    evidence/gateway_problems.cpp
-//  24023    evidence/journal.cpp
-//  24182    evidence/kept_problems.cpp
-//  24293    evidence/notes.cpp
-//  24394    evidence/record.cpp
-//  24845    evidence/redaction.cpp
-//  24953    evidence/retries.cpp
-//  25343    evidence/review.cpp
-//  25718    evidence/sent_answer.cpp
-//  25836    evidence/verification.cpp
-//  25953    http/acceptor.cpp
-//  26062    http/compatibility.cpp
-//  26172    http/connection.cpp
-//  26712    http/poller.cpp
-//  26896    http/reactor.cpp
-//  27148    http/request_reader.cpp
-//  27538    http/response.cpp
-//  27619    http/server.cpp
-//  28024    http/sockets.cpp
-//  28541    http/turned_away.cpp
-//  28631    http/workers.cpp
-//  28767    serve/asked_requests.cpp
-//  28845    serve/chat_judge.cpp
-//  29126    serve/connection_loop.cpp
-//  29250    serve/cross_origin.cpp
-//  29293    serve/delivery_report.cpp
-//  29384    serve/explanation.cpp
-//  29450    serve/gateway_state.cpp
-//  29486    serve/judge.cpp
-//  29715    serve/operations.cpp
-//  29938    serve/profile_headers.cpp
-//  29980    serve/reply_answer.cpp
-//  30120    serve/request_checks.cpp
-//  30194    serve/runner.cpp
-//  30407    serve/served_models.cpp
-//  30485    serve/served_request.cpp
-//  30556    gateway/catalogue.cpp
-//  30951    gateway/catalogue_delivery.cpp
-//  31513    gateway/catalogue_entries.cpp
-//  31679    gateway/catalogue_failures.cpp
-//  31942    gateway/catalogue_replies.cpp
-//  32338    gateway/chat_script.cpp
-//  32487    gateway/gateway.cpp
-//  32775    gateway/options.cpp
-//  32922    gateway/sweep.cpp
-//  33344    document/scenario_files.cpp
-//  33490    document/script_document.cpp
-//  33892    document/script_faults.cpp
-//  34219    document/script_files.cpp
-//  34366    document/script_gateway.cpp
-//  34683    document/script_matchers.cpp
-//  35049    document/script_objects.cpp
-//  35214    document/script_reader.cpp
-//  35651    document/script_references.cpp
-//  35975    document/script_replies.cpp
-//  36453    document/script_schema.cpp
-//  36588    document/script_sections.cpp
-//  37167    document/script_values.cpp
-//  37565  Adapters
-//  37582    adapters/catch2.hpp
-//  37740    adapters/doctest.hpp
-//  37905    adapters/gtest.hpp
+//   5138    core/process.hpp
+//   5163    core/relief.hpp
+//   5195    core/warning.hpp
+//   5205    core/rows.hpp
+//   5231    core/change_count.hpp
+//   5278    core/seldom.hpp
+//   5305    model/profile_traits.hpp
+//   5414    model/checks.hpp
+//   5431    model/reply_data.hpp
+//   5499    model/request_error.hpp
+//   5512    model/embedding_request.hpp
+//   5536    model/fault_rows.hpp
+//   5665    model/chat_parser.hpp
+//   5683    model/dialect_rows.hpp
+//   5723    model/finding_kinds.hpp
+//   5792    model/reply_checks.hpp
+//   5827    model/chat_fields.hpp
+//   5876    model/chat_reader.hpp
+//   5974    model/reply_template.hpp
+//   5996    keys/secrets.hpp
+//   6043    keys/key_store.hpp
+//   6205    answer/bodies.hpp
+//   6234    answer/events.hpp
+//   6282    answer/tokens.hpp
+//   6357    answer/completion.hpp
+//   6466    answer/completion_json.hpp
+//   6501    answer/completion_events.hpp
+//   6569    answer/words.hpp
+//   6584    answer/default_reply.hpp
+//   6600    answer/schema_pattern.hpp
+//   6697    answer/schema_instance.hpp
+//   6719    answer/embeddings.hpp
+//   6734    answer/occurrences.hpp
+//   6757    answer/schema_checker.hpp
+//   6852    script/matcher_node.hpp
+//   6943    script/script.hpp
+//   7223    script/chaos_plan.hpp
+//   7268    script/chaos_rules.hpp
+//   7350    script/connection_faults.hpp
+//   7406    script/forced_failures.hpp
+//   7451    script/field_matchers.hpp
+//   7545    script/hiding.hpp
+//   7586    script/excerpts.hpp
+//   7612    script/json_comparison.hpp
+//   7639    script/matcher_leaf.hpp
+//   7670    delivery/gzip.hpp
+//   7696    delivery/framing.hpp
+//   7746    delivery/outlet.hpp
+//   7798    delivery/pace_schedule.hpp
+//   7840    delivery/kept_answer.hpp
+//   7936    delivery/progress.hpp
+//   8034    delivery/waits.hpp
+//   8115    delivery/delivery.hpp
+//   8371    evidence/kept_problems.hpp
+//   8441    evidence/record.hpp
+//   8705    evidence/gateway_parts.hpp
+//   8724    evidence/review_parts.hpp
+//   8776    evidence/diagnosis.hpp
+//   8848    evidence/gateway_problems.hpp
+//   8950    evidence/redaction.hpp
+//   8969    http/sockets.hpp
+//   9101    http/connection.hpp
+//   9429    http/request_reader.hpp
+//   9563    http/server.hpp
+//   9629    http/response.hpp
+//   9645    http/turned_away.hpp
+//   9699    http/workers.hpp
+//   9758    http/acceptor.hpp
+//   9806    http/compatibility.hpp
+//   9816    http/poller.hpp
+//   9856    http/reactor.hpp
+//   9970    serve/asked_requests.hpp
+//  10052    serve/operations.hpp
+//  10122    serve/served_models.hpp
+//  10165    serve/gateway_state.hpp
+//  10227    serve/served_request.hpp
+//  10379    serve/runner.hpp
+//  10437    serve/connection_loop.hpp
+//  10480    serve/request_checks.hpp
+//  10503    serve/tester_code.hpp
+//  10568    serve/explanation.hpp
+//  10591    gateway/catalogue_entries.hpp
+//  10816    gateway/option_values.hpp
+//  10875    gateway/sweep_run.hpp
+//  10899    document/script_reader.hpp
+//  11108    document/script_files.hpp
+//  11127    document/script_references.hpp
+//  11163    document/script_sections.hpp
+//  11292    document/script_values.hpp
+//  11424    document/loaded_document.hpp
+//  11456    core/calendar.cpp
+//  11566    core/clock.cpp
+//  12153    core/json_pointer.cpp
+//  12210    core/json_reader.cpp
+//  12541    core/process.cpp
+//  12565    core/random.cpp
+//  12620    core/relief.cpp
+//  12647    core/reporter.cpp
+//  12730    core/source_location.cpp
+//  12746    core/text.cpp
+//  13099    core/wait.cpp
+//  13111    core/warning.cpp
+//  13125    model/acceptance.cpp
+//  13184    model/chat_fields.cpp
+//  13326    model/chat_messages.cpp
+//  13535    model/chat_reader.cpp
+//  13943    model/chat_request.cpp
+//  14028    model/checks.cpp
+//  14066    model/connection_fault.cpp
+//  14168    model/embedding_request.cpp
+//  14255    model/failure.cpp
+//  14425    model/fault.cpp
+//  14660    model/finding.cpp
+//  14694    model/hold.cpp
+//  14716    model/http_reply.cpp
+//  14782    model/pace.cpp
+//  14981    model/profile.cpp
+//  15157    model/range.cpp
+//  15187    model/received_request.cpp
+//  15254    model/reply.cpp
+//  15726    model/reply_checks.cpp
+//  15918    model/reply_template.cpp
+//  16090    model/sse_dialect.cpp
+//  16236    keys/api_key.cpp
+//  16283    keys/key_store.cpp
+//  16746    keys/keys.cpp
+//  16798    keys/secrets.cpp
+//  17003    answer/bodies.cpp
+//  17110    answer/completion.cpp
+//  17346    answer/completion_events.cpp
+//  17557    answer/completion_json.cpp
+//  17775    answer/default_reply.cpp
+//  17952    answer/embeddings.cpp
+//  18066    answer/events.cpp
+//  18085    answer/occurrences.cpp
+//  18107    answer/schema_checker.cpp
+//  18579    answer/schema_instance.cpp
+//  18959    answer/schema_pattern.cpp
+//  19377    answer/tokens.cpp
+//  19606    answer/words.cpp
+//  19667    script/chaos.cpp
+//  19805    script/chaos_rules.cpp
+//  19917    script/connection_faults.cpp
+//  20026    script/excerpts.cpp
+//  20089    script/field_matchers.cpp
+//  20502    script/forced_failures.cpp
+//  20606    script/hiding.cpp
+//  20663    script/json_comparison.cpp
+//  20749    script/matcher.cpp
+//  21004    script/matchers.cpp
+//  21360    script/scope.cpp
+//  21418    script/script.cpp
+//  21849    script/text_matchers.cpp
+//  21970    delivery/delivery.cpp
+//  22797    delivery/framing.cpp
+//  22909    delivery/gzip.cpp
+//  22976    delivery/kept_answer.cpp
+//  23067    delivery/pace_schedule.cpp
+//  23136    delivery/progress.cpp
+//  23199    evidence/diagnosis.cpp
+//  23419    evidence/evidence_json.cpp
+//  23803    evidence/exchange.cpp
+//  24103    evidence/gateway_problems.cpp
+//  24554    evidence/journal.cpp
+//  24713    evidence/kept_problems.cpp
+//  24824    evidence/notes.cpp
+//  24925    evidence/record.cpp
+//  25376    evidence/redaction.cpp
+//  25484    evidence/retries.cpp
+//  25874    evidence/review.cpp
+//  26249    evidence/sent_answer.cpp
+//  26367    evidence/verification.cpp
+//  26484    http/acceptor.cpp
+//  26593    http/compatibility.cpp
+//  26703    http/connection.cpp
+//  27320    http/poller.cpp
+//  27535    http/reactor.cpp
+//  27803    http/request_reader.cpp
+//  28253    http/response.cpp
+//  28334    http/server.cpp
+//  28752    http/sockets.cpp
+//  29272    http/turned_away.cpp
+//  29362    http/workers.cpp
+//  29475    serve/asked_requests.cpp
+//  29553    serve/chat_judge.cpp
+//  29834    serve/connection_loop.cpp
+//  29993    serve/cross_origin.cpp
+//  30036    serve/delivery_report.cpp
+//  30127    serve/explanation.cpp
+//  30193    serve/gateway_state.cpp
+//  30229    serve/judge.cpp
+//  30459    serve/operations.cpp
+//  30682    serve/profile_headers.cpp
+//  30724    serve/reply_answer.cpp
+//  30864    serve/request_checks.cpp
+//  30938    serve/runner.cpp
+//  31166    serve/served_models.cpp
+//  31244    serve/served_request.cpp
+//  31315    gateway/catalogue.cpp
+//  31710    gateway/catalogue_delivery.cpp
+//  32272    gateway/catalogue_entries.cpp
+//  32438    gateway/catalogue_failures.cpp
+//  32701    gateway/catalogue_replies.cpp
+//  33097    gateway/chat_script.cpp
+//  33246    gateway/gateway.cpp
+//  33534    gateway/options.cpp
+//  33681    gateway/sweep.cpp
+//  34103    document/scenario_files.cpp
+//  34249    document/script_document.cpp
+//  34651    document/script_faults.cpp
+//  34978    document/script_files.cpp
+//  35125    document/script_gateway.cpp
+//  35442    document/script_matchers.cpp
+//  35808    document/script_objects.cpp
+//  35973    document/script_reader.cpp
+//  36410    document/script_references.cpp
+//  36734    document/script_replies.cpp
+//  37212    document/script_schema.cpp
+//  37347    document/script_sections.cpp
+//  37926    document/script_values.cpp
+//  38324  Adapters
+//  38341    adapters/catch2.hpp
+//  38499    adapters/doctest.hpp
+//  38664    adapters/gtest.hpp

@@ -133,7 +133,7 @@ void ControlServer::turn_away(Connection& connection, const detail::HeadCheck& c
     if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
     std::optional<IncomingRequest> incoming;
     if (arrival == Connection::Arrival::arrived)
-      incoming = detail::read_request(connection, check_head, std::nullopt, clock_, nullptr);
+      incoming = detail::read_request(connection, check_head, clock_, nullptr);
     if (!incoming) incoming.emplace();
     incoming->keep_alive = false;
     ControlError error(503, "too_many_connections", why);
@@ -158,8 +158,7 @@ void ControlServer::serve(Connection& connection, const detail::HeadCheck& check
     while (connection.ending() == detail::Outlet::Ending::keep_alive) {
       if (connection.wait_for_request() != Connection::Arrival::arrived) break;
       place.begin_request();
-      const std::optional<IncomingRequest> incoming =
-          detail::read_request(connection, check_head, std::nullopt, clock_, refuse_head);
+      const std::optional<IncomingRequest> incoming = detail::read_request(connection, check_head, clock_, refuse_head);
       if (!incoming) break;
       const Response response = respond(*incoming, connection);
       const auto answered = std::chrono::steady_clock::now();
@@ -172,8 +171,8 @@ void ControlServer::serve(Connection& connection, const detail::HeadCheck& check
       place.release(answered);
     }
     place.leave();
-    connection.finish();                       // as long as it has its place
-  } catch (const std::exception& exception) {  // out of memory, say
+    while (!connection.finish()) connection.wait_for_news();  // as long as it has its place
+  } catch (const std::exception& exception) {                 // out of memory, say
     complain(std::string("a request to the control API was given up: ") + exception.what());
   }
 }

@@ -10,7 +10,8 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <thread>
+#include <set>
+#include <utility>
 
 #include "access.hpp"
 #include "calendar.hpp"
@@ -24,6 +25,12 @@ namespace mock_gateway {
 namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
+
+/// The timeline of the exchange that the calling thread goes on with; null: none.
+Timeline*& own_timeline() {
+  thread_local Timeline* own = nullptr;
+  return own;
+}
 
 /// What the three clocks do differently.
 class ClockState {
@@ -95,7 +102,7 @@ class ManualClockState final : public ClockState {
     }
     settle_locked(wait.timeline_);
     if (wait.deadline_ == TimePoint::max()) return;
-    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, std::this_thread::get_id(), nullptr});
+    pending_.emplace(Key{wait.deadline_, serial_++}, Entry{wait.name_, &wait, nullptr});
     changed_.notify_all();
   }
 
@@ -151,14 +158,12 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    const std::thread::id thread = std::this_thread::get_id();
-    // A function of the test sleeps on the thread of an exchange: an advance that waits for the exchange would wait for
-    // itself.
-    if (const auto own = running_on(thread); own != running_.end()) {
-      sleeper->exchange = own->first;
-      settle_locked(*own->first);
+    // A function of the test sleeps in an exchange: an advance that waits for the exchange would wait for itself.
+    if (is_own_running()) {
+      sleeper->exchange = own_timeline();
+      settle_locked(*sleeper->exchange);
     }
-    pending_.emplace(key, Entry{"sleep_for", nullptr, thread, sleeper});
+    pending_.emplace(key, Entry{"sleep_for", nullptr, sleeper});
     ++sleepers_;
     changed_.notify_all();
     sleeper->awake.wait_for(lock, guard_, [&] { return sleeper->fired; });
@@ -217,24 +222,20 @@ class ManualClockState final : public ClockState {
   struct Sleeper {
     std::condition_variable awake;
     bool fired = false;
-    Timeline* exchange = nullptr;  // on whose thread it sleeps; null: on a client's
+    Timeline* exchange = nullptr;  // in which it sleeps; null: in a client
   };
   struct Entry {
     std::string name;
     ClockWait* wait;                   // of an exchange, or null
-    std::thread::id thread;            // that waits
     std::shared_ptr<Sleeper> sleeper;  // of sleep_for, or null
   };
-  using Running = std::map<Timeline*, std::thread::id>;
 
   void settle_locked(Timeline& timeline) {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  Running::iterator running_on(std::thread::id thread) {
-    return std::find_if(running_.begin(), running_.end(),
-                        [&](const auto& running) { return running.second == thread; });
-  }
+  /// Whether the caller is in an exchange that has not come to rest.
+  bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
     const auto found = std::find_if(pending_.begin(), pending_.end(),
@@ -247,9 +248,9 @@ class ManualClockState final : public ClockState {
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A function of the test may advance on the thread of an exchange, which comes to rest only after that. Of two that
-    // do, none waits for the other.
-    const bool on_running = running_on(std::this_thread::get_id()) != running_.end();
+    // A function of the test may advance in an exchange, which comes to rest only after that. Of two that do, none
+    // waits for the other.
+    const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
       changed_.notify_all();
@@ -270,12 +271,12 @@ class ManualClockState final : public ClockState {
         if (entry.sleeper) {
           entry.sleeper->fired = true;
           --sleepers_;
-          if (entry.sleeper->exchange) running_.emplace(entry.sleeper->exchange, entry.thread);
+          if (entry.sleeper->exchange) running_.insert(entry.sleeper->exchange);
           entry.sleeper->awake.notify_one();
           continue;
         }
         entry.wait->fired_ = true;
-        running_.emplace(&entry.wait->timeline_, entry.thread);
+        running_.insert(&entry.wait->timeline_);
         wakes.push_back(entry.wait->timeline_.wake_);
       }
       lock.unlock();
@@ -298,8 +299,8 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  Running running_;            // exchanges woken by the clock that have not come to rest, and their threads
-  std::size_t advancing_ = 0;  // of these, those whose own thread is inside run_until
+  std::set<Timeline*> running_;  // of exchanges woken by the clock that have not come to rest
+  std::size_t advancing_ = 0;    // of these, those that are inside run_until
   ExpiredSleeps expired_sleeps_;
   std::optional<TimePoint> date_;  // in the last Retry-After that had one
 };
@@ -351,6 +352,10 @@ void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 void Timeline::settle() { clock_->settle(*this); }
 
 bool Timeline::is_instant() const { return clock_->is_instant(); }
+
+OnTimeline::OnTimeline(Timeline& timeline) : before_(std::exchange(own_timeline(), &timeline)) {}
+
+OnTimeline::~OnTimeline() { own_timeline() = before_; }
 
 ClockWait::ClockWait(Timeline& timeline, TimePoint deadline, std::string name)
     : timeline_(timeline), deadline_(deadline), name_(std::move(name)), began_(std::chrono::steady_clock::now()) {

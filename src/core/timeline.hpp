@@ -73,6 +73,19 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
+/// While this lives, the calling thread does what the exchange of that timeline wants: the tester's functions that it
+/// calls may move or stop the clock, which tells exchanges apart by that.
+class OnTimeline {
+ public:
+  explicit OnTimeline(Timeline& timeline);
+  ~OnTimeline();
+  OnTimeline(const OnTimeline&) = delete;
+  OnTimeline& operator=(const OnTimeline&) = delete;
+
+ private:
+  Timeline* before_;
+};
+
 /// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
 class ClockWait final : public Pending {
  public:

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,11 +21,15 @@
 #include "outlet.hpp"
 #include "pace_schedule.hpp"
 #include "progress.hpp"
+#include "waits.hpp"
 
 namespace mock_gateway::detail {
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
+///
+/// Nothing of it blocks: what is to be done is written down as steps, and where one has to wait for the client, the
+/// clock or a gate, whoever calls go_on() calls it again later.
 class Delivery {
  public:
   enum class Result {
@@ -37,9 +42,12 @@ class Delivery {
     guard_expired,
   };
 
-  /// The pace counts from `start`.
+  /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
   Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
+  ~Delivery();
+  Delivery(const Delivery&) = delete;
+  Delivery& operator=(const Delivery&) = delete;
 
   /// Whose error bodies error events have.
   void profile(Profile profile) { profile_ = profile; }
@@ -48,12 +56,16 @@ class Delivery {
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
-  /// An answer of one piece. It leaves when the last of `token_count` tokens would have.
-  Result whole(std::string_view head, std::string_view body, std::size_t token_count);
-  /// An answer of events. Head and role event leave at once; each token at its time.
-  Result stream(std::string_view head, EventSource& source, bool chunked);
   /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
+
+  /// From now on go_on() delivers an answer of one piece. It leaves when the last of `token_count` tokens would have.
+  void whole(std::string_view head, std::string_view body, std::size_t token_count);
+  /// From now on go_on() delivers an answer of events. Head and role event leave at once; each token at its time.
+  void stream(std::string_view head, EventSource& source, bool chunked);
+  /// Does what can be done now. Nothing: the outlet knows when to look again.
+  std::optional<Result> go_on();
+
   /// Whether the trigger of the plan's fault of that index has come.
   bool reached(std::size_t fault) const { return reached_[fault]; }
   /// Whether the reply came to the plan's hold of that index.
@@ -64,10 +76,7 @@ class Delivery {
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
-  /// Thrown and caught inside this class: a delivery can end at any step, and every step would have to say so.
-  struct Ended {
-    Result result;
-  };
+  using Step = std::function<void()>;
 
   /// A place inside bytes of the body, and the fault whose trigger it is.
   struct Cut {
@@ -83,31 +92,61 @@ class Delivery {
     /// The last event has no blank line after it yet.
     bool unfinished = false;
   };
-
   /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
   struct Mark {
     std::size_t bytes;
     Sent sent;
   };
+  /// Bytes that are to leave by a write of their own.
+  struct Unit {
+    std::size_t size;
+    /// Not of what was gathered, but of `large_`.
+    bool is_large = false;
+    /// The client is to read it apart from what was written before.
+    bool is_second_half = false;
+  };
+  /// A wait for a moment.
+  struct Moment;
 
-  template <class Steps>
-  Result run(const Steps& steps);
+  // Steps. Those that a step writes down are done after it, and before all that was written down earlier.
+  template <class... Steps>
+  void in_turn(Steps... steps);
+  /// Nothing of the reply follows.
+  void end(Result result);
+  /// The outlet gave up.
+  void break_off();
+  /// Has something waited for, as `look` tells, before the next step.
+  void await(std::function<Outlet::Look()> look) { awaited_ = std::move(look); }
 
   // What is sent, from the whole to the write.
-  void send_head(std::string_view head);
-  /// What precedes everything else in the body, the first time.
+  void begin_whole();
+  void end_whole();
   void begin_stream();
-  void send_events(EventSource& source);
+  void send_head();
+  void send_byte_order_mark();
+  /// The events of the source, as many as can be sent without a wait.
+  void send_events();
+  /// The moment at which the event leaves that is next.
+  TimePoint due();
+  std::string due_event() const;
+  void send_simply();
+  void send_with_faults();
+  void take_next_event();
   /// `[DONE]`, and what the dialect has after it.
   void send_done();
+  void send_after_events(const std::string& data, bool last);
+  /// `event` must stay as it is until it was sent.
   void send_event(const StreamEvent& event, bool last);
+  void send_copy(const StreamEvent& event, bool ends_unfinished);
+  void note_copy(const StreamEvent& event, bool ends_unfinished);
   void at_end();
   /// Sends what stands between events and is none.
   void send_between(std::string_view bytes);
   void end_body();
   /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
-  /// belong to none.
+  /// belong to none. They must stay as they are until they were sent.
   void send_body(std::string_view bytes, std::size_t event);
+  void send_part(std::string_view bytes, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   /// Gathers bytes for the next write. What would not fit into one is written at once.
   void send(std::string_view bytes);
@@ -117,17 +156,20 @@ class Delivery {
   void end_part();
   /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
   void leave();
-  /// Hands what was gathered to the connection.
+  /// What was gathered is handed to the connection before the next step.
   void flush();
-  void pause_between_writes();
-  void write(std::string_view bytes);
+  Outlet::Look hand_over();
+  /// Waits, where the plan wants it, until the client has read what was written before.
+  Outlet::Look pause_between_writes(Unit& unit);
+  /// Thousands may wait, each after much that was due together.
+  void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
   /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
   void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
   /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
   void keep_end() const {
-    if (progress_.kept) progress_.kept->add_end(written_ + gathered_.size());
+    if (progress_.kept) progress_.kept->add_end(position_);
   }
   void keep_end(KeptAnswer::Ending ending) const {
     if (progress_.kept) progress_.kept->end(ending, timeline_.now());
@@ -137,26 +179,33 @@ class Delivery {
   void await_done();
 
   // Faults.
-  void strike(Trigger::Kind kind, std::size_t count);
-  void strike(std::size_t fault);
+  /// Those of that trigger, from that index on.
+  void strike(Trigger::Kind kind, std::size_t count, std::size_t from = 0);
+  void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
   void happen(const Fault& fault);
   void stall(const Fault& fault);
   void send_error(const Effect& effect);
   void half_close(const Trigger& trigger);
   /// Ends the connection when everything sent has come to the client's kernel.
-  [[noreturn]] void end_connection(Outlet::Ending ending);
+  void end_connection(Outlet::Ending ending);
 
   // Waits.
   void hold(HoldPoint::Kind kind, std::size_t number);
   void hold(std::size_t index);
   void pass(const Gate& gate);
+  void wait_at(const std::shared_ptr<GateWait>& gate);
+  /// Likewise, where no ping comes meanwhile.
+  void wait_at_last(const std::shared_ptr<GateWait>& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
-  void wait_until(TimePoint deadline, const std::string& purpose);
-  void wait(Pending& pending, Outlet::OnClientClosed on_client_closed);
+  void wait_until(TimePoint deadline, std::string purpose);
+  void wait_for(const std::shared_ptr<Moment>& moment);
   void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
-  [[noreturn]] void stall_guard_expired(const std::string& purpose);
+  /// Tells the progress of a scripted wait until end_noted().
+  void begin_noted(ScriptedWait wait);
+  void end_noted();
+  void stall_guard_expired(const std::string& purpose);
   void plan_pings();
   bool may_ping() const;
   /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
@@ -176,13 +225,44 @@ class Delivery {
   std::vector<bool> reached_;               // of each fault of the plan
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
-  std::optional<EventFraming> framing_;     // of a stream whose head has been sent
-  std::size_t events_ = 0;                  // as the reply has them
+
+  std::vector<Step> steps_;                // the last is next
+  std::function<Outlet::Look()> awaited_;  // before it
+  std::optional<Result> result_;
+  /// How many steps are left when the client has left, which is waited for.
+  std::optional<std::size_t> steps_after_client_;
+  bool is_noted_ = false;
+
+  std::string_view head_;
+  std::string_view body_;  // of an answer of one piece
+  std::size_t token_count_ = 0;
+  bool nothing_follows_ = false;  // all of that has been sent
+  EventSource* source_ = nullptr;
+  bool chunked_ = false;
+  bool more_ = false;         // events of the source: `event_` is the next
+  bool looks_ahead_ = false;  // each is taken before the one before it is sent
+  bool follows_ = false;      // one does: `following_`
+  bool simply_ = false;
+  StreamEvent event_;
+  StreamEvent following_;
+  StreamEvent extra_;                    // that is none of the source's
+  std::optional<EventFraming> framing_;  // of a stream whose head has been sent
+  std::size_t events_ = 0;               // as the reply has them
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
-  std::string gathered_;     // for one write, or two
-  std::size_t written_ = 0;  // bytes handed over
+
+  std::size_t position_ = 0;   // bytes of the answer so far, gathered or handed over
+  std::string gathered_;       // what has not been handed over, but for `large_`
+  std::size_t taken_ = 0;      // of that, by writes
+  std::size_t united_ = 0;     // of that, in units
+  std::string_view large_;     // not worth a copy
+  std::vector<Unit> units_;    // to be handed over before the next step
+  std::size_t next_unit_ = 0;  // of these
+  bool awaits_room_ = false;
+  std::optional<delivery::BetweenWrites> pause_;
+  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t written_ = 0;                    // bytes handed over
   std::vector<Mark> marks_;
   std::size_t published_ = 0;  // of the marks
   std::size_t timed_tokens_ = 0;
@@ -192,7 +272,6 @@ class Delivery {
   bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
-  bool nothing_follows_ = false;  // the whole of a plain reply has been sent
   std::function<void()> before_last_bytes_;
 };
 

@@ -16,20 +16,6 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
-/// Tells the progress of a wait as long as it lasts.
-class Noted {
- public:
-  Noted(DeliveryProgress& progress, ScriptedWait wait) : progress_(progress) {
-    progress_.set_scripted_wait(std::move(wait));
-  }
-  ~Noted() { progress_.set_scripted_wait(std::nullopt); }
-  Noted(const Noted&) = delete;
-  Noted& operator=(const Noted&) = delete;
-
- private:
-  DeliveryProgress& progress_;
-};
-
 /// A wait that ends with the first of two.
 class EitherOf final : public Pending {
  public:

@@ -38,31 +38,30 @@ inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
 
-/// A client that reads slowly makes no room for a new write for a long time, because the system waits until a third of
-/// the send queue is free. The queue shrinks before that.
-class Connection::Standstill {
- public:
-  explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
-
-  Duration length() {
-    const std::size_t queued = sockets::unacknowledged(socket_);
-    const auto now = std::chrono::steady_clock::now();
-    if (queued < queued_) since_ = now;
-    queued_ = queued;
-    return now - since_;
-  }
-
- private:
-  int socket_;
-  std::size_t queued_;
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-};
+Duration Connection::Standstill::length() {
+  const std::size_t queued = sockets::unacknowledged(socket_);
+  const auto now = std::chrono::steady_clock::now();
+  if (queued < queued_) since_ = now;
+  queued_ = queued;
+  return now - since_;
+}
 
 DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
 
 void DescriptorWake::wake() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pair_.writing >= 0) sockets::signal_wake(pair_);
+  if (other_) other_->wake();
+}
+
+void DescriptorWake::tell(Wake* other) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  other_ = other;
+}
+
+bool DescriptorWake::is_prepared() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pair_.reading >= 0;
 }
 
 int DescriptorWake::prepare() {
@@ -117,17 +116,19 @@ std::chrono::steady_clock::time_point Connection::within_trial(std::chrono::stea
   return trial_ ? std::min(moment, trial_->end) : moment;
 }
 
-Connection::Arrival Connection::fill(Duration timeout) {
+std::optional<Connection::Arrival> Connection::receive(Duration patience) {
   // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
   }
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
-  auto before = std::chrono::steady_clock::now();
-  const auto deadline = within_trial(before + timeout);
-  for (;; before = std::chrono::steady_clock::now()) {
-    if (stop_line_->is_stopped()) return Arrival::broken;
+  if (stop_line_->is_stopped()) return Arrival::broken;
+  const auto before = std::chrono::steady_clock::now();
+  if (!patient_until_) patient_until_ = within_trial(before + patience);
+  const Moment until = *patient_until_;
+  patient_until_.reset();
+  if (may_have_come_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
     std::optional<Duration> age;
@@ -142,38 +143,34 @@ Connection::Arrival Connection::fill(Duration timeout) {
         sent_from_ = age ? std::max(opened_, before - std::chrono::duration_cast<Steady>(*age)) : opened_;
         buffer_.append(bytes, count);
         body_received_ += count;
-        if (body_received_ > connection::takes_long) call_relief();
+        moved_at_once_ += count;
+        if (moved_at_once_ > connection::takes_long) call_relief();
         if (trial_) trial_->bytes -= count;
         return Arrival::arrived;
       case sockets::Transfer::reset:
       case sockets::Transfer::failed: return Arrival::broken;
-      case sockets::Transfer::would_block: break;
+      case sockets::Transfer::would_block: may_have_come_ = false;
     }
-    const auto left = std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
-    if (left <= Duration{0}) return Arrival::timed_out;
-    if (slow_) slow_->timeline->settle();
-    wait_for_client(sockets::Interest::readable, left);
   }
-}
-
-sockets::Readiness Connection::wait_for_client(sockets::Interest interest, Duration timeout) {
-  if (timeout > Duration{0}) call_relief();
-  stop_line_->set_waiting(true);
-  const sockets::Readiness readiness = sockets::poll(socket_, interest, false, -1, timeout);
-  stop_line_->set_waiting(false);
-  return readiness;
+  const Duration left = connection::left_until(until);
+  if (left <= Duration{0}) return Arrival::timed_out;
+  if (slow_) slow_->timeline.settle();
+  patient_until_ = until;
+  not_yet({sockets::Interest::readable, false, false, {}}, left);
+  return std::nullopt;
 }
 
 Connection::Arrival Connection::receive_at_once() {
+  may_have_come_ = true;
   while (buffer_.size() - position_ < connection::most_unread) {
-    const Arrival arrival = fill(Duration{0});
+    const Arrival arrival = receive(Duration{0}).value_or(Arrival::timed_out);
     if (arrival != Arrival::arrived) return arrival;
   }
   return Arrival::timed_out;
 }
 
 void Connection::read_slowly(std::size_t step, Duration gap, Timeline& timeline) {
-  slow_ = Slow{step, gap, &timeline};
+  slow_.emplace(step, gap, timeline);
   sockets::stop_buffer_growth(socket_);
 }
 
@@ -188,13 +185,13 @@ void Connection::take(std::size_t size, std::string& out) {
   if (slow_) slow_->allowance -= size;
 }
 
-Connection::Arrival Connection::more() {
+std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
-  if (slow_ && before == slow_->allowance) {
-    wait_for_turn();
+  if (slow_ && before == slow_->allowance && !patient_until_) {
+    if (!comes_to_turn()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
-  return fill(body_patience());
+  return receive(body_patience());
 }
 
 void Connection::begin_body() {
@@ -210,16 +207,25 @@ Duration Connection::body_patience() const {
   return std::min(limits_.read_timeout, connection::left_until(*body_began_ + allowed));
 }
 
-void Connection::wait_for_turn() {
-  ClockWait pending(*slow_->timeline, later(slow_->timeline->now(), slow_->gap), "a slow body");
-  const bool go_on = wait(pending, OnClientClosed::give_up);
-  if (pending.guard_expired()) {
-    slow_->timeline->spend_guard();
+bool Connection::comes_to_turn() {
+  if (!slow_->turn) {
+    slow_->turn.emplace(slow_->timeline, later(slow_->timeline.now(), slow_->gap), "a slow body");
+    has_news_ = true;
+  }
+  const Look look = this->look(*slow_->turn, OnClientClosed::give_up);
+  if (look == Look::not_yet) return false;
+  if (slow_->turn->guard_expired()) {
+    slow_->timeline.spend_guard();
     guard_expired();
   }
-  if (!go_on) return slow_.reset();
+  if (look == Look::given_up) {
+    slow_.reset();
+    return true;
+  }
+  slow_->turn.reset();
   const std::size_t room = std::numeric_limits<std::size_t>::max() - slow_->allowance;
   slow_->allowance += std::min(slow_->step, room);
+  return true;
 }
 
 bool Connection::has_request() {
@@ -229,31 +235,37 @@ bool Connection::has_request() {
   request_began_ = arrived_;
   request_sent_from_ = sent_from_;
   idle_since_.reset();
-  body_received_ = 0;
+  body_received_ = moved_at_once_ = 0;
   return true;
 }
 
 Connection::Arrival Connection::wait_for_request() {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.idle_timeout;
-  while (!has_request()) {
-    const Arrival arrival = fill(connection::left_until(deadline));
-    if (arrival != Arrival::arrived) return arrival;
-  }
-  return Arrival::arrived;
+  may_have_come_ = true;
+  std::optional<Arrival> arrival = look_for_request();
+  for (; !arrival; arrival = look_for_request()) wait_for_news();
+  return *arrival;
 }
 
 std::optional<Connection::Arrival> Connection::look_for_request() {
   if (!idle_since_) idle_since_ = std::chrono::steady_clock::now();
   while (!has_request()) {
-    if (!may_have_come_ && !stop_line_->is_stopped()) {
-      if (std::chrono::steady_clock::now() < idle_until()) return std::nullopt;
-      return Arrival::timed_out;
-    }
-    may_have_come_ = false;
-    const Arrival arrival = fill(Duration{0});
-    if (arrival != Arrival::arrived && arrival != Arrival::timed_out) return arrival;
+    const std::optional<Arrival> arrival = receive(connection::left_until(*idle_since_ + limits_.idle_timeout));
+    if (arrival != Arrival::arrived) return arrival;
   }
   return Arrival::arrived;
+}
+
+std::chrono::steady_clock::time_point Connection::look_again_at() const {
+  return watch_ ? watch_->until : idle_until();
+}
+
+sockets::Wanted Connection::wanted() const {
+  sockets::Wanted wanted;
+  if (!watch_) return wanted;
+  wanted.bytes = watch_->interest == sockets::Interest::readable;
+  wanted.close = wanted.bytes || watch_->is_for_client;
+  wanted.room = watch_->interest == sockets::Interest::writable;
+  return wanted;
 }
 
 std::chrono::steady_clock::time_point Connection::idle_until() const {
@@ -263,54 +275,54 @@ std::chrono::steady_clock::time_point Connection::idle_until() const {
 
 void Connection::expect_bytes(bool to_the_end) {
   may_have_come_ = true;
+  has_news_ = true;
   is_last_to_come_ = to_the_end;
 }
 
-Connection::Arrival Connection::read_head(std::string& head) {
-  const auto deadline = std::chrono::steady_clock::now() + limits_.head_timeout;
-  char last = '\0';
-  std::size_t line = 0;  // bytes of it so far, its end included
-  for (std::size_t size = 0;;) {
-    for (; position_ + size < buffer_.size(); ++size) {
-      if (size == limits_.max_head) {
-        head = buffer_.substr(position_, size);
-        return Arrival::too_large;
-      }
-      const char byte = buffer_[position_ + size];
-      if ((byte == '\n') != (last == '\r') || !connection::may_stand_in_a_head(byte)) {
-        head = buffer_.substr(position_, size + 1);
-        return Arrival::malformed;
-      }
-      last = byte;
-      ++line;
+std::optional<Connection::Arrival> Connection::read_head(std::string& head) {
+  if (!head_scan_) head_scan_ = HeadScan{std::chrono::steady_clock::now() + limits_.head_timeout};
+  HeadScan& scan = *head_scan_;
+  const auto end = [&](std::size_t size, Arrival arrival) {
+    head = buffer_.substr(position_, size);
+    head_scan_.reset();
+    return arrival;
+  };
+  for (;;) {
+    for (; position_ + scan.size < buffer_.size(); ++scan.size) {
+      if (scan.size == limits_.max_head) return end(scan.size, Arrival::too_large);
+      const char byte = buffer_[position_ + scan.size];
+      if ((byte == '\n') != (scan.last == '\r') || !connection::may_stand_in_a_head(byte))
+        return end(scan.size + 1, Arrival::malformed);
+      scan.last = byte;
+      ++scan.line;
       if (byte != '\n') continue;
-      if (line == 2) {
-        head = buffer_.substr(position_, size + 1);
-        position_ += size + 1;
+      if (scan.line == 2) {
+        const std::size_t size = scan.size + 1;
+        end(size, Arrival::arrived);
+        position_ += size;
         return Arrival::arrived;
       }
-      line = 0;
+      scan.line = 0;
     }
-    const Arrival arrival = fill(std::min(limits_.read_timeout, connection::left_until(deadline)));
-    if (arrival != Arrival::arrived) {
-      head = buffer_.substr(position_);
-      return arrival;
-    }
+    const std::optional<Arrival> arrival =
+        receive(std::min(limits_.read_timeout, connection::left_until(scan.deadline)));
+    if (!arrival) return std::nullopt;
+    if (arrival != Arrival::arrived) return end(std::string::npos, *arrival);
   }
 }
 
-Connection::Arrival Connection::read_exactly(std::size_t size, std::string& out) {
+std::optional<Connection::Arrival> Connection::read_exactly(std::size_t& size, std::string& out) {
   for (;;) {
     const std::size_t taken = std::min(size, takeable());
     take(taken, out);
     size -= taken;
     if (size == 0) return Arrival::arrived;
-    const Arrival arrival = more();
+    const std::optional<Arrival> arrival = more();
     if (arrival != Arrival::arrived) return arrival;
   }
 }
 
-Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
+std::optional<Connection::Arrival> Connection::read_line(std::size_t max, std::string& out) {
   for (std::size_t searched = 0;;) {
     const std::string_view received = std::string_view(buffer_).substr(position_, takeable());
     const std::size_t end = received.find('\n', searched);
@@ -321,7 +333,7 @@ Connection::Arrival Connection::read_line(std::size_t max, std::string& out) {
       return Arrival::arrived;
     }
     searched = received.size();
-    const Arrival arrival = more();
+    const std::optional<Arrival> arrival = more();
     if (arrival != Arrival::arrived) return arrival;
   }
 }
@@ -341,7 +353,8 @@ void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool
   if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
-  is_lean_ = false;
+  has_news_ = true;
+  moved_at_once_ = 0;
   if (peer_closed_) record.mark_client_closed(departure(how_));
   if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
 }
@@ -365,51 +378,106 @@ std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
   }
   if (record_ && count > 0) {
     last_write_ = timeline_->now();
-    if (record_->bytes.fetch_add(count, std::memory_order_relaxed) > connection::takes_long) call_relief();
+    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    moved_at_once_ += count;
+    if (moved_at_once_ > connection::takes_long) call_relief();
     if (begins) record_->mark_first_byte(now, real_now);
   }
   return count;
 }
 
-bool Connection::wait_until_writable() {
-  if (timeline_) timeline_->settle();
-  const Duration step =
-      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
-  Standstill standstill(socket_);
-  for (;;) {
-    Duration left = limits_.write_timeout - standstill.length();
-    if (trial_) left = std::min(left, connection::left_until(trial_->end));
-    if (left <= Duration{0}) {
-      stalled_ = true;
-      return false;
-    }
-    const sockets::Readiness readiness = wait_for_client(sockets::Interest::writable, std::min(left, step));
-    if (readiness.ready || readiness.disconnected) return true;
-  }
+Outlet::Look Connection::not_yet(Watch watch, std::optional<Duration> look_again_in) {
+  using Steady = std::chrono::steady_clock;
+  watch.until = Steady::time_point::max();
+  if (look_again_in)
+    watch.until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
+  watch_ = watch;
+  moved_at_once_ = 0;
+  return Look::not_yet;
 }
 
-bool Connection::drain() {
+sockets::Readiness Connection::news() {
+  if (seen_) return *std::exchange(seen_, std::nullopt);
+  if (!std::exchange(has_news_, false)) return {};
+  return sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, -1, Duration{0});
+}
+
+Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
+  const Look look = look_at(pending, on_client_closed);
+  if (look != Look::not_yet && record_) record_->mark_unattended(false);
+  return look;
+}
+
+Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_closed) {
+  if (pending.over()) return Look::over;
+  if (stop_line_->is_stopped()) return Look::given_up;
+  const sockets::Readiness news = this->news();
+  if (news.disconnected) {
+    note_disconnected();
+    return Look::given_up;
+  }
+  if (news.peer_closed) note_peer_closed(Departure::How::closed);
+  if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
+  if (peer_closed_ && record_) record_->mark_unattended(true);
+  if (record_ && !has_unread()) {  // thousands may wait
+    std::string().swap(buffer_);
+    position_ = 0;
+  }
+  return not_yet({sockets::Interest::nothing, !peer_closed_, pending.needs_wake(), {}}, pending.look_again_in());
+}
+
+Outlet::Look Connection::look_for_room() {
+  if (!standstill_) {
+    if (timeline_) timeline_->settle();
+    standstill_.emplace(socket_);
+  }
+  const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
+  Duration left = limits_.write_timeout - standstill_->length();
+  if (trial_) left = std::min(left, connection::left_until(trial_->end));
+  if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
+    standstill_.reset();
+    if (left > Duration{0}) return Look::over;
+    stalled_ = true;
+    return Look::given_up;
+  }
+  const Duration step =
+      std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
+  return not_yet({sockets::Interest::writable, false, false, {}}, std::min(left, step));
+}
+
+Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
-  const auto began = std::chrono::steady_clock::now();
-  if (sockets::under_way(socket_) > 0) call_relief();
-  Standstill standstill(socket_);
-  for (Duration pause = std::chrono::microseconds{20}; sockets::under_way(socket_) > 0;
-       pause = std::min<Duration>(2 * pause, std::chrono::milliseconds{1})) {
-    const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, false, -1, pause);
-    if (stop_line_->is_stopped()) return false;
-    if (readiness.disconnected) {
+  const bool is_delivered = delivered();
+  if (!is_delivered && !standstill_) standstill_.emplace(socket_);
+  const bool is_disconnected =
+      !is_delivered && sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
+  if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
+    standstill_.reset();
+    if (stop_line_->is_stopped()) return Look::given_up;
+    if (is_delivered) return Look::over;
+    if (is_disconnected)
       note_disconnected();
-      return false;
-    }
-    if (standstill.length() >= limits_.write_timeout) {
+    else
       stalled_ = true;
-      return false;
-    }
-    const auto spent = std::chrono::steady_clock::now() - began;
-    if (timeline_ && spent >= longest_acknowledgement) timeline_->settle();
+    return Look::given_up;
   }
-  return !stop_line_->is_stopped();
+  const Duration lasted = standstill_->lasted();
+  if (timeline_ && lasted >= longest_acknowledgement) timeline_->settle();
+  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
+  // the client reads.
+  constexpr Duration shortest = std::chrono::microseconds{20};
+  const Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
+  return not_yet({sockets::Interest::nothing, false, false, {}}, std::clamp(lasted, shortest, longest));
+}
+
+Outlet::Look Connection::look_for_last_bytes() {
+  if (!closed_before_last_bytes_) return Look::over;
+  if (const Look look = look_for_delivery(); look != Look::over) return look;
+  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  return has_gone ? Look::given_up : Look::over;
 }
 
 std::optional<bool> Connection::was_read() const { return sockets::was_read_by_peer(socket_); }
@@ -428,47 +496,48 @@ void Connection::last_bytes_follow() {
   closed_before_last_bytes_ = peer_closed_;
 }
 
-bool Connection::took_last_bytes() {
-  if (!closed_before_last_bytes_) return true;
-  // A client that has gone answers with RST, one that still reads with an acknowledgement.
-  return drain() && !sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+void Connection::wait_for_news() {
+  const bool had_wake = wake_->is_prepared();
+  const int wake = watch_->is_woken ? wake_->prepare() : -1;
+  // What woke before there was a descriptor would be lost: it is asked for once more.
+  if (wake >= 0 && !had_wake) return;
+  Duration timeout = std::max(Duration{0}, connection::left_until(watch_->until));
+  // No descriptor was left to be woken by: then the wait asks again by itself.
+  if (wake < 0 && watch_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  call_relief();
+  stop_line_->set_waiting(watch_->interest == sockets::Interest::readable);
+  seen_ = sockets::poll(socket_, watch_->interest, watch_->is_for_client, wake, timeout);
+  stop_line_->set_waiting(false);
+  may_have_come_ = true;
+  if (seen_->woken) wake_->clear();
+}
+
+template <class Looking>
+bool Connection::wait_while(const Looking& looking) {
+  Look look = looking();
+  for (; look == Look::not_yet; look = looking()) wait_for_news();
+  seen_.reset();
+  has_news_ = true;
+  return look == Look::over;
 }
 
 bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  const bool is_over = wait_until_over(pending, on_client_closed);
-  if (record_) record_->mark_unattended(false);
-  return is_over;
+  has_news_ = true;
+  return wait_while([&] { return look(pending, on_client_closed); });
 }
 
-bool Connection::wait_until_over(Pending& pending, OnClientClosed on_client_closed) {
-  if (stop_line_->is_stopped()) return false;
-  if (pending.over()) return true;
-  call_relief();
-  const int wake = pending.needs_wake() ? wake_->prepare() : -1;
-  for (;;) {
-    // Asked after the descriptor is ready: a wake between the two would be lost otherwise.
-    if (pending.over()) return true;
-    if (stop_line_->is_stopped()) return false;
-    if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return false;
-    if (peer_closed_ && record_) record_->mark_unattended(true);
-    std::optional<Duration> timeout = pending.look_again_in();
-    // No descriptor was left to be woken by: then the wait asks again by itself.
-    if (wake < 0 && pending.needs_wake())
-      timeout = std::min<Duration>(timeout.value_or(Duration::max()), std::chrono::milliseconds{5});
-    // Once per exchange, and not for a short wait: to take the memory again costs some microseconds.
-    if (record_ && !is_lean_ && (!timeout || *timeout >= std::chrono::milliseconds{100})) {
-      is_lean_ = true;
-      release_unused_stack();
-    }
-    const sockets::Readiness readiness =
-        sockets::poll(socket_, sockets::Interest::nothing, !peer_closed_, wake, timeout);
-    if (readiness.woken) wake_->clear();
-    if (readiness.disconnected) {
-      note_disconnected();
-      return false;
-    }
-    if (readiness.peer_closed) note_peer_closed(Departure::How::closed);
+bool Connection::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::optional<std::size_t> count = write_some(bytes);
+    if (!count) return false;
+    if (*count == 0 && !wait_while([this] { return look_for_room(); })) return false;
+    bytes.remove_prefix(*count);
   }
+  return true;
+}
+
+bool Connection::drain() {
+  return wait_while([this] { return look_for_delivery(); });
 }
 
 void Connection::guard_expired() {
@@ -516,24 +585,32 @@ void Connection::send_ending() {
   sockets::shut_down_sending(socket_);
 }
 
-void Connection::finish() {
-  if (ending_ == Ending::keep_alive) ending_ = Ending::close;
-  send_ending();
-  if (ending_ == Ending::close && std::exchange(linger_, false) && !stalled_) take_off_what_still_comes();
+bool Connection::finish() {
+  if (!std::exchange(is_finishing_, true)) {
+    if (ending_ == Ending::keep_alive) ending_ = Ending::close;
+    send_ending();
+    if (ending_ != Ending::close || !linger_ || stalled_) return true;
+    lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
+    slow_.reset();
+    patient_until_.reset();
+    may_have_come_ = true;
+    // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+    if (trial_) trial_->bytes = limits_.max_body;
+  }
+  return !lingers_until_ || take_off_what_still_comes();
 }
 
-void Connection::take_off_what_still_comes() {
-  const auto deadline = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
-  slow_.reset();
-  // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
-  if (trial_) trial_->bytes = limits_.max_body;
-  while (std::chrono::steady_clock::now() < deadline) {
+bool Connection::take_off_what_still_comes() {
+  while (std::chrono::steady_clock::now() < *lingers_until_) {
     buffer_.clear();
     position_ = 0;
-    const Arrival arrival = fill(std::min<Duration>(std::chrono::seconds{1}, limits_.read_timeout));
+    const std::optional<Arrival> arrival = receive(std::min<Duration>(std::chrono::seconds{1}, limits_.read_timeout));
+    if (!arrival) return false;
     if (arrival == Arrival::arrived || (arrival == Arrival::timed_out && !delivered())) continue;
-    return;
+    break;
   }
+  lingers_until_.reset();
+  return true;
 }
 
 void Connection::set_busy_with(std::string what) {

@@ -46,19 +46,23 @@ struct ConnectionLimits {
   std::optional<Trial> trial = std::nullopt;
 };
 
-/// Wakes a connection's thread out of poll. The descriptor is made when the thread first needs it: on the real clock
-/// it never does.
+/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
+/// descriptor is made when such a thread first needs it: on the real clock it never does.
 class DescriptorWake final : public Wake {
  public:
+  /// Wakes that too from now on; null: nothing more.
+  void tell(Wake* other);
   ~DescriptorWake() override;
   void wake() noexcept override;
   /// The descriptor to poll. Only for the connection's own thread.
   int prepare();
+  bool is_prepared();
   void clear();
 
  private:
   std::mutex mutex_;
   sockets::WakePair pair_;
+  Wake* other_ = nullptr;
 };
 
 /// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
@@ -101,28 +105,32 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
+  /// When something is to be done though nothing has come: a wait of the exchange under way is to be looked at, or the
+  /// client has sent no request for too long.
+  std::chrono::steady_clock::time_point look_again_at() const;
+  /// What of the socket it waits for.
+  sockets::Wanted wanted() const;
   /// Ends its trial.
   void trust() { trial_.reset(); }
 
-  // Reading.
+  // Reading. Nothing as an Arrival: it has not all come so far, and the connection knows when to look again.
   /// Waits for the first byte of the next request, as long as a connection may be idle.
   Arrival wait_for_request();
-  /// Does as wait_for_request() without waiting. Nothing: the client has sent nothing of a request so far, and has time
-  /// until idle_until().
+  /// Does so without waiting.
   std::optional<Arrival> look_for_request();
-  std::chrono::steady_clock::time_point idle_until() const;
   /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
   void expect_bytes(bool to_the_end);
   /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
   /// HTTP has soon: a control character, or a line end that is not CRLF.
-  Arrival read_head(std::string& head);
+  std::optional<Arrival> read_head(std::string& head);
   /// From now on read_exactly and read_line time out when the body takes longer in all than it may. One that is read
   /// slowly may take any time.
   void begin_body();
-  /// Appends exactly `size` bytes to `out`.
-  Arrival read_exactly(std::size_t size, std::string& out);
+  /// Appends as many bytes to `out` as `size` says and have come, and takes them off `size`: all when they have
+  /// arrived.
+  std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
   /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
-  Arrival read_line(std::size_t max, std::string& out);
+  std::optional<Arrival> read_line(std::size_t max, std::string& out);
   /// From now on read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once. A
   /// client that closes its side ends that.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
@@ -148,18 +156,31 @@ class Connection final : public Outlet {
   void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
   void end_exchange();
   std::optional<std::size_t> write_some(std::string_view bytes) override;
-  bool wait_until_writable() override;
-  bool drain() override;
+  Look look(Pending& pending, OnClientClosed on_client_closed) override;
+  Look look_for_room() override;
+  Look look_for_delivery() override;
+  Look look_for_last_bytes() override;
   void last_bytes_follow() override;
-  bool took_last_bytes() override;
   bool delivered() const override { return sockets::under_way(socket_) == 0; }
   bool has_left() const override { return sockets::unsent(socket_) == 0; }
   std::optional<bool> was_read() const override;
-  bool wait(Pending& pending, OnClientClosed on_client_closed) override;
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
+  /// Has its waker wake that too from now on; null: nothing more.
+  void tell_of_wakes(Wake* other) { wake_->tell(other); }
   void guard_expired() override;
+
+  // Waiting, on the thread that calls.
+  /// Waits until what the last look waited for may have come, or it is time to look again.
+  void wait_for_news();
+  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
+  bool wait(Pending& pending, OnClientClosed on_client_closed);
+  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  bool write(std::string_view bytes);
+  /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
+  /// gateway stops.
+  bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or wait gave up.
@@ -170,9 +191,11 @@ class Connection final : public Outlet {
   /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
   /// finds the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it; nothing happens the second time. The descriptor stays open, for the stop line
-  /// to reach, until the destructor.
-  void finish();
+  /// Says goodbye as ending() wants it. Returns whether that is done; else the connection knows when this is to be
+  /// called again. The descriptor stays open, for the stop line to reach, until the destructor.
+  bool finish();
+  /// Whether finish() was called.
+  bool is_finishing() const { return is_finishing_; }
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
   /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
@@ -182,21 +205,56 @@ class Connection final : public Outlet {
   std::string busy_with() const;
 
  private:
+  using Moment = std::chrono::steady_clock::time_point;
+
   /// Slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
+    Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
+        : step(its_step), gap(its_gap), timeline(its_timeline) {}
+
     std::size_t step;
     Duration gap;
-    Timeline* timeline;
+    Timeline& timeline;
     std::size_t allowance = 0;
+    std::optional<ClockWait> turn;
+  };
+  /// How far a head was looked through.
+  struct HeadScan {
+    Moment deadline;
+    std::size_t size = 0;
+    std::size_t line = 0;  // bytes of it so far, its end included
+    char last = '\0';
   };
 
-  /// How long the client's kernel has taken none of what was written.
-  class Standstill;
+  /// How long the client's kernel has taken none of what was written. A client that reads slowly makes no room for a
+  /// new write for a long time, because the system waits until a third of the send queue is free. The queue shrinks
+  /// before that.
+  class Standstill {
+   public:
+    explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
+    Duration length();
+    /// How long that is looked at.
+    Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
+
+   private:
+    int socket_;
+    std::size_t queued_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point since_ = began_;
+  };
   /// The stream that was sent last.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
+  };
+
+  /// What the last look that said `not_yet` waits for.
+  struct Watch {
+    sockets::Interest interest;
+    bool is_for_client;  // whether it matters that the client closes its side
+    bool is_woken;
+    std::chrono::steady_clock::time_point until;
   };
 
   /// A trial that has begun.
@@ -205,27 +263,36 @@ class Connection final : public Outlet {
     std::size_t bytes;  // that may still come
   };
 
-  Arrival fill(Duration timeout);
+  /// Receives what has come. `timed_out` when nothing has for as long as `patience`, which counts from the first call
+  /// after something came.
+  std::optional<Arrival> receive(Duration patience);
   /// Whether there is a first byte of the next request.
   bool has_request();
-  /// Waits until the socket is as asked, or the time is up.
-  sockets::Readiness wait_for_client(sockets::Interest interest, Duration timeout);
   /// This moment, or the end of the trial where that comes before it.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
   /// More bytes that may be taken, now or after the gap of slow reading.
-  Arrival more();
-  void wait_for_turn();
+  std::optional<Arrival> more();
+  /// Whether the gap of slow reading is over.
+  bool comes_to_turn();
   /// How long the client may go on without sending a byte of the body.
   Duration body_patience() const;
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
   void take(std::size_t size, std::string& out);
-  bool wait_until_over(Pending& pending, OnClientClosed on_client_closed);
+  std::chrono::steady_clock::time_point idle_until() const;
+  Look look_at(Pending& pending, OnClientClosed on_client_closed);
+  /// Has the connection looked at again after that time, or when what is watched for has come.
+  Look not_yet(Watch watch, std::optional<Duration> look_again_in);
+  /// What has become of the socket since it was looked at last.
+  sockets::Readiness news();
+  template <class Looking>
+  bool wait_while(const Looking& looking);
   void note_peer_closed(Departure::How how);
   /// Notes that the connection can be used no more.
   void note_disconnected();
   Departure departure(Departure::How how) const;
-  void take_off_what_still_comes();
+  /// Returns whether no more is to be taken off.
+  bool take_off_what_still_comes();
 
   int socket_;
   std::uint64_t id_;
@@ -248,7 +315,11 @@ class Connection final : public Outlet {
   std::optional<Trial> trial_;
   Ending ending_ = Ending::keep_alive;
   bool linger_ = false;
+  bool is_finishing_ = false;
+  std::optional<Moment> lingers_until_;
   bool ending_is_sent_ = false;
+  std::optional<Moment> patient_until_;  // when receiving times out that has begun
+  std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
   std::size_t body_received_ = 0;
@@ -259,7 +330,11 @@ class Connection final : public Outlet {
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
-  bool is_lean_ = false;  // during this exchange, the stack's unused memory was returned
+  std::optional<Watch> watch_;
+  std::optional<Standstill> standstill_;    // of the look for room or delivery that said `not_yet`
+  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
+  bool has_news_ = true;                    // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;  // by the wait for news
   ExchangeRecord* record_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;

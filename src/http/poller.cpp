@@ -2,15 +2,15 @@
 
 #include "poller.hpp"
 
-#include "sockets.hpp"
-
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cerrno>
+#include <cstdint>
 #else
 #include <cstdint>
 #include <map>
@@ -47,7 +47,15 @@ class Poller::Impl {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
   }
 
-  void watch_again(int) {}  // each arrival is an edge
+  /// Each arrival is an edge, so that what is not wanted costs an event at most.
+  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+    if (wanted.room == before.room) return;
+    epoll_event interest{};
+    interest.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    if (wanted.room) interest.events |= EPOLLOUT;
+    interest.data.ptr = owner;
+    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &interest);
+  }
 
   void remove(int socket) {
     epoll_event none{};
@@ -56,8 +64,7 @@ class Poller::Impl {
 
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout) {
     std::array<epoll_event, 64> ready;
-    const int count =
-        ::epoll_wait(epoll_, ready.data(), static_cast<int>(std::min(most, ready.size())), limit(timeout));
+    const int count = wait_for(ready.data(), static_cast<int>(std::min(most, ready.size())), timeout);
     std::size_t told = 0;
     for (int i = 0; i < count; ++i) {
       const epoll_event& one = ready[static_cast<std::size_t>(i)];
@@ -73,13 +80,31 @@ class Poller::Impl {
   void wake() noexcept { sockets::signal_wake(wake_); }
 
  private:
-  /// In whole milliseconds, and never less than asked for.
-  static int limit(std::optional<Duration> timeout) {
-    if (!timeout) return -1;
-    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(std::max(Duration{0}, *timeout)).count();
-    return static_cast<int>(std::min<Duration::rep>(milliseconds, std::numeric_limits<int>::max()));
+  /// Waits to some microseconds.
+  int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
+    if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
+#ifdef SYS_epoll_pwait2
+    if (has_pwait2_) {
+      // The system may be late by a thousandth: whoever waits looks again.
+      const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+      Timespec limit{seconds.count(), (left - seconds).count()};
+      const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
+      if (count >= 0 || errno == EINTR) return static_cast<int>(count);
+      has_pwait2_ = false;  // before Linux 5.11, or in a container that does not know it
+    }
+#endif
+    sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
+    return ::epoll_wait(epoll_, events, most, 0);
   }
 
+  /// The kernel's, whatever the C library's time_t is.
+  struct Timespec {
+    std::int64_t seconds;
+    std::int64_t nanoseconds;
+  };
+
+  bool has_pwait2_ = true;
   int epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   sockets::WakePair wake_ = sockets::open_wake();
   bool is_open_ = false;
@@ -99,7 +124,7 @@ class Poller::Impl {
   bool add(int socket, void* owner) {
     try {
       const std::lock_guard<std::mutex> lock(mutex_);
-      watched_[socket] = {owner, ++serial_, true};
+      watched_[socket] = {owner, ++serial_, true, {}};
     } catch (const std::bad_alloc&) {
       return false;
     }
@@ -107,12 +132,13 @@ class Poller::Impl {
     return true;
   }
 
-  void watch_again(int socket) {
+  void watch_again(int socket, void*, const sockets::Wanted& wanted, const sockets::Wanted&) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       const auto found = watched_.find(socket);
-      if (found == watched_.end() || found->second.is_watched) return;
+      if (found == watched_.end() || (found->second.is_watched && found->second.wanted == wanted)) return;
       found->second.is_watched = true;
+      found->second.wanted = wanted;
     }
     wake();
   }
@@ -129,16 +155,16 @@ class Poller::Impl {
       const std::lock_guard<std::mutex> lock(mutex_);
       for (const auto& [socket, one] : watched_) {
         if (!one.is_watched) continue;
-        asked.push_back({socket});
+        asked.push_back({socket, one.wanted});
         serials.push_back(one.serial);
       }
     }
     sockets::poll_each(asked, timeout);
-    if (asked.front().readable) sockets::clear_wake(wake_);
+    if (asked.front().is_ready) sockets::clear_wake(wake_);
     std::size_t told = 0;
     const std::lock_guard<std::mutex> lock(mutex_);
     for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
-      if (!asked[i].readable && !asked[i].hung_up) continue;
+      if (!asked[i].is_ready && !asked[i].hung_up) continue;
       const auto found = watched_.find(asked[i].descriptor);
       if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
       found->second.is_watched = false;
@@ -154,6 +180,7 @@ class Poller::Impl {
     void* owner = nullptr;
     std::uint64_t serial = 0;
     bool is_watched = false;
+    sockets::Wanted wanted;
   };
 
   sockets::WakePair wake_ = sockets::open_wake();
@@ -172,7 +199,9 @@ bool Poller::is_open() const { return impl_->is_open(); }
 
 bool Poller::add(int socket, void* owner) { return impl_->add(socket, owner); }
 
-void Poller::watch_again(int socket) { impl_->watch_again(socket); }
+void Poller::watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
+  impl_->watch_again(socket, owner, wanted, before);
+}
 
 void Poller::remove(int socket) { impl_->remove(socket); }
 

@@ -5,11 +5,12 @@
 #include <optional>
 
 #include "../core/duration.hpp"
+#include "sockets.hpp"
 
 namespace mock_gateway::detail {
 
-/// Tells of which sockets the peers have sent something, or gone. One thread waits; any thread does the rest. epoll,
-/// or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+/// Tells of which sockets the peers have sent something, or gone, or made room for more. One thread waits; any thread
+/// does the rest. epoll, or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
 class Poller {
  public:
   struct Event {
@@ -27,8 +28,9 @@ class Poller {
   bool is_open() const;
   /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
   bool add(int socket, void* owner);
-  /// The socket's owner has taken what had come. Until it says so, it may be told of nothing more.
-  void watch_again(int socket);
+  /// The socket's owner has taken what had come, and wants to be told of that from now on. Until it says so, it may be
+  /// told of nothing more. `before` is what it wanted the last time; at first, the default.
+  void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
   /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
   void remove(int socket);
   /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how

@@ -75,12 +75,13 @@ bool Reactor::start(std::function<std::unique_ptr<Connection>()> open, Serve ser
 }
 
 Reactor::Session& Reactor::make_session(std::unique_ptr<Connection>& connection, Serve& serve) {
-  auto session = std::make_unique<Session>();
+  auto session = std::make_unique<Session>(*this);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     sessions_.insert(session.get());
   }
   session->connection = std::move(connection);
+  session->connection->tell_of_wakes(session.get());
   session->serve = std::move(serve);
   return *session.release();
 }
@@ -121,8 +122,10 @@ void Reactor::lead() {
       serve(session);
       if (!relieved.is_pending()) return;
     }
-    while (Session* const late = take_late()) {
-      serve(*late);
+    // Those that are due again meanwhile come after what clients have sent.
+    const Moment now = std::chrono::steady_clock::now();
+    while (Session* const due = take_due(now)) {
+      serve(*due);
       if (!relieved.is_pending()) return;
     }
   } while (wait_for_events());
@@ -152,20 +155,30 @@ bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
+  const std::lock_guard<std::mutex> lock(mutex_);  // so that it has seen what was done before a session was added
   is_waiting_ = false;
   return true;
 }
 
-Reactor::Session* Reactor::take_late() {
+void Reactor::wake(Session& session) noexcept {
+  // Its owner looks at it once more before it gives it up.
+  if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    session.next_woken = std::exchange(woken_, &session);
+  }
+  poller_.wake();
+}
+
+Reactor::Session* Reactor::take_due(Moment now) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (timers_.empty()) return nullptr;
-  const Moment now = std::chrono::steady_clock::now();
+  if (woken_) return std::exchange(woken_, woken_->next_woken);
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Session& session = *timers_.begin()->second;
     clear_timer(session);
     // One that is owned gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
-    if (session.idle_until > now) {
+    if (session.look_again_at > now) {
       set_timer(session);
     } else if ((session.state.fetch_or(owned) & owned) == 0) {
       return &session;
@@ -177,8 +190,8 @@ Reactor::Session* Reactor::take_late() {
 void Reactor::serve(Session& session) {
   do {
     // What comes from now on is news.
-    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~ready));
-    session.connection->expect_bytes((state & hung_up) != 0);
+    const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
+    if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
     if (!watch(session)) return give_up(session);
   } while (!park(session));
@@ -187,7 +200,8 @@ void Reactor::serve(Session& session) {
 bool Reactor::watch(Session& session) {
   const int socket = session.connection->descriptor();
   if (session.is_watched) {
-    poller_.watch_again(socket);
+    const sockets::Wanted wanted = session.connection->wanted();
+    poller_.watch_again(socket, &session, wanted, std::exchange(session.wanted, wanted));
     return true;
   }
   if (!poller_.add(socket, &session)) return false;
@@ -199,26 +213,27 @@ bool Reactor::watch(Session& session) {
 
 bool Reactor::park(Session& session) {
   bool leader_waits_for_too_long = false;
+  bool is_parked = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     leader_waits_for_too_long = start_timer(session);
     std::uint8_t state = session.state.load();
-    do {
-      if ((state & ready) != 0) return false;
-    } while (!session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned)));
+    while ((state & (ready | woken)) == 0 && !is_parked)
+      is_parked = session.state.compare_exchange_weak(state, static_cast<std::uint8_t>(state & ~owned));
   }
   if (leader_waits_for_too_long) poller_.wake();
-  return true;
+  return is_parked;
 }
 
 void Reactor::give_up(Session& session) {
   session.connection->end(Outlet::Ending::close);
-  session.serve(*session.connection);
+  while (session.serve(*session.connection)) session.connection->wait_for_news();
   end(session);
 }
 
 void Reactor::end(Session& session) {
   if (session.is_watched) poller_.remove(session.connection->descriptor());
+  session.connection->tell_of_wakes(nullptr);
   session.connection.reset();
   session.serve = nullptr;
   bool is_vacant = false;
@@ -234,18 +249,19 @@ void Reactor::end(Session& session) {
 }
 
 bool Reactor::start_timer(Session& session) {
-  session.idle_until = session.connection->idle_until();
-  if (session.has_timer && session.timer->first <= session.idle_until) return false;
+  session.look_again_at = session.connection->look_again_at();
+  if (session.has_timer && session.timer->first <= session.look_again_at) return false;
   clear_timer(session);
   set_timer(session);
-  return is_waiting_ && session.idle_until < waits_until_;
+  return is_waiting_ && session.look_again_at < waits_until_;
 }
 
 void Reactor::set_timer(Session& session) {
+  if (session.look_again_at == Moment::max()) return;
   try {
-    session.timer = timers_.emplace(session.idle_until, &session);
+    session.timer = timers_.emplace(session.look_again_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // it may be idle for longer
+  } catch (const std::bad_alloc&) {  // it waits for longer
   }
 }
 

@@ -182,122 +182,6 @@ void make_room(std::size_t more, std::size_t most, std::string& text) {
   text.swap(larger.append(text));
 }
 
-/// Appends exactly `size` bytes to `out`, which never gets longer than `most`. Memory is taken as the bytes arrive, and
-/// not when the client announces them.
-Connection::Arrival read_bounded(Connection& connection, std::size_t size, std::size_t most, std::string& out) {
-  constexpr std::size_t step = std::size_t{64} << 10;
-  for (std::size_t piece = 0; size > 0; size -= piece) {
-    piece = std::min(size, step);
-    make_room(piece, most, out);
-    const Connection::Arrival arrival = connection.read_exactly(piece, out);
-    if (arrival != Connection::Arrival::arrived) return arrival;
-  }
-  return Connection::Arrival::arrived;
-}
-
-/// Reads a line of a chunked body that holds no data. One that is too long makes the request malformed or too large.
-Connection::Arrival read_chunk_line(Connection& connection, IncomingRequest& incoming, std::size_t max_raw,
-                                    const char* too_long) {
-  std::string& raw = incoming.raw_body;
-  make_room(max_chunk_line, max_raw, raw);
-  const std::size_t room = max_raw - raw.size();
-  const Connection::Arrival arrival = connection.read_line(std::min(room, max_chunk_line), raw);
-  if (arrival != Connection::Arrival::too_large) return arrival;
-  if (room < max_chunk_line)
-    incoming.body_too_large = framing_too_large(max_raw);
-  else
-    incoming.malformed = malformed(too_long);
-  return arrival;
-}
-
-/// Reads what follows the last chunk (RFC 9112, 7.1.2).
-Connection::Arrival read_trailer(Connection& connection, IncomingRequest& incoming, std::size_t max_raw) {
-  std::string& raw = incoming.raw_body;
-  for (std::size_t fields = 0;; ++fields) {
-    const std::size_t line_begin = raw.size();
-    constexpr const char* too_large = "the chunked body's trailer is too large";
-    const Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, too_large);
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (fields > max_header_fields) {
-      incoming.malformed = malformed(too_large);
-      return Connection::Arrival::arrived;
-    }
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (!ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a line of the chunked body's trailer does not end in CR LF");
-      return Connection::Arrival::arrived;
-    }
-    if (raw.size() - line_begin == 2) return Connection::Arrival::arrived;
-    if (!is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin))) {
-      incoming.malformed = malformed("a line of the chunked body's trailer is not \"Name: value\"");
-      return Connection::Arrival::arrived;
-    }
-  }
-}
-
-/// Reads a chunked body (RFC 9112, 7.1): decoded into `body`, as received into `raw`.
-Connection::Arrival read_chunked(Connection& connection, IncomingRequest& incoming) {
-  std::string& raw = incoming.raw_body;
-  std::string& body = incoming.request.body;
-  const std::size_t max_body = connection.limits().max_body;
-  const std::size_t max_raw = max_body + std::min(max_framing, std::numeric_limits<std::size_t>::max() - max_body);
-  for (;;) {
-    const std::size_t line_begin = raw.size();
-    Connection::Arrival arrival = read_chunk_line(connection, incoming, max_raw, "a chunk's size line is too long");
-    if (arrival == Connection::Arrival::too_large) return Connection::Arrival::arrived;
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    std::size_t size = 0;
-    const char* const digits = raw.data() + line_begin;
-    const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
-    if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
-        !ends_in_crlf(raw, line_begin)) {
-      incoming.malformed = malformed("a chunk's size is no hexadecimal number");
-      return Connection::Arrival::arrived;
-    }
-    if (size == 0) break;
-    const std::size_t room = max_raw - raw.size();
-    if (size > max_body - body.size() || room < 2 || size > room - 2) {
-      incoming.body_too_large = size > max_body - body.size() ? body_too_large(max_body) : framing_too_large(max_raw);
-      return Connection::Arrival::arrived;
-    }
-    const std::size_t data_begin = raw.size();
-    arrival = read_bounded(connection, size + 2, max_raw, raw);
-    if (arrival != Connection::Arrival::arrived) return arrival;
-    if (raw.compare(data_begin + size, 2, "\r\n") != 0) {
-      incoming.malformed = malformed("a chunk is longer than its size says");
-      return Connection::Arrival::arrived;
-    }
-    make_room(size, max_body, body);
-    body.append(raw, data_begin, size);
-  }
-  return read_trailer(connection, incoming, max_raw);
-}
-
-Connection::Arrival read_body(Connection& connection, IncomingRequest& incoming, const RefuseHead& refuse_head) {
-  Framing framing;
-  incoming.malformed = framing_of(incoming, framing);
-  if (incoming.malformed) return Connection::Arrival::arrived;
-  const bool has_body = framing.chunked || framing.length > 0;
-  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
-  incoming.awaits_continue = has_body && incoming.http_1_1 &&
-                             incoming.request.headers.lists("Expect", "100-continue") && !connection.has_unread();
-  if (refuse_head) incoming.refused = refuse_head(incoming);
-  if (!incoming.refused && framing.length > connection.limits().max_body)
-    incoming.body_too_large = body_too_large(connection.limits().max_body);
-  incoming.is_body_unread = has_body && (incoming.refused || incoming.body_too_large);
-  if (!has_body || incoming.is_body_unread) return Connection::Arrival::arrived;
-  if (incoming.awaits_continue && !connection.write("HTTP/1.1 100 Continue\r\n\r\n"))
-    return Connection::Arrival::broken;
-  connection.begin_body();
-  if (!framing.chunked) return read_bounded(connection, framing.length, framing.length, incoming.request.body);
-  const Connection::Arrival arrival = read_chunked(connection, incoming);
-  // What they hold beyond their size would be held for as long as the journal has the request.
-  incoming.raw_body.shrink_to_fit();
-  incoming.request.body.shrink_to_fit();
-  incoming.is_body_unread = incoming.body_too_large.has_value();
-  return arrival;
-}
-
 /// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
 /// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
 bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
@@ -314,70 +198,246 @@ std::string spent(const ConnectionLimits& limits) {
 
 }  // namespace request_reader
 
-std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head,
-                                            const std::optional<ConnectionFault>& fault, const Clock& clock,
-                                            const RefuseHead& refuse_head) {
-  IncomingRequest incoming;
-  incoming.fault = fault;
-  bool timed_out = false;
-  const auto arrived = [&](Connection::Arrival arrival, const char* what) {
-    timed_out = arrival == Connection::Arrival::timed_out;
-    if (timed_out)
-      incoming.malformed =
-          failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
-    return timed_out || arrival == Connection::Arrival::arrived;
+std::optional<Connection::Arrival> BodyReader::go_on(const RefuseHead& refuse_head) {
+  if (next_ == Next::framing) {
+    const std::optional<Arrival> arrival = begin(refuse_head);
+    if (arrival) return arrival;
+  }
+  if (next_ == Next::body) return read_left(incoming_.request.body.size() + left_, incoming_.request.body);
+  const std::optional<Arrival> arrival = read_chunks();
+  if (!arrival) return std::nullopt;
+  // What they hold beyond their size would be held for as long as the journal has the request.
+  incoming_.raw_body.shrink_to_fit();
+  incoming_.request.body.shrink_to_fit();
+  incoming_.is_body_unread = bool(incoming_.body_too_large);
+  return arrival;
+}
+
+std::optional<Connection::Arrival> BodyReader::begin(const RefuseHead& refuse_head) {
+  const std::size_t max_body = connection_.limits().max_body;
+  request_reader::Framing framing;
+  incoming_.malformed = request_reader::framing_of(incoming_, framing);
+  if (incoming_.malformed) return Arrival::arrived;
+  const bool has_body = framing.chunked || framing.length > 0;
+  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
+                              incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
+  if (refuse_head) incoming_.refused = refuse_head(incoming_);
+  if (!incoming_.refused && framing.length > max_body)
+    incoming_.body_too_large = request_reader::body_too_large(max_body);
+  incoming_.is_body_unread = has_body && (incoming_.refused || incoming_.body_too_large);
+  if (!has_body || incoming_.is_body_unread) return Arrival::arrived;
+  if (incoming_.awaits_continue && !connection_.write("HTTP/1.1 100 Continue\r\n\r\n")) return Arrival::broken;
+  connection_.begin_body();
+  next_ = framing.chunked ? Next::chunk_size : Next::body;
+  left_ = framing.length;
+  max_raw_ = max_body + std::min(request_reader::max_framing, std::numeric_limits<std::size_t>::max() - max_body);
+  return std::nullopt;
+}
+
+std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
+  // Memory is taken as the bytes arrive, and not when the client announces them.
+  constexpr std::size_t step = std::size_t{64} << 10;
+  while (left_ > 0) {
+    if (piece_ == 0) {
+      piece_ = std::min(left_, step);
+      request_reader::make_room(piece_, most, out);
+    }
+    const std::size_t before = piece_;
+    const std::optional<Arrival> arrival = connection_.read_exactly(piece_, out);
+    left_ -= before - piece_;
+    if (arrival != Arrival::arrived) return arrival;
+  }
+  return Arrival::arrived;
+}
+
+std::optional<Connection::Arrival> BodyReader::read_chunks() {
+  std::string& raw = incoming_.raw_body;
+  std::string& body = incoming_.request.body;
+  for (;;) {
+    if (next_ == Next::trailer) return read_trailer();
+    if (next_ == Next::chunk_size) {
+      if (const std::optional<Arrival> arrival = begin_chunk(); arrival || next_ == Next::chunk_size) return arrival;
+      continue;
+    }
+    const std::optional<Arrival> arrival = read_left(max_raw_, raw);
+    if (arrival != Arrival::arrived) return arrival;
+    if (raw.compare(chunk_begin_ + chunk_size_, 2, "\r\n") != 0) {
+      incoming_.malformed = request_reader::malformed("a chunk is longer than its size says");
+      return Arrival::arrived;
+    }
+    request_reader::make_room(chunk_size_, connection_.limits().max_body, body);
+    body.append(raw, chunk_begin_, chunk_size_);
+    next_ = Next::chunk_size;
+  }
+}
+
+std::optional<Connection::Arrival> BodyReader::begin_chunk() {
+  std::string& raw = incoming_.raw_body;
+  const std::size_t line_begin = raw.size();
+  const std::optional<Arrival> arrival = read_chunk_line("a chunk's size line is too long");
+  if (arrival == Arrival::too_large) return Arrival::arrived;
+  if (arrival != Arrival::arrived) return arrival;
+  std::size_t size = 0;
+  const char* const digits = raw.data() + line_begin;
+  const auto [end, error] = std::from_chars(digits, raw.data() + raw.size(), size, 16);
+  if (error != std::errc{} || (*end != '\r' && *end != ';' && *end != ' ' && *end != '\t') ||
+      !request_reader::ends_in_crlf(raw, line_begin)) {
+    incoming_.malformed = request_reader::malformed("a chunk's size is no hexadecimal number");
+    return Arrival::arrived;
+  }
+  if (size == 0) {
+    next_ = Next::trailer;
+    return std::nullopt;
+  }
+  const std::size_t max_body = connection_.limits().max_body;
+  const std::size_t body_room = max_body - incoming_.request.body.size();
+  const std::size_t room = max_raw_ - raw.size();
+  if (size > body_room || room < 2 || size > room - 2) {
+    incoming_.body_too_large =
+        size > body_room ? request_reader::body_too_large(max_body) : request_reader::framing_too_large(max_raw_);
+    return Arrival::arrived;
+  }
+  chunk_begin_ = raw.size();
+  chunk_size_ = size;
+  left_ = size + 2;
+  next_ = Next::chunk;
+  return std::nullopt;
+}
+
+// A line that is too long makes the request malformed or too large.
+std::optional<Connection::Arrival> BodyReader::read_chunk_line(const char* too_long) {
+  std::string& raw = incoming_.raw_body;
+  request_reader::make_room(request_reader::max_chunk_line, max_raw_, raw);
+  const std::size_t room = max_raw_ - raw.size();
+  const std::optional<Arrival> arrival = connection_.read_line(std::min(room, request_reader::max_chunk_line), raw);
+  if (arrival != Arrival::too_large) return arrival;
+  if (room < request_reader::max_chunk_line)
+    incoming_.body_too_large = request_reader::framing_too_large(max_raw_);
+  else
+    incoming_.malformed = request_reader::malformed(too_long);
+  return arrival;
+}
+
+std::optional<Connection::Arrival> BodyReader::read_trailer() {
+  const auto malformed = [this](const char* what) {
+    incoming_.malformed = request_reader::malformed(what);
+    return Arrival::arrived;
   };
-  const Connection::Arrival head = connection.read_head(incoming.raw_head);
-  if (head == Connection::Arrival::too_large) {
+  std::string& raw = incoming_.raw_body;
+  for (;; ++fields_) {
+    const std::size_t line_begin = raw.size();
+    constexpr const char* too_large = "the chunked body's trailer is too large";
+    const std::optional<Arrival> arrival = read_chunk_line(too_large);
+    if (arrival == Arrival::too_large) return Arrival::arrived;
+    if (fields_ > request_reader::max_header_fields) return malformed(too_large);
+    if (arrival != Arrival::arrived) return arrival;
+    if (!request_reader::ends_in_crlf(raw, line_begin))
+      return malformed("a line of the chunked body's trailer does not end in CR LF");
+    if (raw.size() - line_begin == 2) return Arrival::arrived;
+    if (!request_reader::is_field(std::string_view(raw).substr(line_begin, raw.size() - 2 - line_begin)))
+      return malformed("a line of the chunked body's trailer is not \"Name: value\"");
+  }
+}
+
+RequestReader::RequestReader(Connection& connection, const HeadCheck& check_head,
+                             const std::optional<ConnectionFault>& fault, const Clock& clock, RefuseHead refuse_head)
+    : connection_(connection), check_head_(check_head), clock_(clock), refuse_head_(std::move(refuse_head)) {
+  incoming_.emplace();
+  incoming_->fault = fault;
+}
+
+bool RequestReader::go_on() {
+  if (!body_) {
+    const std::optional<Arrival> head = connection_.read_head(incoming_->raw_head);
+    if (!head) return false;
+    if (!take_head(*head)) return true;
+    body_.emplace(connection_, *incoming_);
+  }
+  const std::optional<Arrival> body = body_->go_on(refuse_head_);
+  if (!body) return false;
+  take_body(*body);
+  return true;
+}
+
+bool RequestReader::take_head(Arrival arrival) {
+  IncomingRequest& incoming = *incoming_;
+  if (arrival == Arrival::too_large) {
     incoming.malformed =
         failure(431, "headers_too_large",
-                "request line and headers have more than " + std::to_string(connection.limits().max_head) + " bytes");
-  } else if (head == Connection::Arrival::malformed) {
+                "request line and headers have more than " + std::to_string(connection_.limits().max_head) + " bytes");
+  } else if (arrival == Arrival::malformed) {
     incoming.malformed = request_reader::malformed(
         "request line or headers contain a control character, or a line that does not end in CR LF");
-  } else if (head == Connection::Arrival::spent) {
-    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection.limits()));
-  } else if (!arrived(head, "head")) {
-    return std::nullopt;
+  } else if (arrival == Arrival::spent) {
+    incoming.malformed = failure(431, "headers_too_large", request_reader::spent(connection_.limits()));
+  } else if (!has_arrived(arrival, "head")) {
+    incoming_.reset();
+    return false;
   }
   if (!incoming.malformed) {
     std::string checked;
     incoming.malformed = request_reader::split_head(incoming, checked);
-    if (!incoming.malformed) {
-      if (check_head(checked) != 0)
-        incoming.malformed = request_reader::malformed("request line or headers break the grammar");
-    }
+    if (!incoming.malformed && check_head_(checked) != 0)
+      incoming.malformed = request_reader::malformed("request line or headers break the grammar");
   }
+  if (incoming.malformed || incoming.is_answered_before_body()) {
+    complete();
+    return false;
+  }
+  if (incoming.fault && incoming.fault->kind() == ConnectionFault::Kind::slow_body) {
+    incoming.timeline = std::make_unique<Timeline>(Access::state(clock_), connection_.waker());
+    connection_.read_slowly(incoming.fault->step(), incoming.fault->gap(), *incoming.timeline);
+  }
+  return true;
+}
+
+void RequestReader::take_body(Arrival arrival) {
+  connection_.read_at_once();
+  if (arrival == Arrival::spent) {
+    incoming_->body_too_large = failure(413, "body_too_large", request_reader::spent(connection_.limits()));
+    incoming_->is_body_unread = true;
+  } else if (!has_arrived(arrival, "body")) {
+    incoming_.reset();
+    return;
+  }
+  complete();
+}
+
+bool RequestReader::has_arrived(Arrival arrival, const char* what) {
+  timed_out_ = arrival == Arrival::timed_out;
+  if (timed_out_)
+    incoming_->malformed =
+        failure(408, "request_timeout", std::string("the request's ") + what + " did not arrive in time");
+  return timed_out_ || arrival == Arrival::arrived;
+}
+
+void RequestReader::complete() {
+  IncomingRequest& incoming = *incoming_;
+  const Seldom<ConnectionFault>& fault = incoming.fault;
   const bool read_slowly = fault && fault->kind() == ConnectionFault::Kind::slow_body;
-  if (!incoming.malformed && !incoming.is_answered_before_body()) {
-    if (read_slowly) {
-      incoming.timeline = std::make_unique<Timeline>(Access::state(clock), connection.waker());
-      connection.read_slowly(fault->step(), fault->gap(), *incoming.timeline);
-    }
-    const Connection::Arrival body = request_reader::read_body(connection, incoming, refuse_head);
-    connection.read_at_once();
-    if (body == Connection::Arrival::spent) {
-      incoming.body_too_large = failure(413, "body_too_large", request_reader::spent(connection.limits()));
-      incoming.is_body_unread = true;
-    } else if (!arrived(body, "body")) {
-      return std::nullopt;
-    }
-  }
   incoming.is_body_read_later = !incoming.malformed && fault &&
                                 fault->kind() == ConnectionFault::Kind::reply_then_read_body &&
-                                request_reader::can_be_skipped(connection, incoming);
-  incoming.arrived = timed_out || read_slowly ? std::chrono::steady_clock::now() : connection.arrival();
+                                request_reader::can_be_skipped(connection_, incoming);
+  incoming.arrived = timed_out_ || read_slowly ? std::chrono::steady_clock::now() : connection_.arrival();
   const wire::Headers& headers = incoming.request.headers;
   incoming.keep_alive = !incoming.malformed && !incoming.is_body_unread &&
                         (!incoming.is_answered_before_body() || incoming.is_body_read_later) &&
                         !headers.lists("Connection", "close") &&
                         (incoming.http_1_1 || headers.lists("Connection", "keep-alive"));
-  return incoming;
 }
 
-bool skip_body(Connection& connection, IncomingRequest head) {
-  return request_reader::read_body(connection, head, nullptr) == Connection::Arrival::arrived && !head.malformed &&
-         !head.is_body_unread;
+std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
+                                            RefuseHead refuse_head) {
+  RequestReader reader(connection, check_head, std::nullopt, clock, std::move(refuse_head));
+  while (!reader.go_on()) connection.wait_for_news();
+  return reader.take();
+}
+
+std::optional<bool> SkippedBody::go_on() {
+  const std::optional<Connection::Arrival> arrival = body_.go_on(nullptr);
+  if (!arrival) return std::nullopt;
+  return arrival == Connection::Arrival::arrived && !head_.malformed && !head_.is_body_unread;
 }
 
 bool is_whole(std::string_view received, const ConnectionLimits& limits) {

@@ -92,6 +92,17 @@ bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
+/// The tables that cpp-httplib keeps in static variables, and makes with its first request. A gateway that is made as
+/// the program ends, by the destructor of a static variable, comes after them.
+class Tables {
+ public:
+  ~Tables() { gone() = true; }
+  static std::atomic<bool>& gone() {
+    static std::atomic<bool> gone{false};
+    return gone;
+  }
+};
+
 }  // namespace servers
 
 class Server::Impl final : public httplib::Server {
@@ -327,8 +338,8 @@ class Server::Impl final : public httplib::Server {
 
   /// Returns whether the connection goes on.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
-    if (serve(connection, head_check_)) return true;
-    connection.finish();
+    if (!connection.is_finishing() && serve(connection, head_check_)) return true;
+    if (!connection.finish()) return true;
     const std::lock_guard<std::mutex> lock(mutex_);
     connections_.erase(&connection);
     return false;
@@ -350,9 +361,11 @@ class Server::Impl final : public httplib::Server {
   }
 
   int refusal_anew(std::string_view head) {
+    if (servers::Tables::gone()) return 0;  // what is ours to refuse was refused
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
+    static const servers::Tables tables;  // made after them, and so gone before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 

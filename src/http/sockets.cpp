@@ -156,11 +156,14 @@ Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::op
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout) {
   std::vector<pollfd> watched;
   watched.reserve(descriptors.size());
-  for (const Watched& one : descriptors)
-    watched.push_back({one.descriptor, static_cast<short>(POLLIN | peer_closed_event), 0});
+  for (const Watched& one : descriptors) {
+    const int events =
+        (one.wanted.bytes ? POLLIN : 0) | (one.wanted.close ? peer_closed_event : 0) | (one.wanted.room ? POLLOUT : 0);
+    watched.push_back({one.descriptor, static_cast<short>(events), 0});
+  }
   if (poll_for(watched.data(), static_cast<nfds_t>(watched.size()), timeout) <= 0) return;
   for (std::size_t i = 0; i < watched.size(); ++i) {
-    descriptors[i].readable = (watched[i].revents & POLLIN) != 0;
+    descriptors[i].is_ready = (watched[i].revents & (POLLIN | POLLOUT)) != 0;
     descriptors[i].hung_up = (watched[i].revents & (peer_closed_event | POLLERR | POLLHUP | POLLNVAL)) != 0;
   }
 }

@@ -32,12 +32,23 @@ struct Readiness {
 /// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
+/// What of a socket somebody waits for. That its connection is gone is always told of.
+struct Wanted {
+  bool bytes = true;
+  bool close = true;  // by the peer, of its side
+  bool room = false;
+
+  bool operator==(const Wanted& other) const {
+    return bytes == other.bytes && close == other.close && room == other.room;
+  }
+};
 struct Watched {
   int descriptor;
-  bool readable = false;
+  Wanted wanted = {};
+  bool is_ready = false;
   bool hung_up = false;  // the peer has closed its side, or the connection is gone
 };
-/// Blocks until one of these descriptors is readable, or its peer has gone, or the time is up; nothing: without end.
+/// Blocks until one of these descriptors is ready, or its peer has gone, or the time is up; nothing: without end.
 /// May return before that.
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 

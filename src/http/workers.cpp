@@ -3,16 +3,10 @@
 #include "workers.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <system_error>
 #include <utility>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
 
 namespace mock_gateway::detail {
 namespace workers {
@@ -119,24 +113,6 @@ void Workers::shut_down(Duration patience, const std::function<void()>& still_wa
     finished.swap(retired_);
   }
   for (StackedThread& thread : finished) thread.join();
-}
-
-void release_unused_stack() {
-#if defined(__linux__) && defined(__GLIBC__)
-  pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
-  void* lowest = nullptr;
-  std::size_t size = 0;
-  const bool known = ::pthread_attr_getstack(&attributes, &lowest, &size) == 0;
-  ::pthread_attr_destroy(&attributes);
-  if (!known) return;
-  // The stack grows downwards; some of it is left to the call below. Not the address of a variable, which
-  // the address sanitizer may keep elsewhere.
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(lowest) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - 1024) / page * page;
-  if (begin < end && end < begin + size) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-#endif
 }
 
 }  // namespace mock_gateway::detail

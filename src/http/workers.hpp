@@ -66,8 +66,4 @@ class Workers {
   bool ending_ = false;
 };
 
-/// Returns to the system the memory of the calling thread's stack that is not in use now: to read and judge a request
-/// takes more than to wait does, and thousands wait. Does nothing where the system has no way.
-void release_unused_stack();
-
 }  // namespace mock_gateway::detail

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../core/relief.hpp"
+#include "../core/shared.hpp"
 #include "../core/text.hpp"
 #include "../core/warning.hpp"
 #include "tester_code.hpp"
@@ -21,8 +22,8 @@ std::optional<std::string> ConnectionLoop::accept(const Start& start) {
   std::optional<ConnectionFaults::Queued> taken = faults.take_on_accept();
   if (!taken)
     return start(Beginning::client_speaks,
-                 [this, position = std::size_t{1}](Connection& connection, const HeadCheck& check_head) mutable {
-                   return serve(connection, check_head, position);
+                 [this, course = share<Course>()](Connection& connection, const HeadCheck& check_head) {
+                   return serve(connection, check_head, *course);
                  });
   std::optional<std::string> why_not;
   try {
@@ -44,8 +45,7 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   if (arrival != Connection::Arrival::arrived && arrival != Connection::Arrival::timed_out) return;
   std::optional<IncomingRequest> incoming;
   gateway_.journal->began();
-  if (arrival == Connection::Arrival::arrived)
-    incoming = read_request(connection, check_head, std::nullopt, gateway_.clock, nullptr);
+  if (arrival == Connection::Arrival::arrived) incoming = read_request(connection, check_head, gateway_.clock, nullptr);
   if (!incoming) {
     incoming.emplace();
     connection.linger();
@@ -53,59 +53,95 @@ void ConnectionLoop::turn_away(Connection& connection, const HeadCheck& check_he
   incoming->turned_away = failure.retry_after(std::chrono::seconds{1});
   incoming->fault.reset();
   incoming->keep_alive = false;
-  runner_.run(connection, std::move(*incoming), 1);
+  RunningExchange exchange(gateway_, connection);
+  exchange.begin(std::move(*incoming), 1);
+  while (!exchange.go_on()) connection.wait_for_news();
 }
 
-bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, std::size_t& position) noexcept {
+bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, Course& course) noexcept {
   // A client that sends ahead of its answers must not keep others waiting.
   constexpr std::size_t most_at_once = 32;
-  for (std::size_t served = 0; connection.ending() == Outlet::Ending::keep_alive; ++position) {
-    if (++served == most_at_once) call_relief();
-    const std::optional<Connection::Arrival> arrival = connection.look_for_request();
-    if (!arrival) return true;
-    if (*arrival != Connection::Arrival::arrived) return false;
-    const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(position > 1);
-    if (fault) {
-      if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
-      note_hit(connection, *fault);
-    }
-    gateway_.journal->began();
-    std::optional<IncomingRequest> incoming;
-    std::optional<IncomingRequest> answered;  // the head of one that is answered before its body
+  for (std::size_t answered = 0;;) {
+    std::optional<bool> goes_on;
     try {
-      incoming = read_request(connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
-        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
-        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
-      });
-      if (incoming && incoming->is_body_read_later) {
-        answered.emplace();
-        answered->request.headers = incoming->request.headers;
-        answered->http_1_1 = incoming->http_1_1;
+      if (course.exchange) {
+        goes_on = answer(connection, course);
+        if (++answered == most_at_once) call_relief();
+      } else if (course.skipped) {
+        goes_on = skip(connection, course);
+      } else if (course.reader) {
+        goes_on = read(connection, course);
+      } else {
+        goes_on = begin(connection, check_head, course);
       }
     } catch (const std::exception& exception) {  // out of memory, say
       warn({"a request could not be read: ", exception.what()});
-      incoming.reset();
+      if (course.reader) gateway_.journal->dropped();
+      if (course.answered) connection.linger();
+      goes_on = false;
     }
-    if (!incoming) {
-      gateway_.journal->dropped();
-      return false;
-    }
-    runner_.run(connection, std::move(*incoming), position);
-    if (answered && connection.ending() == Outlet::Ending::keep_alive && !skip(connection, std::move(*answered))) {
-      connection.linger();
-      connection.end(Outlet::Ending::close);
-    }
+    if (!goes_on) return true;
+    if (!*goes_on) return false;
   }
-  return false;
 }
 
-bool ConnectionLoop::skip(Connection& connection, IncomingRequest&& head) noexcept {
-  try {
-    return skip_body(connection, std::move(head));
-  } catch (const std::exception& exception) {  // out of memory, say
-    warn({"the body of a request could not be read: ", exception.what()});
+std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+  if (connection.ending() != Outlet::Ending::keep_alive) return false;
+  const std::optional<Connection::Arrival> arrival = connection.look_for_request();
+  if (!arrival) return std::nullopt;
+  if (*arrival != Connection::Arrival::arrived) return false;
+  const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
+  if (fault) {
+    if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
+    note_hit(connection, *fault);
+  }
+  course.reader = std::make_unique<RequestReader>(
+      connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
+        // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
+        return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
+      });
+  gateway_.journal->began();
+  return true;
+}
+
+std::optional<bool> ConnectionLoop::read(Connection& connection, Course& course) {
+  if (!course.reader->go_on()) return std::nullopt;
+  std::optional<IncomingRequest> incoming = course.reader->take();
+  if (!incoming) {
+    course.reader.reset();
+    gateway_.journal->dropped();
     return false;
   }
+  if (incoming->is_body_read_later) {
+    course.answered = std::make_unique<IncomingRequest>();
+    course.answered->request.headers = incoming->request.headers;
+    course.answered->http_1_1 = incoming->http_1_1;
+  }
+  course.exchange = std::make_unique<RunningExchange>(gateway_, connection);
+  course.reader.reset();
+  course.exchange->begin(std::move(*incoming), course.position);
+  return true;
+}
+
+std::optional<bool> ConnectionLoop::answer(Connection& connection, Course& course) {
+  if (!course.exchange->go_on()) return std::nullopt;
+  course.exchange.reset();
+  ++course.position;
+  if (course.answered && connection.ending() == Outlet::Ending::keep_alive)
+    course.skipped = std::make_unique<SkippedBody>(connection, std::move(*course.answered));
+  course.answered.reset();
+  return true;
+}
+
+std::optional<bool> ConnectionLoop::skip(Connection& connection, Course& course) {
+  const std::optional<bool> next_can_follow = course.skipped->go_on();
+  if (!next_can_follow) return std::nullopt;
+  course.skipped.reset();
+  if (!*next_can_follow) {
+    connection.linger();
+    connection.end(Outlet::Ending::close);
+  }
+  return true;
 }
 
 bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault) noexcept {

@@ -123,7 +123,8 @@ bool path(ServedRequest& served) {
 /// mind: a key was enabled meanwhile.
 bool body_unread(ServedRequest& served) {
   const IncomingRequest& incoming = served.incoming;
-  return rejected(served, incoming.refused) || rejected(served, incoming.body_too_large);
+  if (incoming.refused) return served.reject(*incoming.refused);
+  return incoming.body_too_large && served.reject(*incoming.body_too_large);
 }
 
 /// The order is the documented one.

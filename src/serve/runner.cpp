@@ -62,85 +62,89 @@ void send_interim(Connection& connection, ExchangeRecord& record, const std::str
   if (record.progress.kept) record.progress.kept->add_interim(bytes);
 }
 
-/// Sends head and body.
-DeliveryEnd send(Delivery& delivery, const ServedRequest& served, BodyFraming framing, const std::string& head) {
-  const Answer& answer = served.answer;
-  const bool chunked = framing == BodyFraming::chunked;
-  DeliveryEnd end;
-  if (answer.delivery.completion) {
-    CompletionEvents events(*answer.delivery.completion);
-    end.result = delivery.stream(head, events, chunked);
-    end.chunks = events.count();
-  } else if (answer.delivery.stream) {
-    ChunkEvents events(*Access::data(*answer.delivery.reply).chunks);
-    end.result = delivery.stream(head, events, chunked);
-  } else {
-    const bool no_body = framing == BodyFraming::none || served.request.method == "HEAD";
-    end.result =
-        delivery.whole(head, no_body ? std::string_view{} : std::string_view(answer.body), answer.delivery.token_count);
-  }
-  end.is_guard_spent = served.timeline.is_guard_spent();
-  return end;
-}
-
 }  // namespace runner
 
-void Runner::run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept {
-  std::shared_ptr<ExchangeRecord> published;
+void RunningExchange::begin(IncomingRequest incoming, std::size_t position) noexcept {
   try {
-    exchange(connection, incoming, position, published);
+    timeline_ = std::move(incoming.timeline);
+    if (!timeline_) timeline_ = std::make_unique<Timeline>(Access::state(gateway_.clock), connection_.waker());
+    const OnTimeline own(*timeline_);
+    judge_and_record(incoming, position);
   } catch (const std::exception& exception) {
-    // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
-    warn({"an exchange was given up: ", exception.what()});
-    connection.end_exchange();
-    connection.end(Outlet::Ending::close);
-    if (published && published->progress.kept)
-      published->progress.kept->end(KeptAnswer::Ending::abandoned, gateway_.clock.now());
-    if (published)
-      gateway_.journal->end(*published, Outcome::Kind::stopped, gateway_.clock.now());
-    else
-      gateway_.journal->dropped();
+    give_up(exception);
   }
 }
 
-void Runner::exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                      std::shared_ptr<ExchangeRecord>& published) {
-  const std::uint64_t epoch = gateway_.journal->epoch();
-  if (!incoming.timeline)
-    incoming.timeline = std::make_unique<Timeline>(Access::state(gateway_.clock), connection.waker());
-  Timeline& timeline = *incoming.timeline;
-  const auto record = share<ExchangeRecord>();
-  record->received = timeline.at(incoming.arrived);
-  const KeyStore::Presented presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record->received);
-  record->epoch = epoch;
-  record->position = position;
-  record_request(*record, connection, incoming, presented);
-  ServedRequest served(gateway_, connection, incoming, record->request, presented, timeline);
-  judge(served);
-  record->id = served.exchange;
-  record_answer(*record, served);
-  Answer& answer = served.answer;
-
-  gateway_.journal->add(record);
-  published = record;
-  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
-  if (incoming.fault) runner::send_interim(connection, *record, incoming.fault->bytes());
-  runner::send_interim(connection, *record, answer.delivery.interim);
-  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection.linger();
-  connection.begin_exchange(*record, timeline, answer.delivery.stream);
-  const Outcome::Kind outcome = deliver(served, *record);
-  connection.end_exchange();
-  answer.use = StubState::Use();  // before the client can see the end, and try again
-  connection.send_ending();
-  gateway_.journal->end(*record, outcome, timeline.now());
-  notify(connection, record);
+bool RunningExchange::go_on() noexcept {
+  if (!delivery_) return true;
+  try {
+    const OnTimeline own(*timeline_);
+    const std::optional<Delivery::Result> result = delivery_->go_on();
+    if (!result) {
+      if (record_->bytes >= head_.size()) std::string().swap(head_);
+      return false;
+    }
+    end(*result);
+  } catch (const std::exception& exception) {
+    give_up(exception);
+  }
+  return true;
 }
 
-void Runner::record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
-                            const KeyStore::Presented& presented) const {
-  record.connection_id = connection.id();
-  record.sendable = connection.request_sent_from();
+// Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
+void RunningExchange::give_up(const std::exception& why) noexcept {
+  warn({"an exchange was given up: ", why.what()});
+  delivery_.reset();
+  connection_.end_exchange();
+  connection_.end(Outlet::Ending::close);
+  if (!is_published_) return gateway_.journal->dropped();
+  const TimePoint now = gateway_.clock.now();
+  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, now);
+  gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
+}
+
+void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t position) {
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  record_ = share<ExchangeRecord>();
+  record_->received = timeline_->at(incoming.arrived);
+  const KeyStore::Presented presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  record_->epoch = epoch;
+  record_->position = position;
+  record_request(incoming, presented);
+  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_);
+  judge(served);
+  record_->id = served.exchange;
+  record_answer(served);
+
+  gateway_.journal->add(record_);
+  is_published_ = true;
+  // An interim response is no part of the answer. When it cannot be written, neither can the answer.
+  if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
+  runner::send_interim(connection_, *record_, served.answer.delivery.interim);
+  if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
+  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream);
+  const BodyFraming framing = runner::framing_of(served.answer, incoming.http_1_1);
+  if (incoming.malformed || incoming.is_body_unread) connection_.linger();
+  runner::add_transport_headers(served, framing);
+  runner::note_date(served);
+  answer_ = std::move(served.answer);
+  begin_delivery(framing);
+}
+
+void RunningExchange::end(Delivery::Result result) {
+  const Outcome::Kind outcome = end_delivery(result);
+  connection_.end_exchange();
+  answer_.use = StubState::Use();  // before the client can see the end, and try again
+  connection_.send_ending();
+  gateway_.journal->end(*record_, outcome, timeline_->now());
+  notify();
+}
+
+void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::Presented& presented) {
+  ExchangeRecord& record = *record_;
+  record.connection_id = connection_.id();
+  record.sendable = connection_.request_sent_from();
   record.request = std::move(incoming.request);
   record.request.key_id = presented.key.id;
   record.request.key_description = presented.key.description;
@@ -153,14 +157,15 @@ void Runner::record_request(ExchangeRecord& record, const Connection& connection
   record.leaks = redact(record.request, record.raw_head, record.raw_body, presented, *gateway_.keys);
   record.origin_is_named = named_origin(gateway_.settings, record.request).has_value();
   record.changes = gateway_.changes(record.request);
-  record.connection_fault = incoming.fault;
-  record.behind_stream = connection.overtaken_stream();
+  if (incoming.fault) record.connection_fault = *incoming.fault;
+  record.behind_stream = connection_.overtaken_stream();
   if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
   if (gateway_.keeps_answers)
-    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection.limits().max_body);
+    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection_.limits().max_body);
 }
 
-void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const {
+void RunningExchange::record_answer(ServedRequest& served) {
+  ExchangeRecord& record = *record_;
   Answer& answer = served.answer;
   const auto mask = [&](std::string& text) { redact(text, served.presented, *gateway_.keys); };
   if (served.chat) {
@@ -185,48 +190,58 @@ void Runner::record_answer(ExchangeRecord& record, ServedRequest& served) const 
   note_answer(record, answer.error_code, answer.headers);
 }
 
-Outcome::Kind Runner::deliver(ServedRequest& served, ExchangeRecord& record) const {
-  Connection& connection = served.connection;
-  const IncomingRequest& incoming = served.incoming;
-  Answer& answer = served.answer;
-  const BodyFraming framing = runner::framing_of(answer, incoming.http_1_1);
-  if (incoming.malformed || incoming.is_body_unread) connection.linger();
-  runner::add_transport_headers(served, framing);
-  runner::note_date(served);
-  const ReplyData plain;
-  const ReplyData& reply = answer.delivery.reply ? Access::data(*answer.delivery.reply) : plain;
+void RunningExchange::begin_delivery(BodyFraming framing) {
+  Answer& answer = answer_;
+  if (!answer.delivery.reply) plain_ = std::make_unique<ReplyData>();
+  const ReplyData& reply = plain_ ? *plain_ : Access::data(*answer.delivery.reply);
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery delivery(reply, std::move(answer.delivery.pace), connection, served.timeline,
-                    answer.delivery.start.value_or(record.received), record.progress);
+  Delivery& delivery = delivery_.emplace(reply, std::move(answer.delivery.pace), connection_, *timeline_,
+                                         answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([&answer] { answer.use = StubState::Use(); });
+  delivery.before_last_bytes([this] { answer_.use = StubState::Use(); });
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
   const std::string_view content_type = framing == BodyFraming::none ? "" : std::string_view(answer.content_type);
-  const std::string head = response_head(answer.status, content_type, framing, length, answer.headers);
-  const DeliveryEnd end = runner::send(delivery, served, framing, head);
-  if (record.progress.kept) record.progress.kept->end(KeptAnswer::Ending::abandoned, served.timeline.now());
-  report_delivery(*gateway_.journal, record, answer.delivery, delivery, end);
-  switch (end.result) {
+  head_ = response_head(answer.status, content_type, framing, length, answer.headers);
+  if (!answer.delivery.stream) {
+    const bool no_body = framing == BodyFraming::none || record_->request.method == "HEAD";
+    return delivery.whole(head_, no_body ? std::string_view{} : std::string_view(answer.body),
+                          answer.delivery.token_count);
+  }
+  if (answer.delivery.completion) {
+    auto chunks = std::make_unique<CompletionEvents>(*answer.delivery.completion);
+    chunks_ = chunks.get();
+    events_ = std::move(chunks);
+  } else {
+    events_ = std::make_unique<ChunkEvents>(*reply.chunks);
+  }
+  delivery.stream(head_, *events_, framing == BodyFraming::chunked);
+}
+
+Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
+  const DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
+  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, timeline_->now());
+  report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
+  switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
     case Delivery::Result::broken_by_fault: return Outcome::Kind::broken_by_fault;
     case Delivery::Result::guard_expired: return Outcome::Kind::guard_expired;
     case Delivery::Result::broken_off: break;
   }
-  connection.end(Outlet::Ending::close);
-  return connection.failure();
+  connection_.end(Outlet::Ending::close);
+  return connection_.failure();
 }
 
-void Runner::notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const {
+void RunningExchange::notify() const {
   const auto& on_exchange = gateway_.settings.on_exchange;
   if (!on_exchange) return;
-  const auto call = [&] { on_exchange(Exchange(record)); };
+  const auto call = [&] { on_exchange(Exchange(record_)); };
   const auto thrown = gateway_.settings.on_exchange_never_waits
                           ? guarded(call)
-                          : guarded(connection, "the function given to Options::on_exchange", call);
+                          : guarded(connection_, "the function given to Options::on_exchange", call);
   if (thrown) warn({"the function given to Options::on_exchange threw: ", text::printable(*thrown)});
 }
 

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "../answer/completion_events.hpp"
+#include "../answer/events.hpp"
 #include "../delivery/delivery.hpp"
 #include "../evidence/record.hpp"
 #include "../http/connection.hpp"
 #include "../http/request_reader.hpp"
+#include "../http/response.hpp"
+#include "../keys/key_store.hpp"
 #include "gateway_state.hpp"
 #include "served_request.hpp"
 
@@ -26,30 +34,42 @@ struct DeliveryEnd {
 void report_delivery(JournalState& journal, ExchangeRecord& record, const DeliveryPlan& plan, const Delivery& delivery,
                      const DeliveryEnd& end);
 
-/// Runs exchanges: records the request, has it judged, delivers the answer, and reports how that ended. Used by the
-/// threads of all connections.
-class Runner {
+/// One exchange, from the request that was read to the last byte of its answer: records the request, has it judged,
+/// delivers the answer, and reports how that ended. What is needed for the judgement alone is gone while the answer is
+/// delivered: thousands may wait.
+class RunningExchange {
  public:
-  explicit Runner(GatewayState& gateway) : gateway_(gateway) {}
+  RunningExchange(GatewayState& gateway, Connection& connection) : gateway_(gateway), connection_(connection) {}
 
-  /// One exchange, from the request that was read to the last byte of its answer. `position` is the request's on its
-  /// connection, from 1. Throws nothing.
-  void run(Connection& connection, IncomingRequest incoming, std::size_t position) noexcept;
+  /// To be called first, once. `position` is the request's on its connection, from 1.
+  void begin(IncomingRequest incoming, std::size_t position) noexcept;
+  /// Delivers what can be delivered now. False: the connection knows when to call this again. True: it has ended.
+  bool go_on() noexcept;
 
  private:
-  /// `published` is set as soon as the journal has the record.
-  void exchange(Connection& connection, IncomingRequest& incoming, std::size_t position,
-                std::shared_ptr<ExchangeRecord>& published);
+  void judge_and_record(IncomingRequest& incoming, std::size_t position);
   /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
-  void record_request(ExchangeRecord& record, const Connection& connection, IncomingRequest& incoming,
-                      const KeyStore::Presented& presented) const;
+  void record_request(IncomingRequest& incoming, const KeyStore::Presented& presented);
   /// Writes down what is answered, and masks keys in it.
-  void record_answer(ExchangeRecord& record, ServedRequest& served) const;
-  Outcome::Kind deliver(ServedRequest& served, ExchangeRecord& record) const;
+  void record_answer(ServedRequest& served);
+  void begin_delivery(BodyFraming framing);
+  Outcome::Kind end_delivery(Delivery::Result result);
+  void end(Delivery::Result result);
+  void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
-  void notify(Connection& connection, const std::shared_ptr<ExchangeRecord>& record) const;
+  void notify() const;
 
   GatewayState& gateway_;
+  Connection& connection_;
+  std::unique_ptr<Timeline> timeline_;
+  std::shared_ptr<ExchangeRecord> record_;
+  bool is_published_ = false;  // the journal has the record
+  Answer answer_;
+  std::string head_;
+  std::unique_ptr<ReplyData> plain_;  // where no reply was made
+  std::unique_ptr<EventSource> events_;
+  CompletionEvents* chunks_ = nullptr;  // the same, of a completion
+  std::optional<Delivery> delivery_;    // null: it was given up
 };
 
 }  // namespace mock_gateway::detail

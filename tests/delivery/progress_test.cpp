@@ -68,6 +68,7 @@ void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& prog
   detail::Delivery delivery(mock_gateway::detail::Access::data(reply), {}, outlet, timeline, timeline.now(), progress);
   detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
   delivery.stream("HEAD", events, true);
+  delivery.go_on();
 }
 
 TEST_CASE("[DONE] is told once its last byte was handed over, not before") {

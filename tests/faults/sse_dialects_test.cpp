@@ -424,8 +424,10 @@ inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
   if (streamed) {
     detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
+    delivery.go_on();
   } else {
     delivery.whole("HEAD", "BODY", 0);
+    delivery.go_on();
   }
   return outlet.writes;
 }

@@ -282,8 +282,14 @@ TEST_CASE("a connection that the system gives no thread for is answered 503" * d
 
 TEST_CASE("where the system gives no thread, what is in one goes on, and who is open waits for it" *
           doctest::skip(sanitized)) {
+  int release[2];
+  REQUIRE(::pipe(release) == 0);
   GatewayProcess gateway([] {},
-                         [](Gateway& made) {
+                         [&release](Gateway& made) {
+                           made.chat().when(user_says("block")).reply([&release](const ChatRequest&) {
+                             char byte = 0;
+                             return ::read(release[0], &byte, 1) == 1 ? text("late") : text("not released");
+                           });
                            // From now on somebody waits for clients.
                            if (Http(made).request("GET", "/v1/models").status != 200) std::cerr << "not served\n";
                            leave_no_thread();
@@ -295,17 +301,33 @@ TEST_CASE("where the system gives no thread, what is in one goes on, and who is 
     open.back().send(models);
     REQUIRE(open.back().receive_response().status == 200);
   }
-  std::vector<RawConnection> stalled;
-  REQUIRE(gateway.begin_stream(stalled) == 200);
-  REQUIRE(stalled.front().receive_until("\n\n").found);
-  // The stall begins a moment after the event before it.
+  RawConnection blocked = gateway.connect();
+  blocked.send(gateway.http().format_chat("block"));
+  // The function is called a moment later.
   REQUIRE(eventually([&] { return gateway.connect().receive_response(100ms).status == 503; }));
   for (RawConnection& connection : open) connection.send(models);
   check_turned_away(gateway.http().chat(), "no thread");
   for (const RawConnection& connection : open) CHECK(connection.buffered().empty());
-  stalled.front().close();
+  REQUIRE(::write(release[1], "x", 1) == 1);
+  CHECK(blocked.receive_response().text() == "late");
   for (RawConnection& connection : open) CHECK(connection.receive_response().status == 200);
   CHECK(eventually([&] { return gateway.http().chat().status == 200; }));
+  CHECK(gateway.end().find("not served") == std::string::npos);
+  for (const int end : release) ::close(end);
+}
+
+TEST_CASE("where the system gives no thread, exchanges that wait need none" * doctest::skip(sanitized)) {
+  GatewayProcess gateway([] {},
+                         [](Gateway& made) {
+                           if (Http(made).request("GET", "/v1/models").status != 200) std::cerr << "not served\n";
+                           leave_no_thread();
+                         });
+  std::vector<RawConnection> stalled;
+  while (stalled.size() < 20) {
+    REQUIRE(gateway.begin_stream(stalled) == 200);
+    REQUIRE(stalled.back().receive_until("\n\n").found);
+    CHECK(gateway.http().chat().status == 200);
+  }
   CHECK(gateway.end().find("not served") == std::string::npos);
 }
 

@@ -257,7 +257,117 @@ TEST_CASE("a client that has its answer takes no thread, and a gateway without c
   CHECK(Http(gateway).request("GET", "/v1/models").status == 200);
 }
 
+/// Clients that each keep an exchange waiting.
+struct Waiting {
+  const char* name;
+  std::function<void(Gateway&, const Gate&)> script;
+  /// Begins it.
+  std::function<void(RawConnection&, const Http&)> client;
+  /// Whether the request is whole.
+  bool is_recorded = true;
+};
+
+std::vector<Waiting> waiting() {
+  const auto asks = [](RawConnection& connection, const Http& http) {
+    connection.send(http.format_chat(Json{{"stream", true}}));
+  };
+  const auto reply = [](Reply answer) {
+    return [answer](Gateway& gateway, const Gate&) { gateway.chat().reply(answer); };
+  };
+  const auto none = [](Gateway&, const Gate&) {};
+  const auto fault = [](const ConnectionFault& struck) {
+    return [struck](Gateway& gateway, const Gate&) { gateway.next_connection(struck, 1000); };
+  };
+  return {
+      {"a paced stream", reply(text("one two").every(60s)), asks},
+      {"a late first token", reply(text("one two").first_token_after(60s)), asks},
+      {"a plain reply that is late", reply(text("one two").first_token_after(60s)),
+       [](RawConnection& connection, const Http& http) { connection.send(http.format_chat()); }},
+      {"a stall", reply(text("one two").fault(after_tokens(1), stall())), asks},
+      {"a stall for a while", reply(text("one two").fault(after_tokens(1), stall(60s))), asks},
+      {"a hold",
+       [](Gateway& gateway, const Gate& gate) { gateway.chat().reply(text("one two").hold(gate, before_token(2))); },
+       asks},
+      {"pings", reply(text("one two").every(60s).sse(SseDialect().ping_every(50ms))), asks},
+      {"a half-closed connection", reply(text("one two").fault(after_tokens(1), half_close())), asks},
+      {"a stream left open", reply(text("one two").sse(SseDialect().open_after_done(true))), asks},
+      {"a client that does not read", reply(text(std::string(std::size_t{1} << 20, 'x'))), asks},
+      {"a part of a head", none,
+       [](RawConnection& connection, const Http& http) { connection.send(http.format_chat().substr(0, 40)); }, false},
+      {"a part of a body", none,
+       [](RawConnection& connection, const Http& http) {
+         const std::string request = http.format_chat();
+         connection.send(request.substr(0, request.size() - 5));
+       },
+       false},
+      {"a part of a chunk", none,
+       [](RawConnection& connection, const Http& http) {
+         std::string request = http.format_chat();
+         request.replace(request.find("Content-Length"), request.find("\r\n\r\n") - request.find("Content-Length"),
+                         "Transfer-Encoding: chunked");
+         connection.send(request.substr(0, request.find("\r\n\r\n") + 4) + "40\r\n{");
+       },
+       false},
+      {"a body that is read slowly", fault(slow_body(1, 60s)),
+       [](RawConnection& connection, const Http& http) { connection.send(http.format_chat()); }, false},
+      {"a body that is too large", none,
+       [](RawConnection& connection, const Http&) {
+         connection.send(
+             "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{");
+       }},
+  };
+}
+
+TEST_CASE("an exchange that waits takes no thread, whatever it waits for") {
+  for (const Waiting& one : waiting()) {
+    CAPTURE(one.name);
+    const std::size_t before = threads();
+    Gateway gateway{Options{}.verify_on_destruction(false)};
+    const Gate gate(60s);
+    one.script(gateway, gate);
+    const Http http(gateway);
+    std::vector<RawConnection> clients;
+    ConnectionOptions small;
+    small.receive_buffer = 4096;
+    while (clients.size() < 40) {
+      clients.emplace_back(gateway, small);
+      one.client(clients.back(), http);
+    }
+    if (one.is_recorded) CHECK(gateway.journal().wait_for(clients.size(), 30s));
+    // Served by the threads that have read what came before.
+    for (int i = 0; i < 10; ++i) CHECK(http.request("GET", "/v1/models").status == 200);
+    CHECK(eventually([&] { return threads() <= before + 5; }));
+    gateway.reset();
+    CHECK(http.request("GET", "/v1/models").status == 200);
+  }
+}
+
 #endif
+
+TEST_CASE("a reply leaves in time that began on a thread of its own, while its client sent more") {
+  Gateway gateway;
+  std::atomic<int> called{0};
+  std::atomic<int> released{0};
+  gateway.chat().reply([&](const ChatRequest&) {
+    const int mine = ++called;
+    CHECK(eventually([&] { return released >= mine; }));
+    return text("one two three").slice_writes(20);
+  });
+  Kept other(gateway, 1);
+  const std::string request = other.http.format_chat(Json{{"stream", true}});
+  RawConnection connection(gateway);
+  connection.send(request);
+  for (int round = 1; round <= 20; ++round) {
+    REQUIRE(eventually([&] { return called == round; }));
+    connection.send(request);
+    CHECK(other.are_answered());  // by the thread that is told of what was sent
+    const auto before = std::chrono::steady_clock::now();
+    released = round;
+    CHECK(connection.receive_response().status == 200);
+    CHECK(std::chrono::steady_clock::now() - before < 5s);
+  }
+  released = 1000;
+}
 
 TEST_CASE("a client that closes its side with its request is let go with the answer") {
   Gateway gateway;

@@ -11,9 +11,10 @@ namespace test_support {
 /// Waits for nothing and keeps nothing: a test says what becomes of the bytes.
 class WritesOnly : public mock_gateway::detail::Outlet {
  public:
-  bool wait_until_writable() override { return false; }
-  bool drain() override { return true; }
-  bool wait(mock_gateway::detail::Pending&, OnClientClosed) override { return true; }
+  Look look(mock_gateway::detail::Pending&, OnClientClosed) override { return Look::over; }
+  Look look_for_room() override { return Look::given_up; }
+  Look look_for_delivery() override { return Look::over; }
+  Look look_for_last_bytes() override { return Look::over; }
   void end(Ending) override {}
   void end_sending() override {}
   std::shared_ptr<mock_gateway::detail::Wake> waker() override { return nullptr; }

@@ -1,0 +1,30 @@
+// A value that most objects have not.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace mock_gateway::detail {
+
+/// An optional value that is seldom there: until it is, it takes the room of a pointer.
+template <class T>
+class Seldom {
+ public:
+  Seldom() = default;
+  Seldom(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Seldom(std::optional<T> value) {
+    if (value) value_ = std::make_unique<T>(std::move(*value));
+  }
+
+  explicit operator bool() const { return value_ != nullptr; }
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+  void reset() { value_.reset(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace mock_gateway::detail
