@@ -100,7 +100,7 @@ class Delivery {
   /// Bytes that are to leave by a write of their own.
   struct Unit {
     std::size_t size;
-    /// Not of what was gathered, but of `large_`.
+    /// Its bytes are those of `large_`, and were not gathered.
     bool is_large = false;
     /// The client is to read it apart from what was written before.
     bool is_second_half = false;
@@ -124,7 +124,7 @@ class Delivery {
   void begin_stream();
   void send_head();
   void send_byte_order_mark();
-  /// The events of the source, as many as can be sent without a wait.
+  /// Sends events of the source, as many as can be sent without a wait.
   void send_events();
   /// The moment at which the event leaves that is next.
   TimePoint due();
@@ -156,12 +156,12 @@ class Delivery {
   void end_part();
   /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
   void leave();
-  /// What was gathered is handed to the connection before the next step.
+  /// Has what was gathered handed to the connection before the next step.
   void flush();
   Outlet::Look hand_over();
   /// Waits, where the plan wants it, until the client has read what was written before.
   Outlet::Look pause_between_writes(Unit& unit);
-  /// Thousands may wait, each after much that was due together.
+  /// Gives back the memory of much that was due together: thousands may wait.
   void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
@@ -179,7 +179,7 @@ class Delivery {
   void await_done();
 
   // Faults.
-  /// Those of that trigger, from that index on.
+  /// Strikes with the faults of that trigger, from that index on.
   void strike(Trigger::Kind kind, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
@@ -195,7 +195,7 @@ class Delivery {
   void hold(std::size_t index);
   void pass(const Gate& gate);
   void wait_at(const std::shared_ptr<GateWait>& gate);
-  /// Likewise, where no ping comes meanwhile.
+  /// Waits at the gate without pings.
   void wait_at_last(const std::shared_ptr<GateWait>& gate);
   /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
