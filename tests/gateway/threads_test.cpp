@@ -312,11 +312,6 @@ std::vector<Waiting> waiting() {
        false},
       {"a body that is read slowly", fault(slow_body(1, 60s)),
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat()); }, false},
-      {"a body that is too large", none,
-       [](RawConnection& connection, const Http&) {
-         connection.send(
-             "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n{");
-       }},
   };
 }
 
