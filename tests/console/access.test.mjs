@@ -253,10 +253,10 @@ test('the first Tab offers to skip to the content; a view moves the focus to its
   await tab.close();
 });
 
-test('a list that is drawn anew leaves the focus and open details where they are', async () => {
+test('a list that is drawn anew leaves the focus where it is', async () => {
   const tab = await Console.open(browser, gateway, { view: 'keys' });
   const id = (await gateway.control('GET', '/keys')).keys[0].id;
-  await tab.page.focus(`[data-focus="edit:${id}"]`);
+  await (await tab.page.waitForSelector(`[data-focus="edit:${id}"]`)).focus();
   const before = await tab.text('tbody tr td[data-label="Requests"]');
   await gateway.ask('Hello');
   await tab.page.waitForFunction((old) => document.querySelector('tbody tr td[data-label="Requests"]').textContent !== old, {}, before);

@@ -107,7 +107,9 @@ test('each row is one stop of the Tab key', async (context) => {
 test('tabs count what has come since their view was shown', async (context) => {
   const gateway = await started(context, { stubs: [{ when: { user_says: 'ask' }, reply: { ask: true } }, { reply: 'Hello.' }] });
   await gateway.ask('before');
-  const tab = await Console.open(browser, gateway, { view: 'stubs' });
+  const tab = await Console.open(browser, gateway, { view: 'review' });
+  await tab.waitForText('.lead', 'in 1 request');
+  await tab.show('stubs');
   await tab.page.waitForSelector('tr[id]');
   await tab.waitForText('#state', 'listening');
   const link = (name) => tab.page.$eval(`nav a[data-view="${name}"]`, (element) => element.textContent);

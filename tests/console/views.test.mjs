@@ -89,6 +89,22 @@ test('a broken stream has a timeline with its events, tokens and the fault', asy
   await tab.close();
 });
 
+test('the table of events stays open while its exchange goes on', async () => {
+  const own = await Gateway.start(script());
+  const answer = own.ask('gate', { body: { stream: true } });
+  await until('it is under way', async () => (await own.control('GET', '')).counts.open === 1);
+  const tab = await Console.open(browser, own, { view: 'exchange/1' });
+  const summary = await tab.page.waitForSelector('.timeline ~ details summary');
+  await summary.click();
+  await tab.page.waitForSelector('.timeline ~ details tbody tr');
+  await own.control('POST', '/gates/first/open');
+  await answer;
+  await tab.waitForText('.timeline ~ details tbody tr', '[DONE]');
+  assert.ok(!await summary.evaluate((element) => element.isConnected), 'the timeline is drawn anew');
+  await tab.close();
+  await own.stop();
+});
+
 test('a client that left is on the timeline, and how it left beside it', async () => {
   const tab = await Console.open(browser, gateway, { view: `exchange/${seen.left}` });
   await tab.waitForText('.legend', 'The client left');
