@@ -1297,6 +1297,18 @@ struct ReceivedRequest {
   }
 };
 
+namespace detail {
+
+/// ReceivedRequest::path() without a copy.
+inline std::string_view path_of(const ReceivedRequest& request) {
+  return std::string_view(request.target).substr(0, request.target.find('?'));
+}
+
+/// wire::Headers::find() without a copy; null when there is none.
+const std::string* value_of(const wire::Headers& headers, std::string_view name);
+
+}  // namespace detail
+
 }}  // namespace mock_gateway
 
 // ---- model/failure.hpp ----------------------------------------------------------------------------------------------
@@ -4583,7 +4595,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -4772,6 +4784,7 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
+  void append_alphanumeric(std::size_t length, std::string& text);
 
  private:
   std::uint64_t state_;
@@ -5353,7 +5366,7 @@ struct ProfileTraits {
   /// What requests may hold, unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
   /// What of it the service documents itself, which Acceptance::strict() takes too.
-  Acceptance (*documented)() = nullptr;
+  const Acceptance& (*documented)() = nullptr;
   /// Request fields that the service documents besides. They have no effect and are no finding. One of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;
@@ -6416,7 +6429,7 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 class Completion {
  public:
   /// In deltas as `chunking` says; null: a token each. Throws GatewayError when that fails; lets one of `tokens` pass.
-  Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context, const Tokens& tokens,
+  Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   /// The body of a plain answer.
@@ -10091,7 +10104,7 @@ class Operations {
   /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
-  Route find(const std::string& method, const std::string& path) const;
+  Route find(const std::string& method, std::string_view path) const;
   /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
   /// address ends with /v1 already". Empty when nothing is near.
   std::string near_path(const std::string& path) const;
@@ -10276,13 +10289,15 @@ struct Answer {
 /// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
-                const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
+                const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline,
+                Answer& its_answer)
       : gateway(its_gateway),
         connection(its_connection),
         incoming(its_incoming),
         request(its_request),
         presented(its_presented),
-        timeline(its_timeline) {}
+        timeline(its_timeline),
+        answer(its_answer) {}
 
   GatewayState& gateway;
   Connection& connection;
@@ -10291,7 +10306,7 @@ struct ServedRequest {
   const KeyStore::Presented& presented;
   Timeline& timeline;
 
-  Answer answer;
+  Answer& answer;
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
@@ -11530,10 +11545,12 @@ MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE std::string http_date(TimePoint moment) {
   const CivilTime time = civil_time(moment);
-  return std::string(weekdays[static_cast<std::size_t>(time.weekday)])
-      .append(", " + two_digits(time.day) + " ")
-      .append(months[static_cast<std::size_t>(time.month - 1)])
-      .append(" " + std::to_string(time.year) + " " + time_of_day(time) + " GMT");
+  std::string date;
+  date.reserve(29);
+  date.append(weekdays[static_cast<std::size_t>(time.weekday)]).append(", ").append(two_digits(time.day)).append(" ");
+  date.append(months[static_cast<std::size_t>(time.month - 1)]).append(" ").append(std::to_string(time.year));
+  date.append(" ").append(time_of_day(time)).append(" GMT");
+  return date;
 }
 
 MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view text) {
@@ -12256,6 +12273,7 @@ class Reader {
   }
 
   void skip_space() {
+    if (next() > '/') return;  // as nearly everywhere
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;
@@ -12348,9 +12366,10 @@ class Reader {
     std::string string;
     ++at_;  // the quotation mark
     for (;;) {
-      const std::size_t begin = at_;
-      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
-      string.append(text_.data() + begin, at_ - begin);
+      const char* const begin = text_.data() + at_;
+      const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
+      string.append(begin, end);
+      at_ += static_cast<std::size_t>(end - begin);
       if (take('"')) return string;
       if (at_ == text_.size()) fail_expected("the end of a string");
       if (!take('\\')) fail_expected("an escape for a control character");
@@ -12439,11 +12458,23 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
+  /// Whether there are so few keys that each is compared with each other, and no two are equal.
+  static bool are_few_and_different(const std::string* keys, std::size_t count) {
+    constexpr std::size_t few = 12;
+    if (count > few) return false;
+    for (std::size_t first = 0; first < count; ++first)
+      for (std::size_t second = first + 1; second < count; ++second)
+        if (keys[first] == keys[second]) return false;
+    return true;
+  }
+
   /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
-    order_.resize(keys_.size() - closing.keys);
+    const std::size_t count = keys_.size() - closing.keys;
+    if (are_few_and_different(keys, count)) return;
+    order_.resize(count);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::sort(order_.begin(), order_.end(), [keys](std::size_t left, std::size_t right) {
       const int difference = keys[left].compare(keys[right]);
@@ -12586,11 +12617,11 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects the incomplete last stretch, so that every value is equally likely.
-  const std::uint64_t threshold = (0 - bound) % bound;
+  // Rejects an incomplete stretch, so that every value is equally likely. It is shorter than the bound, and few values
+  // need the division that tells its length.
   for (;;) {
     const std::uint64_t value = next();
-    if (value >= threshold) return value % bound;
+    if (value >= bound || value >= (0 - bound) % bound) return value % bound;
   }
 }
 
@@ -12609,10 +12640,15 @@ MOCK_GATEWAY_INLINE double Random::normal() {  // Box and Muller
 }
 
 MOCK_GATEWAY_INLINE std::string Random::alphanumeric(std::size_t length) {
-  constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string text(length, '0');
-  for (char& character : text) character = alphabet[below(alphabet.size())];
+  std::string text;
+  append_alphanumeric(length, text);
   return text;
+}
+
+MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::string& text) {
+  constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  text.reserve(text.size() + length);
+  for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
 }
 
 }}}  // namespace mock_gateway::detail
@@ -12993,13 +13029,16 @@ MOCK_GATEWAY_INLINE std::string counted(std::size_t count, std::string_view noun
 
 MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view utf8) {
   out.push_back('"');
-  std::size_t start = 0;  // of the run that needs no escape
-  for (std::size_t index = 0; index < utf8.size(); ++index) {
-    const char character = utf8[index];
+  const auto needs_escape = [](char character) {
+    return static_cast<unsigned char>(character) < 0x20 || character == '"' || character == '\\';
+  };
+  for (;;) {
+    const auto plain = static_cast<std::size_t>(std::find_if(utf8.begin(), utf8.end(), needs_escape) - utf8.begin());
+    out.append(utf8.substr(0, plain));
+    if (plain == utf8.size()) break;
+    const char character = utf8[plain];
     const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && character != '"' && character != '\\') continue;
-    out.append(utf8, start, index - start);
-    start = index + 1;
+    utf8.remove_prefix(plain + 1);
     switch (character) {
       case '"': out.append("\\\""); break;
       case '\\': out.append("\\\\"); break;
@@ -13014,7 +13053,6 @@ MOCK_GATEWAY_INLINE void append_json_string(std::string& out, std::string_view u
         out.push_back(hex_digits[byte & 0x0f]);
     }
   }
-  out.append(utf8, start, utf8.size() - start);
   out.push_back('"');
 }
 
@@ -13042,15 +13080,16 @@ MOCK_GATEWAY_INLINE std::size_t edit_distance(std::string_view left, std::string
 MOCK_GATEWAY_INLINE bool equals_ignoring_case(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
   for (std::size_t index = 0; index < left.size(); ++index) {
-    if (lower_letter(left[index]) != lower_letter(right[index])) return false;
+    if (left[index] != right[index] && lower_letter(left[index]) != lower_letter(right[index])) return false;
   }
   return true;
 }
 
 MOCK_GATEWAY_INLINE std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  const auto is_blank = [](char character) { return character == ' ' || character == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
@@ -14989,25 +15028,29 @@ namespace profiles {
 
 MOCK_GATEWAY_INLINE Acceptance usual_acceptance() { return {}; }
 
-MOCK_GATEWAY_INLINE Acceptance nothing_besides() { return Acceptance::strict(); }
+MOCK_GATEWAY_INLINE const Acceptance& nothing_besides() {
+  static const Acceptance acceptance = Acceptance::strict();
+  return acceptance;
+}
 
 /// API reference of OpenAI, "Create chat completion" and "Retrieve model".
-MOCK_GATEWAY_INLINE Acceptance documented_by_openai() {
-  return Acceptance::strict()
-      .tool_role(true)
-      .developer_role(true)
-      .null_content_with_tool_calls(true)
-      .text_parts(true)
-      .other_parts(true)
-      .tool_calls_in_messages(true)
-      .stop_as_string(true)
-      .tool_choice_required(true)
-      .allowed_tools(true)
-      .json_schema_without_schema(true)
-      .custom_tools(true)
-      .max_completion_tokens(true)
-      .logprobs(true)
-      .model_by_id(true);
+MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
+  static const Acceptance acceptance = Acceptance::strict()
+                                           .tool_role(true)
+                                           .developer_role(true)
+                                           .null_content_with_tool_calls(true)
+                                           .text_parts(true)
+                                           .other_parts(true)
+                                           .tool_calls_in_messages(true)
+                                           .stop_as_string(true)
+                                           .tool_choice_required(true)
+                                           .allowed_tools(true)
+                                           .json_schema_without_schema(true)
+                                           .custom_tools(true)
+                                           .max_completion_tokens(true)
+                                           .logprobs(true)
+                                           .model_by_id(true);
+  return acceptance;
 }
 
 /// API reference of OpenAI, "Create chat completion".
@@ -15190,6 +15233,13 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Range& ran
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+MOCK_GATEWAY_INLINE const std::string* detail::value_of(const wire::Headers& headers, std::string_view name) {
+  for (const wire::Header& field : headers) {
+    if (text::equals_ignoring_case(field.name, name)) return &field.value;
+  }
+  return nullptr;
+}
+
 MOCK_GATEWAY_INLINE void wire::Headers::add(std::string name, std::string value) {
   fields_.push_back(wire::Header{std::move(name), std::move(value)});
 }
@@ -15214,17 +15264,11 @@ MOCK_GATEWAY_INLINE void wire::Headers::remove(std::string_view name) {
                 fields_.end());
 }
 
-MOCK_GATEWAY_INLINE bool wire::Headers::has(std::string_view name) const {
-  return std::any_of(fields_.begin(), fields_.end(), [name](const wire::Header& field) {
-    return detail::text::equals_ignoring_case(field.name, name);
-  });
-}
+MOCK_GATEWAY_INLINE bool wire::Headers::has(std::string_view name) const { return detail::value_of(*this, name) != nullptr; }
 
 MOCK_GATEWAY_INLINE std::optional<std::string> wire::Headers::find(std::string_view name) const {
-  for (const wire::Header& field : fields_) {
-    if (detail::text::equals_ignoring_case(field.name, name)) return field.value;
-  }
-  return std::nullopt;
+  const std::string* const value = detail::value_of(*this, name);
+  return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE std::vector<std::string> wire::Headers::all(std::string_view name) const {
@@ -17240,9 +17284,9 @@ MOCK_GATEWAY_INLINE std::size_t CompletionChoice::deltas() const {
   return count;
 }
 
-MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
-                       const Tokens& tokens, const Chunking* chunking)
-    : context_(context),
+MOCK_GATEWAY_INLINE Completion::Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
+                       const Chunking* chunking)
+    : context_(std::move(context)),
       model_(reply.model.empty() ? request.model : reply.model),
       include_usage_(request.include_usage),
       logprobs_(request.logprobs),
@@ -17891,36 +17935,60 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
-  return fingerprint(string, fingerprint(std::to_string(string.size()) + ':', basis));
+/// Adds a number of bytes or parts, so that what follows it cannot be taken for another.
+MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
+  std::array<char, 24> text{};
+  char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
+  *end = ':';
+  return fingerprint({text.data(), static_cast<std::size_t>(end + 1 - text.data())}, basis);
 }
 
-/// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
-/// their number.
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const Json& whole, std::uint64_t basis) {
-  std::uint64_t hash = basis;
-  // Not by recursion: a client decides how deep the value is.
-  std::vector<std::pair<const std::string*, const Json*>> pending{{nullptr, &whole}};  // the next one last
-  while (!pending.empty()) {
-    const auto [name, value] = pending.back();
-    pending.pop_back();
-    if (name != nullptr) hash = fingerprint_of(*name, hash);
-    const char kind = static_cast<char>(value->type());
-    hash = fingerprint({&kind, 1}, hash);
-    if (value->is_string()) {
-      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
-    } else if (!value->is_structured()) {
-      hash = fingerprint(value->dump(), hash);
-    } else {
-      hash = fingerprint(std::to_string(value->size()) + ':', hash);
-      const auto first = static_cast<std::ptrdiff_t>(pending.size());
-      for (auto part = value->begin(); part != value->end(); ++part)
-        pending.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
-      std::reverse(pending.begin() + first, pending.end());
-    }
-  }
-  return hash;
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
+  return fingerprint(string, add_count(string.size(), basis));
 }
+
+/// A number, a truth value or null as JSON has it.
+MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
+  if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
+  if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
+  return scalar.dump();
+}
+
+/// Values of which a fingerprint is made, by their names where they have one; the next one last. Not by recursion: a
+/// client decides how deep a value is.
+class Pending {
+ public:
+  Pending() { parts_.reserve(32); }
+
+  void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
+
+  /// Adds the values and all that is in them to a fingerprint, so that no two look alike: each begins with its kind
+  /// and, where it has parts, their number.
+  std::uint64_t add_to(std::uint64_t hash) {
+    while (!parts_.empty()) {
+      const auto [name, value] = parts_.back();
+      parts_.pop_back();
+      if (name != nullptr) hash = fingerprint_of(*name, hash);
+      const char kind = static_cast<char>(value->type());
+      hash = fingerprint({&kind, 1}, hash);
+      if (value->is_string()) {
+        hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+      } else if (!value->is_structured()) {
+        hash = fingerprint(text_of(*value), hash);
+      } else {
+        hash = add_count(value->size(), hash);
+        const auto first = static_cast<std::ptrdiff_t>(parts_.size());
+        for (auto part = value->begin(); part != value->end(); ++part)
+          push(value->is_object() ? &part.key() : nullptr, *part);
+        std::reverse(parts_.begin() + first, parts_.end());
+      }
+    }
+    return hash;
+  }
+
+ private:
+  std::vector<std::pair<const std::string*, const Json*>> parts_;
+};
 
 }  // namespace default_replies
 
@@ -17940,9 +18008,11 @@ MOCK_GATEWAY_INLINE Reply default_reply(const ChatRequest& request, std::uint64_
 
 MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
-  for (const auto& member : request.body.items()) {
+  default_replies::Pending pending;
+  for (auto member = request.body.begin(); member != request.body.end(); ++member) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
-    hash = default_replies::fingerprint_of(member.value(), default_replies::fingerprint_of(member.key(), hash));
+    pending.push(&member.key(), *member);
+    hash = pending.add_to(hash);
   }
   return hash;
 }
@@ -19440,7 +19510,8 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
 /// Splits by a rule that tells where the token that begins at an offset ends.
 MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
-  tokenized.ends.reserve(text.size() / 6 + 1);  // words and the space before them are about that long
+  if (text.empty()) return tokenized;
+  tokenized.ends.reserve(text.size() / 4 + 1);  // words and the space before them are mostly longer
   for (std::size_t end = 0; end < text.size();) {
     end = token_end(text, end);
     tokenized.ends.push_back(end);
@@ -21974,6 +22045,9 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
+/// What is larger is not worth a copy, and would take the memory of one.
+inline constexpr std::size_t largest_copy = 65536;
+
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -22018,6 +22092,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
+  steps_.reserve(8);  // of an answer of one piece
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
@@ -22148,6 +22223,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_head() {
   if (progress_.trace) progress_.trace->head = head_.size();
   if (progress_.times) progress_.times->begin(head_.size());
   keep(KeptAnswer::Kind::head, head_, head_);
+  gathered_.reserve(std::min(head_.size() + body_.size(), delivery::largest_copy));
   send(head_);
 }
 
@@ -22380,16 +22456,14 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
-  // What is larger is not worth a copy, and would take the memory of one.
-  constexpr std::size_t largest = 65536;
   const Writes::Kind kind = plan_.writes.kind;
   const bool is_whole =
       kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
     flush();
-    if (bytes.size() > largest) {
+    if (bytes.size() > delivery::largest_copy) {
       // The last bytes are gathered all the same: the mark that follows is theirs.
-      large_ = bytes.substr(0, bytes.size() - largest);
+      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
       bytes.remove_prefix(large_.size());
@@ -25387,7 +25461,9 @@ MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::strin
   const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
   if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
   // Letters only: what stands first in a malformed field may be the key itself.
-  const bool is_word = text::lower_ascii(scheme).find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+  const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  });
   if (scheme.size() > 12 || !is_word) return {};
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
@@ -25416,6 +25492,7 @@ MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Header
 /// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
 /// field included.
 MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
+  const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
   result.reserve(raw_head.size());
   bool is_sensitive = false;
@@ -25425,9 +25502,10 @@ MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
-    const std::string_view name = line.substr(0, line.find_first_of(":= \t"));
+    const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
+    const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
     if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
-    const std::size_t value = std::min(line.find_first_not_of(":= \t", name.size()), line.size());
+    const auto value = static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
     const bool is_masked = is_sensitive && !line.empty();
     result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
     if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));
@@ -26709,9 +26787,13 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace connection {
 
-MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
+MOCK_GATEWAY_INLINE bool is_no_control_character(char byte) {
   const auto code = static_cast<unsigned char>(byte);
-  return byte == '\t' || byte == '\r' || byte == '\n' || (code >= 0x20 && code != 0x7f);
+  return code >= 0x20 && code != 0x7f;
+}
+
+MOCK_GATEWAY_INLINE bool may_stand_in_a_head(char byte) {
+  return byte == '\t' || byte == '\r' || byte == '\n' || is_no_control_character(byte);
 }
 
 MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point deadline) {
@@ -26979,9 +27061,19 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_head(std
     return arrival;
   };
   for (;;) {
+    const std::string_view unread = std::string_view(buffer_).substr(position_, limits_.max_head);
     for (; position_ + scan.size < buffer_.size(); ++scan.size) {
+      if (scan.last != '\r') {
+        const std::string_view rest = unread.substr(scan.size);
+        const auto plain_end = std::find_if_not(rest.begin(), rest.end(), connection::is_no_control_character);
+        const auto plain = static_cast<std::size_t>(plain_end - rest.begin());
+        scan.size += plain;
+        scan.line += plain;
+        if (plain > 0) scan.last = '\0';
+        if (position_ + scan.size == buffer_.size()) break;
+      }
       if (scan.size == limits_.max_head) return end(scan.size, Arrival::too_large);
-      const char byte = buffer_[position_ + scan.size];
+      const char byte = unread[scan.size];
       if ((byte == '\n') != (scan.last == '\r') || !connection::may_stand_in_a_head(byte))
         return end(scan.size + 1, Arrival::malformed);
       scan.last = byte;
@@ -27902,7 +27994,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
   // Some versions know only some methods, and some do not take every query.
-  checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
+  checked.reserve(head.size() + 8);
+  checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
+  Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
   for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
     line_end = head.find("\r\n", begin);
@@ -27923,10 +28018,14 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
   }
   checked.append("\r\n");
   // RFC 9112, 3.2.
-  const std::vector<std::string> hosts = incoming.request.headers.all("Host");
-  if (hosts.empty() && incoming.http_1_1) return malformed("no Host field");
-  if (hosts.size() > 1) return malformed("two Host fields");
-  if (!hosts.empty() && !is_host(hosts.front())) return malformed("the Host field is not \"host:port\"");
+  const wire::Header* host = nullptr;
+  for (const wire::Header& field : incoming.request.headers) {
+    if (!text::equals_ignoring_case(field.name, "Host")) continue;
+    if (host) return malformed("two Host fields");
+    host = &field;
+  }
+  if (!host && incoming.http_1_1) return malformed("no Host field");
+  if (host && !is_host(host->value)) return malformed("the Host field is not \"host:port\"");
   return std::nullopt;
 }
 
@@ -27937,23 +28036,25 @@ struct Framing {
 
 MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const wire::Headers& headers = incoming.request.headers;
-  const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
     // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
     if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
-    if (!lengths.empty()) return malformed("both Content-Length and Transfer-Encoding");
-    if (!text::equals_ignoring_case(headers.find("Transfer-Encoding").value_or(""), "chunked") ||
+    if (headers.has("Content-Length")) return malformed("both Content-Length and Transfer-Encoding");
+    if (!text::equals_ignoring_case(*value_of(headers, "Transfer-Encoding"), "chunked") ||
         headers.all("Transfer-Encoding").size() > 1)
       return failure(501, "unsupported_transfer_encoding", "the only transfer coding accepted is chunked");
     framing.chunked = true;
     return std::nullopt;
   }
-  for (const std::string& length : lengths) {
+  bool has_length = false;
+  for (const auto& [name, length] : headers) {
+    if (!text::equals_ignoring_case(name, "Content-Length")) continue;
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), value);
     if (error != std::errc{} || end != length.data() + length.size())
       return malformed("Content-Length is no number of bytes");
-    if (&length != &lengths.front() && value != framing.length) return malformed("two different Content-Length fields");
+    if (has_length && value != framing.length) return malformed("two different Content-Length fields");
+    has_length = true;
     framing.length = value;
   }
   return std::nullopt;
@@ -30340,7 +30441,7 @@ MOCK_GATEWAY_INLINE bool body_unread(ServedRequest& served) {
 /// The order is the documented one.
 MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
-  served.route = served.gateway.operations.find(served.request.method, served.request.path());
+  served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
   return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
          rate_limit(served) || path(served) || body_unread(served);
 }
@@ -30439,7 +30540,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
   const KeyStore::Presented presented = gateway.keys->look_at(request.headers, acceptance.bearer_in_any_case());
-  const Route route = gateway.operations.find(request.method, request.path());
+  const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;
@@ -30587,9 +30688,9 @@ MOCK_GATEWAY_INLINE std::vector<Operation> Operations::mounted() const {
   return operations;
 }
 
-MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, const std::string& path) const {
+MOCK_GATEWAY_INLINE Route Operations::find(const std::string& method, std::string_view path) const {
   Route route;
-  route.operation = {method, path};
+  route.operation = {method, std::string(path)};
   const auto offer = [&](std::string_view offered) {
     if (route.allow.find(offered) == std::string::npos)
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);
@@ -30782,7 +30883,8 @@ MOCK_GATEWAY_INLINE AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  context.id = "chatcmpl-";
+  Random(fingerprint(std::to_string(occurrence), served.fingerprint)).append_alphanumeric(24, context.id);
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -30841,15 +30943,15 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
     answer.content_type = reply.sse.content_type();
     return;
   }
-  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+  const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };
   std::optional<Busy<const char*>> busy;
   if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where());
   } catch (const std::exception& exception) {
-    served.answer_failed(exception.what() + where);
+    served.answer_failed(exception.what() + where());
   }
 }
 
@@ -30872,7 +30974,7 @@ enum class Form { json, form, other };
 
 /// What the Content-Type says, so far as the acceptance takes it.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
-  const std::optional<std::string> sent = request.headers.find("Content-Type");
+  const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
@@ -31028,7 +31130,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& inco
   record_->epoch = epoch;
   record_->position = position;
   record_request(incoming, presented);
-  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_);
+  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_, answer_);
   judge(served);
   record_->id = served.exchange;
   record_answer(served);
@@ -31044,7 +31146,6 @@ MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& inco
   if (incoming.malformed || incoming.is_body_unread) connection_.linger();
   runner::add_transport_headers(served, framing);
   runner::note_date(served);
-  answer_ = std::move(served.answer);
   begin_delivery(framing);
 }
 
@@ -31089,7 +31190,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
     record.findings = std::move(served.chat->findings);
   }
   std::move(served.findings.begin(), served.findings.end(), std::back_inserter(record.findings));
-  record.decision = answer.decision;
+  record.decision = std::move(answer.decision);
   mask(record.decision.detail);
   record.problems = std::move(served.problems);
   for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);
@@ -38792,270 +38893,270 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //    716    script/matchers.hpp
 //    844    model/reply.hpp
 //   1228    model/received_request.hpp
-//   1302    model/failure.hpp
-//   1411    core/wait.hpp
-//   1442    core/clock.hpp
-//   1552    model/fault.hpp
-//   1722    model/hold.hpp
-//   1766    model/pace.hpp
-//   1924    model/sse_dialect.hpp
-//   2046    model/writes.hpp
-//   2077    model/http_reply.hpp
-//   2159    model/connection_fault.hpp
-//   2258    evidence/journal.hpp
-//   2551    evidence/sent_answer.hpp
-//   2632    script/near_miss.hpp
-//   2678    evidence/verification.hpp
-//   2811    model/finding.hpp
-//   2855    evidence/review.hpp
-//   2978    model/operation.hpp
-//   3009    keys/api_key.hpp
-//   3121    keys/keys.hpp
-//   3179    model/profile.hpp
-//   3211    model/tokenizer.hpp
-//   3223    gateway/options.hpp
-//   3367    model/acceptance.hpp
-//   3615    model/chat_request.hpp
-//   3744    script/scope.hpp
-//   3800    script/failure_scope.hpp
-//   3846    script/chaos.hpp
-//   3946    gateway/sweep.hpp
-//   4087    gateway/catalogue.hpp
-//   4255    document/scenario_files.hpp
-//   4287    core/error.hpp
-//   4302    document/script_document.hpp
-//   4442    evidence/evidence_json.hpp
-//   4467    core/printed.hpp
-//   4498    core/reporter.hpp
-//   4582  Implementation
-//   4639    core/text.hpp
-//   4750    core/random.hpp
-//   4782    core/json_reader.hpp
-//   4839    core/json_pointer.hpp
-//   4856    core/calendar.hpp
-//   4891    core/access.hpp
-//   4963    core/timeline.hpp
-//   5138    core/process.hpp
-//   5163    core/relief.hpp
-//   5195    core/warning.hpp
-//   5205    core/rows.hpp
-//   5231    core/change_count.hpp
-//   5278    core/seldom.hpp
-//   5305    model/profile_traits.hpp
-//   5414    model/checks.hpp
-//   5431    model/reply_data.hpp
-//   5499    model/request_error.hpp
-//   5512    model/embedding_request.hpp
-//   5536    model/fault_rows.hpp
-//   5665    model/chat_parser.hpp
-//   5683    model/dialect_rows.hpp
-//   5723    model/finding_kinds.hpp
-//   5792    model/reply_checks.hpp
-//   5827    model/chat_fields.hpp
-//   5876    model/chat_reader.hpp
-//   5974    model/reply_template.hpp
-//   5996    keys/secrets.hpp
-//   6043    keys/key_store.hpp
-//   6205    answer/bodies.hpp
-//   6234    answer/events.hpp
-//   6282    answer/tokens.hpp
-//   6357    answer/completion.hpp
-//   6466    answer/completion_json.hpp
-//   6501    answer/completion_events.hpp
-//   6569    answer/words.hpp
-//   6584    answer/default_reply.hpp
-//   6600    answer/schema_pattern.hpp
-//   6697    answer/schema_instance.hpp
-//   6719    answer/embeddings.hpp
-//   6734    answer/occurrences.hpp
-//   6757    answer/schema_checker.hpp
-//   6852    script/matcher_node.hpp
-//   6943    script/script.hpp
-//   7223    script/chaos_plan.hpp
-//   7268    script/chaos_rules.hpp
-//   7350    script/connection_faults.hpp
-//   7406    script/forced_failures.hpp
-//   7451    script/field_matchers.hpp
-//   7545    script/hiding.hpp
-//   7586    script/excerpts.hpp
-//   7612    script/json_comparison.hpp
-//   7639    script/matcher_leaf.hpp
-//   7670    delivery/gzip.hpp
-//   7696    delivery/framing.hpp
-//   7746    delivery/outlet.hpp
-//   7798    delivery/pace_schedule.hpp
-//   7840    delivery/kept_answer.hpp
-//   7936    delivery/progress.hpp
-//   8034    delivery/waits.hpp
-//   8115    delivery/delivery.hpp
-//   8371    evidence/kept_problems.hpp
-//   8441    evidence/record.hpp
-//   8705    evidence/gateway_parts.hpp
-//   8724    evidence/review_parts.hpp
-//   8776    evidence/diagnosis.hpp
-//   8848    evidence/gateway_problems.hpp
-//   8950    evidence/redaction.hpp
-//   8969    http/sockets.hpp
-//   9101    http/connection.hpp
-//   9429    http/request_reader.hpp
-//   9563    http/server.hpp
-//   9629    http/response.hpp
-//   9645    http/turned_away.hpp
-//   9699    http/workers.hpp
-//   9758    http/acceptor.hpp
-//   9806    http/compatibility.hpp
-//   9816    http/poller.hpp
-//   9856    http/reactor.hpp
-//   9970    serve/asked_requests.hpp
-//  10052    serve/operations.hpp
-//  10122    serve/served_models.hpp
-//  10165    serve/gateway_state.hpp
-//  10227    serve/served_request.hpp
-//  10379    serve/runner.hpp
-//  10437    serve/connection_loop.hpp
-//  10480    serve/request_checks.hpp
-//  10503    serve/tester_code.hpp
-//  10568    serve/explanation.hpp
-//  10591    gateway/catalogue_entries.hpp
-//  10816    gateway/option_values.hpp
-//  10875    gateway/sweep_run.hpp
-//  10899    document/script_reader.hpp
-//  11108    document/script_files.hpp
-//  11127    document/script_references.hpp
-//  11163    document/script_sections.hpp
-//  11292    document/script_values.hpp
-//  11424    document/loaded_document.hpp
-//  11456    core/calendar.cpp
-//  11566    core/clock.cpp
-//  12153    core/json_pointer.cpp
-//  12210    core/json_reader.cpp
-//  12541    core/process.cpp
-//  12565    core/random.cpp
-//  12620    core/relief.cpp
-//  12647    core/reporter.cpp
-//  12730    core/source_location.cpp
-//  12746    core/text.cpp
-//  13099    core/wait.cpp
-//  13111    core/warning.cpp
-//  13125    model/acceptance.cpp
-//  13184    model/chat_fields.cpp
-//  13326    model/chat_messages.cpp
-//  13535    model/chat_reader.cpp
-//  13943    model/chat_request.cpp
-//  14028    model/checks.cpp
-//  14066    model/connection_fault.cpp
-//  14168    model/embedding_request.cpp
-//  14255    model/failure.cpp
-//  14425    model/fault.cpp
-//  14660    model/finding.cpp
-//  14694    model/hold.cpp
-//  14716    model/http_reply.cpp
-//  14782    model/pace.cpp
-//  14981    model/profile.cpp
-//  15157    model/range.cpp
-//  15187    model/received_request.cpp
-//  15254    model/reply.cpp
-//  15726    model/reply_checks.cpp
-//  15918    model/reply_template.cpp
-//  16090    model/sse_dialect.cpp
-//  16236    keys/api_key.cpp
-//  16283    keys/key_store.cpp
-//  16746    keys/keys.cpp
-//  16798    keys/secrets.cpp
-//  17003    answer/bodies.cpp
-//  17110    answer/completion.cpp
-//  17346    answer/completion_events.cpp
-//  17557    answer/completion_json.cpp
-//  17775    answer/default_reply.cpp
-//  17952    answer/embeddings.cpp
-//  18066    answer/events.cpp
-//  18085    answer/occurrences.cpp
-//  18107    answer/schema_checker.cpp
-//  18579    answer/schema_instance.cpp
-//  18959    answer/schema_pattern.cpp
-//  19377    answer/tokens.cpp
-//  19606    answer/words.cpp
-//  19667    script/chaos.cpp
-//  19805    script/chaos_rules.cpp
-//  19917    script/connection_faults.cpp
-//  20026    script/excerpts.cpp
-//  20089    script/field_matchers.cpp
-//  20502    script/forced_failures.cpp
-//  20606    script/hiding.cpp
-//  20663    script/json_comparison.cpp
-//  20749    script/matcher.cpp
-//  21004    script/matchers.cpp
-//  21360    script/scope.cpp
-//  21418    script/script.cpp
-//  21849    script/text_matchers.cpp
-//  21970    delivery/delivery.cpp
-//  22797    delivery/framing.cpp
-//  22909    delivery/gzip.cpp
-//  22976    delivery/kept_answer.cpp
-//  23067    delivery/pace_schedule.cpp
-//  23136    delivery/progress.cpp
-//  23199    evidence/diagnosis.cpp
-//  23419    evidence/evidence_json.cpp
-//  23803    evidence/exchange.cpp
-//  24103    evidence/gateway_problems.cpp
-//  24554    evidence/journal.cpp
-//  24713    evidence/kept_problems.cpp
-//  24824    evidence/notes.cpp
-//  24925    evidence/record.cpp
-//  25376    evidence/redaction.cpp
-//  25484    evidence/retries.cpp
-//  25874    evidence/review.cpp
-//  26249    evidence/sent_answer.cpp
-//  26367    evidence/verification.cpp
-//  26484    http/acceptor.cpp
-//  26593    http/compatibility.cpp
-//  26703    http/connection.cpp
-//  27320    http/poller.cpp
-//  27535    http/reactor.cpp
-//  27803    http/request_reader.cpp
-//  28253    http/response.cpp
-//  28334    http/server.cpp
-//  28752    http/sockets.cpp
-//  29272    http/turned_away.cpp
-//  29362    http/workers.cpp
-//  29475    serve/asked_requests.cpp
-//  29553    serve/chat_judge.cpp
-//  29834    serve/connection_loop.cpp
-//  29993    serve/cross_origin.cpp
-//  30036    serve/delivery_report.cpp
-//  30127    serve/explanation.cpp
-//  30193    serve/gateway_state.cpp
-//  30229    serve/judge.cpp
-//  30459    serve/operations.cpp
-//  30682    serve/profile_headers.cpp
-//  30724    serve/reply_answer.cpp
-//  30864    serve/request_checks.cpp
-//  30938    serve/runner.cpp
-//  31166    serve/served_models.cpp
-//  31244    serve/served_request.cpp
-//  31315    gateway/catalogue.cpp
-//  31710    gateway/catalogue_delivery.cpp
-//  32272    gateway/catalogue_entries.cpp
-//  32438    gateway/catalogue_failures.cpp
-//  32701    gateway/catalogue_replies.cpp
-//  33097    gateway/chat_script.cpp
-//  33246    gateway/gateway.cpp
-//  33534    gateway/options.cpp
-//  33681    gateway/sweep.cpp
-//  34103    document/scenario_files.cpp
-//  34249    document/script_document.cpp
-//  34651    document/script_faults.cpp
-//  34978    document/script_files.cpp
-//  35125    document/script_gateway.cpp
-//  35442    document/script_matchers.cpp
-//  35808    document/script_objects.cpp
-//  35973    document/script_reader.cpp
-//  36410    document/script_references.cpp
-//  36734    document/script_replies.cpp
-//  37212    document/script_schema.cpp
-//  37347    document/script_sections.cpp
-//  37926    document/script_values.cpp
-//  38324  Adapters
-//  38341    adapters/catch2.hpp
-//  38499    adapters/doctest.hpp
-//  38664    adapters/gtest.hpp
+//   1314    model/failure.hpp
+//   1423    core/wait.hpp
+//   1454    core/clock.hpp
+//   1564    model/fault.hpp
+//   1734    model/hold.hpp
+//   1778    model/pace.hpp
+//   1936    model/sse_dialect.hpp
+//   2058    model/writes.hpp
+//   2089    model/http_reply.hpp
+//   2171    model/connection_fault.hpp
+//   2270    evidence/journal.hpp
+//   2563    evidence/sent_answer.hpp
+//   2644    script/near_miss.hpp
+//   2690    evidence/verification.hpp
+//   2823    model/finding.hpp
+//   2867    evidence/review.hpp
+//   2990    model/operation.hpp
+//   3021    keys/api_key.hpp
+//   3133    keys/keys.hpp
+//   3191    model/profile.hpp
+//   3223    model/tokenizer.hpp
+//   3235    gateway/options.hpp
+//   3379    model/acceptance.hpp
+//   3627    model/chat_request.hpp
+//   3756    script/scope.hpp
+//   3812    script/failure_scope.hpp
+//   3858    script/chaos.hpp
+//   3958    gateway/sweep.hpp
+//   4099    gateway/catalogue.hpp
+//   4267    document/scenario_files.hpp
+//   4299    core/error.hpp
+//   4314    document/script_document.hpp
+//   4454    evidence/evidence_json.hpp
+//   4479    core/printed.hpp
+//   4510    core/reporter.hpp
+//   4594  Implementation
+//   4651    core/text.hpp
+//   4762    core/random.hpp
+//   4795    core/json_reader.hpp
+//   4852    core/json_pointer.hpp
+//   4869    core/calendar.hpp
+//   4904    core/access.hpp
+//   4976    core/timeline.hpp
+//   5151    core/process.hpp
+//   5176    core/relief.hpp
+//   5208    core/warning.hpp
+//   5218    core/rows.hpp
+//   5244    core/change_count.hpp
+//   5291    core/seldom.hpp
+//   5318    model/profile_traits.hpp
+//   5427    model/checks.hpp
+//   5444    model/reply_data.hpp
+//   5512    model/request_error.hpp
+//   5525    model/embedding_request.hpp
+//   5549    model/fault_rows.hpp
+//   5678    model/chat_parser.hpp
+//   5696    model/dialect_rows.hpp
+//   5736    model/finding_kinds.hpp
+//   5805    model/reply_checks.hpp
+//   5840    model/chat_fields.hpp
+//   5889    model/chat_reader.hpp
+//   5987    model/reply_template.hpp
+//   6009    keys/secrets.hpp
+//   6056    keys/key_store.hpp
+//   6218    answer/bodies.hpp
+//   6247    answer/events.hpp
+//   6295    answer/tokens.hpp
+//   6370    answer/completion.hpp
+//   6479    answer/completion_json.hpp
+//   6514    answer/completion_events.hpp
+//   6582    answer/words.hpp
+//   6597    answer/default_reply.hpp
+//   6613    answer/schema_pattern.hpp
+//   6710    answer/schema_instance.hpp
+//   6732    answer/embeddings.hpp
+//   6747    answer/occurrences.hpp
+//   6770    answer/schema_checker.hpp
+//   6865    script/matcher_node.hpp
+//   6956    script/script.hpp
+//   7236    script/chaos_plan.hpp
+//   7281    script/chaos_rules.hpp
+//   7363    script/connection_faults.hpp
+//   7419    script/forced_failures.hpp
+//   7464    script/field_matchers.hpp
+//   7558    script/hiding.hpp
+//   7599    script/excerpts.hpp
+//   7625    script/json_comparison.hpp
+//   7652    script/matcher_leaf.hpp
+//   7683    delivery/gzip.hpp
+//   7709    delivery/framing.hpp
+//   7759    delivery/outlet.hpp
+//   7811    delivery/pace_schedule.hpp
+//   7853    delivery/kept_answer.hpp
+//   7949    delivery/progress.hpp
+//   8047    delivery/waits.hpp
+//   8128    delivery/delivery.hpp
+//   8384    evidence/kept_problems.hpp
+//   8454    evidence/record.hpp
+//   8718    evidence/gateway_parts.hpp
+//   8737    evidence/review_parts.hpp
+//   8789    evidence/diagnosis.hpp
+//   8861    evidence/gateway_problems.hpp
+//   8963    evidence/redaction.hpp
+//   8982    http/sockets.hpp
+//   9114    http/connection.hpp
+//   9442    http/request_reader.hpp
+//   9576    http/server.hpp
+//   9642    http/response.hpp
+//   9658    http/turned_away.hpp
+//   9712    http/workers.hpp
+//   9771    http/acceptor.hpp
+//   9819    http/compatibility.hpp
+//   9829    http/poller.hpp
+//   9869    http/reactor.hpp
+//   9983    serve/asked_requests.hpp
+//  10065    serve/operations.hpp
+//  10135    serve/served_models.hpp
+//  10178    serve/gateway_state.hpp
+//  10240    serve/served_request.hpp
+//  10394    serve/runner.hpp
+//  10452    serve/connection_loop.hpp
+//  10495    serve/request_checks.hpp
+//  10518    serve/tester_code.hpp
+//  10583    serve/explanation.hpp
+//  10606    gateway/catalogue_entries.hpp
+//  10831    gateway/option_values.hpp
+//  10890    gateway/sweep_run.hpp
+//  10914    document/script_reader.hpp
+//  11123    document/script_files.hpp
+//  11142    document/script_references.hpp
+//  11178    document/script_sections.hpp
+//  11307    document/script_values.hpp
+//  11439    document/loaded_document.hpp
+//  11471    core/calendar.cpp
+//  11583    core/clock.cpp
+//  12170    core/json_pointer.cpp
+//  12227    core/json_reader.cpp
+//  12572    core/process.cpp
+//  12596    core/random.cpp
+//  12656    core/relief.cpp
+//  12683    core/reporter.cpp
+//  12766    core/source_location.cpp
+//  12782    core/text.cpp
+//  13138    core/wait.cpp
+//  13150    core/warning.cpp
+//  13164    model/acceptance.cpp
+//  13223    model/chat_fields.cpp
+//  13365    model/chat_messages.cpp
+//  13574    model/chat_reader.cpp
+//  13982    model/chat_request.cpp
+//  14067    model/checks.cpp
+//  14105    model/connection_fault.cpp
+//  14207    model/embedding_request.cpp
+//  14294    model/failure.cpp
+//  14464    model/fault.cpp
+//  14699    model/finding.cpp
+//  14733    model/hold.cpp
+//  14755    model/http_reply.cpp
+//  14821    model/pace.cpp
+//  15020    model/profile.cpp
+//  15200    model/range.cpp
+//  15230    model/received_request.cpp
+//  15298    model/reply.cpp
+//  15770    model/reply_checks.cpp
+//  15962    model/reply_template.cpp
+//  16134    model/sse_dialect.cpp
+//  16280    keys/api_key.cpp
+//  16327    keys/key_store.cpp
+//  16790    keys/keys.cpp
+//  16842    keys/secrets.cpp
+//  17047    answer/bodies.cpp
+//  17154    answer/completion.cpp
+//  17390    answer/completion_events.cpp
+//  17601    answer/completion_json.cpp
+//  17819    answer/default_reply.cpp
+//  18022    answer/embeddings.cpp
+//  18136    answer/events.cpp
+//  18155    answer/occurrences.cpp
+//  18177    answer/schema_checker.cpp
+//  18649    answer/schema_instance.cpp
+//  19029    answer/schema_pattern.cpp
+//  19447    answer/tokens.cpp
+//  19677    answer/words.cpp
+//  19738    script/chaos.cpp
+//  19876    script/chaos_rules.cpp
+//  19988    script/connection_faults.cpp
+//  20097    script/excerpts.cpp
+//  20160    script/field_matchers.cpp
+//  20573    script/forced_failures.cpp
+//  20677    script/hiding.cpp
+//  20734    script/json_comparison.cpp
+//  20820    script/matcher.cpp
+//  21075    script/matchers.cpp
+//  21431    script/scope.cpp
+//  21489    script/script.cpp
+//  21920    script/text_matchers.cpp
+//  22041    delivery/delivery.cpp
+//  22871    delivery/framing.cpp
+//  22983    delivery/gzip.cpp
+//  23050    delivery/kept_answer.cpp
+//  23141    delivery/pace_schedule.cpp
+//  23210    delivery/progress.cpp
+//  23273    evidence/diagnosis.cpp
+//  23493    evidence/evidence_json.cpp
+//  23877    evidence/exchange.cpp
+//  24177    evidence/gateway_problems.cpp
+//  24628    evidence/journal.cpp
+//  24787    evidence/kept_problems.cpp
+//  24898    evidence/notes.cpp
+//  24999    evidence/record.cpp
+//  25450    evidence/redaction.cpp
+//  25562    evidence/retries.cpp
+//  25952    evidence/review.cpp
+//  26327    evidence/sent_answer.cpp
+//  26445    evidence/verification.cpp
+//  26562    http/acceptor.cpp
+//  26671    http/compatibility.cpp
+//  26781    http/connection.cpp
+//  27412    http/poller.cpp
+//  27627    http/reactor.cpp
+//  27895    http/request_reader.cpp
+//  28354    http/response.cpp
+//  28435    http/server.cpp
+//  28853    http/sockets.cpp
+//  29373    http/turned_away.cpp
+//  29463    http/workers.cpp
+//  29576    serve/asked_requests.cpp
+//  29654    serve/chat_judge.cpp
+//  29935    serve/connection_loop.cpp
+//  30094    serve/cross_origin.cpp
+//  30137    serve/delivery_report.cpp
+//  30228    serve/explanation.cpp
+//  30294    serve/gateway_state.cpp
+//  30330    serve/judge.cpp
+//  30560    serve/operations.cpp
+//  30783    serve/profile_headers.cpp
+//  30825    serve/reply_answer.cpp
+//  30966    serve/request_checks.cpp
+//  31040    serve/runner.cpp
+//  31267    serve/served_models.cpp
+//  31345    serve/served_request.cpp
+//  31416    gateway/catalogue.cpp
+//  31811    gateway/catalogue_delivery.cpp
+//  32373    gateway/catalogue_entries.cpp
+//  32539    gateway/catalogue_failures.cpp
+//  32802    gateway/catalogue_replies.cpp
+//  33198    gateway/chat_script.cpp
+//  33347    gateway/gateway.cpp
+//  33635    gateway/options.cpp
+//  33782    gateway/sweep.cpp
+//  34204    document/scenario_files.cpp
+//  34350    document/script_document.cpp
+//  34752    document/script_faults.cpp
+//  35079    document/script_files.cpp
+//  35226    document/script_gateway.cpp
+//  35543    document/script_matchers.cpp
+//  35909    document/script_objects.cpp
+//  36074    document/script_reader.cpp
+//  36511    document/script_references.cpp
+//  36835    document/script_replies.cpp
+//  37313    document/script_schema.cpp
+//  37448    document/script_sections.cpp
+//  38027    document/script_values.cpp
+//  38425  Adapters
+//  38442    adapters/catch2.hpp
+//  38600    adapters/doctest.hpp
+//  38765    adapters/gtest.hpp

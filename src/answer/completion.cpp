@@ -138,9 +138,9 @@ std::size_t CompletionChoice::deltas() const {
   return count;
 }
 
-Completion::Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context,
-                       const Tokens& tokens, const Chunking* chunking)
-    : context_(context),
+Completion::Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
+                       const Chunking* chunking)
+    : context_(std::move(context)),
       model_(reply.model.empty() ? request.model : reply.model),
       include_usage_(request.include_usage),
       logprobs_(request.logprobs),

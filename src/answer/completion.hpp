@@ -73,7 +73,7 @@ Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 class Completion {
  public:
   /// In deltas as `chunking` says; null: a token each. Throws GatewayError when that fails; lets one of `tokens` pass.
-  Completion(const ReplyData& reply, const ChatRequest& request, const AnswerContext& context, const Tokens& tokens,
+  Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   /// The body of a plain answer.

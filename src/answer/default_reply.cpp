@@ -4,7 +4,9 @@
 #include "default_reply.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -134,36 +136,60 @@ std::string text_of(const ChatRequest& request, SchemaTexts& schemas, Random& ra
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
-  return fingerprint(string, fingerprint(std::to_string(string.size()) + ':', basis));
+/// Adds a number of bytes or parts, so that what follows it cannot be taken for another.
+std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
+  std::array<char, 24> text{};
+  char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
+  *end = ':';
+  return fingerprint({text.data(), static_cast<std::size_t>(end + 1 - text.data())}, basis);
 }
 
-/// Adds a value to a fingerprint, so that no two values look alike: each begins with its kind and, where it has parts,
-/// their number.
-std::uint64_t fingerprint_of(const Json& whole, std::uint64_t basis) {
-  std::uint64_t hash = basis;
-  // Not by recursion: a client decides how deep the value is.
-  std::vector<std::pair<const std::string*, const Json*>> pending{{nullptr, &whole}};  // the next one last
-  while (!pending.empty()) {
-    const auto [name, value] = pending.back();
-    pending.pop_back();
-    if (name != nullptr) hash = fingerprint_of(*name, hash);
-    const char kind = static_cast<char>(value->type());
-    hash = fingerprint({&kind, 1}, hash);
-    if (value->is_string()) {
-      hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
-    } else if (!value->is_structured()) {
-      hash = fingerprint(value->dump(), hash);
-    } else {
-      hash = fingerprint(std::to_string(value->size()) + ':', hash);
-      const auto first = static_cast<std::ptrdiff_t>(pending.size());
-      for (auto part = value->begin(); part != value->end(); ++part)
-        pending.emplace_back(value->is_object() ? &part.key() : nullptr, &*part);
-      std::reverse(pending.begin() + first, pending.end());
-    }
-  }
-  return hash;
+std::uint64_t fingerprint_of(const std::string& string, std::uint64_t basis) {
+  return fingerprint(string, add_count(string.size(), basis));
 }
+
+/// A number, a truth value or null as JSON has it.
+std::string text_of(const Json& scalar) {
+  if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
+  if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
+  return scalar.dump();
+}
+
+/// Values of which a fingerprint is made, by their names where they have one; the next one last. Not by recursion: a
+/// client decides how deep a value is.
+class Pending {
+ public:
+  Pending() { parts_.reserve(32); }
+
+  void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
+
+  /// Adds the values and all that is in them to a fingerprint, so that no two look alike: each begins with its kind
+  /// and, where it has parts, their number.
+  std::uint64_t add_to(std::uint64_t hash) {
+    while (!parts_.empty()) {
+      const auto [name, value] = parts_.back();
+      parts_.pop_back();
+      if (name != nullptr) hash = fingerprint_of(*name, hash);
+      const char kind = static_cast<char>(value->type());
+      hash = fingerprint({&kind, 1}, hash);
+      if (value->is_string()) {
+        hash = fingerprint_of(value->get_ref<const std::string&>(), hash);
+      } else if (!value->is_structured()) {
+        hash = fingerprint(text_of(*value), hash);
+      } else {
+        hash = add_count(value->size(), hash);
+        const auto first = static_cast<std::ptrdiff_t>(parts_.size());
+        for (auto part = value->begin(); part != value->end(); ++part)
+          push(value->is_object() ? &part.key() : nullptr, *part);
+        std::reverse(parts_.begin() + first, parts_.end());
+      }
+    }
+    return hash;
+  }
+
+ private:
+  std::vector<std::pair<const std::string*, const Json*>> parts_;
+};
 
 }  // namespace default_replies
 
@@ -183,9 +209,11 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::a
 
 std::uint64_t content_fingerprint(const ChatRequest& request) {
   std::uint64_t hash = fingerprint({});
-  for (const auto& member : request.body.items()) {
+  default_replies::Pending pending;
+  for (auto member = request.body.begin(); member != request.body.end(); ++member) {
     if (member.key() == "stream" || member.key() == "stream_options") continue;
-    hash = default_replies::fingerprint_of(member.value(), default_replies::fingerprint_of(member.key(), hash));
+    pending.push(&member.key(), *member);
+    hash = pending.add_to(hash);
   }
   return hash;
 }

@@ -69,7 +69,8 @@ std::size_t argument_end(std::string_view json, std::size_t start) {
 /// Splits by a rule that tells where the token that begins at an offset ends.
 TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
-  tokenized.ends.reserve(text.size() / 6 + 1);  // words and the space before them are about that long
+  if (text.empty()) return tokenized;
+  tokenized.ends.reserve(text.size() / 4 + 1);  // words and the space before them are mostly longer
   for (std::size_t end = 0; end < text.size();) {
     end = token_end(text, end);
     tokenized.ends.push_back(end);

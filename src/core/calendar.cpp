@@ -82,10 +82,12 @@ std::string rfc3339_milliseconds(TimePoint moment) {
 
 std::string http_date(TimePoint moment) {
   const CivilTime time = civil_time(moment);
-  return std::string(weekdays[static_cast<std::size_t>(time.weekday)])
-      .append(", " + two_digits(time.day) + " ")
-      .append(months[static_cast<std::size_t>(time.month - 1)])
-      .append(" " + std::to_string(time.year) + " " + time_of_day(time) + " GMT");
+  std::string date;
+  date.reserve(29);
+  date.append(weekdays[static_cast<std::size_t>(time.weekday)]).append(", ").append(two_digits(time.day)).append(" ");
+  date.append(months[static_cast<std::size_t>(time.month - 1)]).append(" ").append(std::to_string(time.year));
+  date.append(" ").append(time_of_day(time)).append(" GMT");
+  return date;
 }
 
 std::optional<TimePoint> parse_http_date(std::string_view text) {

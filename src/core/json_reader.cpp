@@ -59,6 +59,7 @@ class Reader {
   }
 
   void skip_space() {
+    if (next() > '/') return;  // as nearly everywhere
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;
@@ -151,9 +152,10 @@ class Reader {
     std::string string;
     ++at_;  // the quotation mark
     for (;;) {
-      const std::size_t begin = at_;
-      while (at_ < text_.size() && is_plain(text_[at_])) ++at_;
-      string.append(text_.data() + begin, at_ - begin);
+      const char* const begin = text_.data() + at_;
+      const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
+      string.append(begin, end);
+      at_ += static_cast<std::size_t>(end - begin);
       if (take('"')) return string;
       if (at_ == text_.size()) fail_expected("the end of a string");
       if (!take('\\')) fail_expected("an escape for a control character");
@@ -242,11 +244,23 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
+  /// Whether there are so few keys that each is compared with each other, and no two are equal.
+  static bool are_few_and_different(const std::string* keys, std::size_t count) {
+    constexpr std::size_t few = 12;
+    if (count > few) return false;
+    for (std::size_t first = 0; first < count; ++first)
+      for (std::size_t second = first + 1; second < count; ++second)
+        if (keys[first] == keys[second]) return false;
+    return true;
+  }
+
   /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
-    order_.resize(keys_.size() - closing.keys);
+    const std::size_t count = keys_.size() - closing.keys;
+    if (are_few_and_different(keys, count)) return;
+    order_.resize(count);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::sort(order_.begin(), order_.end(), [keys](std::size_t left, std::size_t right) {
       const int difference = keys[left].compare(keys[right]);

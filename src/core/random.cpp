@@ -24,11 +24,11 @@ std::uint64_t Random::next() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects the incomplete last stretch, so that every value is equally likely.
-  const std::uint64_t threshold = (0 - bound) % bound;
+  // Rejects an incomplete stretch, so that every value is equally likely. It is shorter than the bound, and few values
+  // need the division that tells its length.
   for (;;) {
     const std::uint64_t value = next();
-    if (value >= threshold) return value % bound;
+    if (value >= bound || value >= (0 - bound) % bound) return value % bound;
   }
 }
 
@@ -47,10 +47,15 @@ double Random::normal() {  // Box and Muller
 }
 
 std::string Random::alphanumeric(std::size_t length) {
-  constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string text(length, '0');
-  for (char& character : text) character = alphabet[below(alphabet.size())];
+  std::string text;
+  append_alphanumeric(length, text);
   return text;
+}
+
+void Random::append_alphanumeric(std::size_t length, std::string& text) {
+  constexpr std::string_view alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  text.reserve(text.size() + length);
+  for (std::size_t i = 0; i < length; ++i) text += alphabet[below(alphabet.size())];
 }
 
 }  // namespace mock_gateway::detail

@@ -256,13 +256,16 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 void append_json_string(std::string& out, std::string_view utf8) {
   out.push_back('"');
-  std::size_t start = 0;  // of the run that needs no escape
-  for (std::size_t index = 0; index < utf8.size(); ++index) {
-    const char character = utf8[index];
+  const auto needs_escape = [](char character) {
+    return static_cast<unsigned char>(character) < 0x20 || character == '"' || character == '\\';
+  };
+  for (;;) {
+    const auto plain = static_cast<std::size_t>(std::find_if(utf8.begin(), utf8.end(), needs_escape) - utf8.begin());
+    out.append(utf8.substr(0, plain));
+    if (plain == utf8.size()) break;
+    const char character = utf8[plain];
     const auto byte = static_cast<unsigned char>(character);
-    if (byte >= 0x20 && character != '"' && character != '\\') continue;
-    out.append(utf8, start, index - start);
-    start = index + 1;
+    utf8.remove_prefix(plain + 1);
     switch (character) {
       case '"': out.append("\\\""); break;
       case '\\': out.append("\\\\"); break;
@@ -277,7 +280,6 @@ void append_json_string(std::string& out, std::string_view utf8) {
         out.push_back(hex_digits[byte & 0x0f]);
     }
   }
-  out.append(utf8, start, utf8.size() - start);
   out.push_back('"');
 }
 
@@ -305,15 +307,16 @@ std::size_t edit_distance(std::string_view left, std::string_view right) {
 bool equals_ignoring_case(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
   for (std::size_t index = 0; index < left.size(); ++index) {
-    if (lower_letter(left[index]) != lower_letter(right[index])) return false;
+    if (left[index] != right[index] && lower_letter(left[index]) != lower_letter(right[index])) return false;
   }
   return true;
 }
 
 std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  const auto is_blank = [](char character) { return character == ' ' || character == '\t'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 std::string base64(std::string_view bytes) {

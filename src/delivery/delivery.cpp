@@ -18,6 +18,9 @@
 namespace mock_gateway::detail {
 namespace delivery {
 
+/// What is larger is not worth a copy, and would take the memory of one.
+inline constexpr std::size_t largest_copy = 65536;
+
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
@@ -62,6 +65,7 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Tim
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
+  steps_.reserve(8);  // of an answer of one piece
   if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
@@ -192,6 +196,7 @@ void Delivery::send_head() {
   if (progress_.trace) progress_.trace->head = head_.size();
   if (progress_.times) progress_.times->begin(head_.size());
   keep(KeptAnswer::Kind::head, head_, head_);
+  gathered_.reserve(std::min(head_.size() + body_.size(), delivery::largest_copy));
   send(head_);
 }
 
@@ -424,16 +429,14 @@ std::vector<Delivery::Cut> Delivery::cuts_in(std::string_view bytes, std::size_t
 }
 
 void Delivery::send(std::string_view bytes) {
-  // What is larger is not worth a copy, and would take the memory of one.
-  constexpr std::size_t largest = 65536;
   const Writes::Kind kind = plan_.writes.kind;
   const bool is_whole =
       kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > largest) {
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
     flush();
-    if (bytes.size() > largest) {
+    if (bytes.size() > delivery::largest_copy) {
       // The last bytes are gathered all the same: the mark that follows is theirs.
-      large_ = bytes.substr(0, bytes.size() - largest);
+      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
       bytes.remove_prefix(large_.size());

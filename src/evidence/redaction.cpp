@@ -2,7 +2,7 @@
 
 #include "redaction.hpp"
 
-#include <algorithm>  // min
+#include <algorithm>  // all_of, find_if, find_if_not
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -24,7 +24,9 @@ std::string_view scheme_of(std::string_view name, std::string_view value) {
   const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
   if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
   // Letters only: what stands first in a malformed field may be the key itself.
-  const bool is_word = text::lower_ascii(scheme).find_first_not_of("abcdefghijklmnopqrstuvwxyz") == std::string::npos;
+  const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  });
   if (scheme.size() > 12 || !is_word) return {};
   return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
 }
@@ -53,6 +55,7 @@ void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const Ke
 /// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
 /// field included.
 std::string masked_fields(const std::string& raw_head) {
+  const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
   std::string result;
   result.reserve(raw_head.size());
   bool is_sensitive = false;
@@ -62,9 +65,10 @@ std::string masked_fields(const std::string& raw_head) {
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
     const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
     // A malformed line may lack its colon, or have a space before it.
-    const std::string_view name = line.substr(0, line.find_first_of(":= \t"));
+    const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
+    const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
     if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
-    const std::size_t value = std::min(line.find_first_not_of(":= \t", name.size()), line.size());
+    const auto value = static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
     const bool is_masked = is_sensitive && !line.empty();
     result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
     if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));

@@ -18,9 +18,13 @@ namespace mock_gateway::detail {
 
 namespace connection {
 
-bool may_stand_in_a_head(char byte) {
+bool is_no_control_character(char byte) {
   const auto code = static_cast<unsigned char>(byte);
-  return byte == '\t' || byte == '\r' || byte == '\n' || (code >= 0x20 && code != 0x7f);
+  return code >= 0x20 && code != 0x7f;
+}
+
+bool may_stand_in_a_head(char byte) {
+  return byte == '\t' || byte == '\r' || byte == '\n' || is_no_control_character(byte);
 }
 
 Duration left_until(std::chrono::steady_clock::time_point deadline) {
@@ -288,9 +292,19 @@ std::optional<Connection::Arrival> Connection::read_head(std::string& head) {
     return arrival;
   };
   for (;;) {
+    const std::string_view unread = std::string_view(buffer_).substr(position_, limits_.max_head);
     for (; position_ + scan.size < buffer_.size(); ++scan.size) {
+      if (scan.last != '\r') {
+        const std::string_view rest = unread.substr(scan.size);
+        const auto plain_end = std::find_if_not(rest.begin(), rest.end(), connection::is_no_control_character);
+        const auto plain = static_cast<std::size_t>(plain_end - rest.begin());
+        scan.size += plain;
+        scan.line += plain;
+        if (plain > 0) scan.last = '\0';
+        if (position_ + scan.size == buffer_.size()) break;
+      }
       if (scan.size == limits_.max_head) return end(scan.size, Arrival::too_large);
-      const char byte = buffer_[position_ + scan.size];
+      const char byte = unread[scan.size];
       if ((byte == '\n') != (scan.last == '\r') || !connection::may_stand_in_a_head(byte))
         return end(scan.size + 1, Arrival::malformed);
       scan.last = byte;

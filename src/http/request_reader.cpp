@@ -110,7 +110,10 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
   // Some versions know only some methods, and some do not take every query.
-  checked.append("GET ").append(incoming.request.path()).append(" ").append(version).append("\r\n");
+  checked.reserve(head.size() + 8);
+  checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
+  const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
+  Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
   for (std::size_t begin = line_end + 2; begin + 2 < head.size(); begin = line_end + 2) {
     line_end = head.find("\r\n", begin);
@@ -131,10 +134,14 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
   }
   checked.append("\r\n");
   // RFC 9112, 3.2.
-  const std::vector<std::string> hosts = incoming.request.headers.all("Host");
-  if (hosts.empty() && incoming.http_1_1) return malformed("no Host field");
-  if (hosts.size() > 1) return malformed("two Host fields");
-  if (!hosts.empty() && !is_host(hosts.front())) return malformed("the Host field is not \"host:port\"");
+  const wire::Header* host = nullptr;
+  for (const wire::Header& field : incoming.request.headers) {
+    if (!text::equals_ignoring_case(field.name, "Host")) continue;
+    if (host) return malformed("two Host fields");
+    host = &field;
+  }
+  if (!host && incoming.http_1_1) return malformed("no Host field");
+  if (host && !is_host(host->value)) return malformed("the Host field is not \"host:port\"");
   return std::nullopt;
 }
 
@@ -145,23 +152,25 @@ struct Framing {
 
 std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const wire::Headers& headers = incoming.request.headers;
-  const std::vector<std::string> lengths = headers.all("Content-Length");
   if (headers.has("Transfer-Encoding")) {
     // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
     if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
-    if (!lengths.empty()) return malformed("both Content-Length and Transfer-Encoding");
-    if (!text::equals_ignoring_case(headers.find("Transfer-Encoding").value_or(""), "chunked") ||
+    if (headers.has("Content-Length")) return malformed("both Content-Length and Transfer-Encoding");
+    if (!text::equals_ignoring_case(*value_of(headers, "Transfer-Encoding"), "chunked") ||
         headers.all("Transfer-Encoding").size() > 1)
       return failure(501, "unsupported_transfer_encoding", "the only transfer coding accepted is chunked");
     framing.chunked = true;
     return std::nullopt;
   }
-  for (const std::string& length : lengths) {
+  bool has_length = false;
+  for (const auto& [name, length] : headers) {
+    if (!text::equals_ignoring_case(name, "Content-Length")) continue;
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), value);
     if (error != std::errc{} || end != length.data() + length.size())
       return malformed("Content-Length is no number of bytes");
-    if (&length != &lengths.front() && value != framing.length) return malformed("two different Content-Length fields");
+    if (has_length && value != framing.length) return malformed("two different Content-Length fields");
+    has_length = true;
     framing.length = value;
   }
   return std::nullopt;

@@ -17,25 +17,29 @@ namespace profiles {
 
 Acceptance usual_acceptance() { return {}; }
 
-Acceptance nothing_besides() { return Acceptance::strict(); }
+const Acceptance& nothing_besides() {
+  static const Acceptance acceptance = Acceptance::strict();
+  return acceptance;
+}
 
 /// API reference of OpenAI, "Create chat completion" and "Retrieve model".
-Acceptance documented_by_openai() {
-  return Acceptance::strict()
-      .tool_role(true)
-      .developer_role(true)
-      .null_content_with_tool_calls(true)
-      .text_parts(true)
-      .other_parts(true)
-      .tool_calls_in_messages(true)
-      .stop_as_string(true)
-      .tool_choice_required(true)
-      .allowed_tools(true)
-      .json_schema_without_schema(true)
-      .custom_tools(true)
-      .max_completion_tokens(true)
-      .logprobs(true)
-      .model_by_id(true);
+const Acceptance& documented_by_openai() {
+  static const Acceptance acceptance = Acceptance::strict()
+                                           .tool_role(true)
+                                           .developer_role(true)
+                                           .null_content_with_tool_calls(true)
+                                           .text_parts(true)
+                                           .other_parts(true)
+                                           .tool_calls_in_messages(true)
+                                           .stop_as_string(true)
+                                           .tool_choice_required(true)
+                                           .allowed_tools(true)
+                                           .json_schema_without_schema(true)
+                                           .custom_tools(true)
+                                           .max_completion_tokens(true)
+                                           .logprobs(true)
+                                           .model_by_id(true);
+  return acceptance;
 }
 
 /// API reference of OpenAI, "Create chat completion".

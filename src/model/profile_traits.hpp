@@ -55,7 +55,7 @@ struct ProfileTraits {
   /// What requests may hold, unless Options::acceptance is set.
   Acceptance (*acceptance)() = nullptr;
   /// What of it the service documents itself, which Acceptance::strict() takes too.
-  Acceptance (*documented)() = nullptr;
+  const Acceptance& (*documented)() = nullptr;
   /// Request fields that the service documents besides. They have no effect and are no finding. One of
   /// `stream_options` is written "stream_options.name".
   NameList further_fields;

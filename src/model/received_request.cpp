@@ -9,6 +9,13 @@
 
 namespace mock_gateway {
 
+const std::string* detail::value_of(const wire::Headers& headers, std::string_view name) {
+  for (const wire::Header& field : headers) {
+    if (text::equals_ignoring_case(field.name, name)) return &field.value;
+  }
+  return nullptr;
+}
+
 void wire::Headers::add(std::string name, std::string value) {
   fields_.push_back(wire::Header{std::move(name), std::move(value)});
 }
@@ -33,17 +40,11 @@ void wire::Headers::remove(std::string_view name) {
                 fields_.end());
 }
 
-bool wire::Headers::has(std::string_view name) const {
-  return std::any_of(fields_.begin(), fields_.end(), [name](const wire::Header& field) {
-    return detail::text::equals_ignoring_case(field.name, name);
-  });
-}
+bool wire::Headers::has(std::string_view name) const { return detail::value_of(*this, name) != nullptr; }
 
 std::optional<std::string> wire::Headers::find(std::string_view name) const {
-  for (const wire::Header& field : fields_) {
-    if (detail::text::equals_ignoring_case(field.name, name)) return field.value;
-  }
-  return std::nullopt;
+  const std::string* const value = detail::value_of(*this, name);
+  return value ? std::optional<std::string>(*value) : std::nullopt;
 }
 
 std::vector<std::string> wire::Headers::all(std::string_view name) const {

@@ -79,4 +79,16 @@ struct ReceivedRequest {
   }
 };
 
+namespace detail {
+
+/// ReceivedRequest::path() without a copy.
+inline std::string_view path_of(const ReceivedRequest& request) {
+  return std::string_view(request.target).substr(0, request.target.find('?'));
+}
+
+/// wire::Headers::find() without a copy; null when there is none.
+const std::string* value_of(const wire::Headers& headers, std::string_view name);
+
+}  // namespace detail
+
 }  // namespace mock_gateway

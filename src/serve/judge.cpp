@@ -130,7 +130,7 @@ bool body_unread(ServedRequest& served) {
 /// The order is the documented one.
 bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
-  served.route = served.gateway.operations.find(served.request.method, served.request.path());
+  served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
   return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
          rate_limit(served) || path(served) || body_unread(served);
 }
@@ -229,7 +229,7 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
   const KeyStore::Presented presented = gateway.keys->look_at(request.headers, acceptance.bearer_in_any_case());
-  const Route route = gateway.operations.find(request.method, request.path());
+  const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
   if (auto refusal = checks::refusal_of_path(gateway.operations, route, request)) return refusal;

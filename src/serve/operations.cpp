@@ -139,9 +139,9 @@ std::vector<Operation> Operations::mounted() const {
   return operations;
 }
 
-Route Operations::find(const std::string& method, const std::string& path) const {
+Route Operations::find(const std::string& method, std::string_view path) const {
   Route route;
-  route.operation = {method, path};
+  route.operation = {method, std::string(path)};
   const auto offer = [&](std::string_view offered) {
     if (route.allow.find(offered) == std::string::npos)
       route.allow.append(route.allow.empty() ? "" : ", ").append(offered);

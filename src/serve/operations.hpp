@@ -52,7 +52,7 @@ class Operations {
   /// How often an operation was mounted or taken away.
   std::uint64_t changes() const { return changes_; }
   /// `path` as sent, without the query.
-  Route find(const std::string& method, const std::string& path) const;
+  Route find(const std::string& method, std::string_view path) const;
   /// What a client that asked for an unknown path may have meant, and why: "/v1/chat/completions is near: the base
   /// address ends with /v1 already". Empty when nothing is near.
   std::string near_path(const std::string& path) const;

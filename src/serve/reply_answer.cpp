@@ -79,7 +79,8 @@ AnswerContext context_of(ServedRequest& served) {
   AnswerContext context;
   context.profile = served.gateway.settings.profile;
   const std::uint64_t occurrence = served.gateway.occurrences.next(served.fingerprint);
-  context.id = "chatcmpl-" + Random(fingerprint(std::to_string(occurrence), served.fingerprint)).alphanumeric(24);
+  context.id = "chatcmpl-";
+  Random(fingerprint(std::to_string(occurrence), served.fingerprint)).append_alphanumeric(24, context.id);
   context.created = calendar::unix_seconds(served.timeline.now());
   context.seed = served.fingerprint;
   return context;
@@ -138,15 +139,15 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
     answer.content_type = reply.sse.content_type();
     return;
   }
-  const std::string where = answer.stub ? "\n  reply of " + answer.stub->title() : "";
+  const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };
   std::optional<Busy<const char*>> busy;
   if (settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
   try {
     reply_answer::complete(served, reply, pace);
   } catch (const TokenizerThrew& threw) {
-    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where);
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what + where());
   } catch (const std::exception& exception) {
-    served.answer_failed(exception.what() + where);
+    served.answer_failed(exception.what() + where());
   }
 }
 

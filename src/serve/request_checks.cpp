@@ -20,7 +20,7 @@ enum class Form { json, form, other };
 
 /// What the Content-Type says, so far as the acceptance takes it.
 Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
-  const std::optional<std::string> sent = request.headers.find("Content-Type");
+  const std::string* const sent = value_of(request.headers, "Content-Type");
   if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));

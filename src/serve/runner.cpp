@@ -112,7 +112,7 @@ void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t po
   record_->epoch = epoch;
   record_->position = position;
   record_request(incoming, presented);
-  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_);
+  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_, answer_);
   judge(served);
   record_->id = served.exchange;
   record_answer(served);
@@ -128,7 +128,6 @@ void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t po
   if (incoming.malformed || incoming.is_body_unread) connection_.linger();
   runner::add_transport_headers(served, framing);
   runner::note_date(served);
-  answer_ = std::move(served.answer);
   begin_delivery(framing);
 }
 
@@ -173,7 +172,7 @@ void RunningExchange::record_answer(ServedRequest& served) {
     record.findings = std::move(served.chat->findings);
   }
   std::move(served.findings.begin(), served.findings.end(), std::back_inserter(record.findings));
-  record.decision = answer.decision;
+  record.decision = std::move(answer.decision);
   mask(record.decision.detail);
   record.problems = std::move(served.problems);
   for (RecordedProblem& recorded : record.problems) mask(recorded.problem.text);

@@ -74,13 +74,15 @@ struct Answer {
 /// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
-                const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline)
+                const ReceivedRequest& its_request, const KeyStore::Presented& its_presented, Timeline& its_timeline,
+                Answer& its_answer)
       : gateway(its_gateway),
         connection(its_connection),
         incoming(its_incoming),
         request(its_request),
         presented(its_presented),
-        timeline(its_timeline) {}
+        timeline(its_timeline),
+        answer(its_answer) {}
 
   GatewayState& gateway;
   Connection& connection;
@@ -89,7 +91,7 @@ struct ServedRequest {
   const KeyStore::Presented& presented;
   Timeline& timeline;
 
-  Answer answer;
+  Answer& answer;
   Route route;
   /// Set once the body is a valid chat request.
   std::optional<ChatRequest> chat;
