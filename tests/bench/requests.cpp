@@ -1,5 +1,6 @@
 // Requests per second over kept-alive connections, against a bare cpp-httplib handler that parses the same request
-// and dumps an equal reply. Arguments: pairs (15; short 3), milliseconds of each measurement (200; short 50).
+// and dumps an equal reply; and how often a request takes memory. Arguments: pairs (15; short 3), milliseconds of each
+// measurement (200; short 50).
 
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "support/allocations.hpp"
 #include "support/bare_server.hpp"
 #include "support/client.hpp"
 #include "support/run.hpp"
@@ -88,6 +90,22 @@ class Load {
   std::vector<bench::Client> clients_;
 };
 
+/// How often a request takes memory, on both sides; the client uses its own again.
+double allocations_of(int port, const std::string& request) {
+  constexpr std::size_t requests = 5000;
+  bench::Client client(port);
+  const auto ask = [&] {
+    for (std::size_t i = 0; i < requests; ++i) {
+      client.send(request);
+      client.receive_response();
+    }
+  };
+  ask();  // fills the journal, so that each record takes the place of another
+  const std::size_t before = bench::allocations();
+  ask();
+  return static_cast<double>(bench::allocations() - before) / static_cast<double>(requests);
+}
+
 std::string body_of(int port, const std::string& request) {
   bench::Client client(port);
   client.send(request);
@@ -138,5 +156,8 @@ int main(int argc, char** argv) {
         rates.ratio(0.75), run.judge("0.90", rates.ratio() >= 0.90).c_str());
     std::fflush(stdout);
   }
+  const double taken = allocations_of(gateway.port(), request);
+  std::printf("allocations a request            gateway %8.1f   bare %8.1f   (%s)\n", taken,
+              allocations_of(bare.port(), request), run.judge("65", taken <= 65).c_str());
   return run.status();
 }
