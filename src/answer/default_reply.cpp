@@ -163,8 +163,8 @@ class Pending {
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Adds the values and all that is in them to a fingerprint, so that no two look alike: each begins with its kind
-  /// and, where it has parts, their number.
+  /// Takes the values, and adds them and all that is in them to a fingerprint, so that no two look alike: each begins
+  /// with its kind and, where it has parts, their number.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();

@@ -59,7 +59,7 @@ class Reader {
   }
 
   void skip_space() {
-    if (next() > '/') return;  // as nearly everywhere
+    if (next() > '/') return;  // neither white space nor a comment begins here
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;

@@ -30,6 +30,7 @@ class Random {
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
+  /// The same, appended to a text.
   void append_alphanumeric(std::size_t length, std::string& text);
 
  private:

@@ -112,6 +112,7 @@ std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checke
   // Some versions know only some methods, and some do not take every query.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
+  // The request line and the empty one at the end hold no field.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
