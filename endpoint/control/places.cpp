@@ -2,7 +2,10 @@
 
 #include "places.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "waits.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -73,7 +76,7 @@ std::shared_ptr<Places::Place> Places::take() {
         close(*next);
         continue;
       }
-      if (!unused(true)) return nullptr;
+      if (!unused(true) && !answers_soon()) return nullptr;
     }
     if (waited >= patience) return nullptr;
     // Nobody says when a thread begins to wait for its client.
@@ -111,6 +114,13 @@ Places::Place* Places::unused(bool any) const {
     if (!next || place->since_ < next->since_) next = place;
   }
   return next;
+}
+
+bool Places::answers_soon() const {
+  const auto is_at_work = [](const Place* place) {
+    return place->state_ == Place::State::held && !(place->line_ && place->line_->waits_for_client());
+  };
+  return static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(), is_at_work)) > Waits::most;
 }
 
 void Places::close(Place& place) {

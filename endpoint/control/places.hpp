@@ -54,8 +54,9 @@ class Places {
   /// How many that were closed for others may still have a descriptor.
   static constexpr std::size_t most_closed = 16;
 
-  /// A place for a connection that has been accepted; null when requests are being answered on all of them, and at the
-  /// end. It may wait for threads of this program to get to what they have, and never for a client.
+  /// A place for a connection that has been accepted; null when requests are being answered on all of them and none is
+  /// about to have its answer, and at the end. It may wait for threads of this program to get to what they have, and
+  /// never for a client.
   std::shared_ptr<Place> take();
   /// Closes a connection that is not in use, where there is one, and waits until its descriptor is free. False when
   /// that is none's.
@@ -68,6 +69,9 @@ class Places {
   /// The one to be closed next; null when each is in use. Unless `any`, those are left out to which a whole head may
   /// have come that their threads have not got to yet.
   Place* unused(bool any) const;
+  /// Whether a thread is about to have an answer: more are at work, and wait for no client, than may wait for something
+  /// to happen.
+  bool answers_soon() const;
   void close(Place& place);
 
   std::mutex mutex_;
