@@ -11602,6 +11602,8 @@ class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
+  /// The moment that it showed when real time was `real`.
+  virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
@@ -11616,8 +11618,9 @@ class ClockState {
 
 class RealClockState : public ClockState {
  public:
-  TimePoint now() const override {
-    return start_ + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - steady_start_);
+  TimePoint now() const override { return at(std::chrono::steady_clock::now()); }
+  TimePoint at(SteadyTime real) const override {
+    return start_ + std::chrono::duration_cast<Duration>(real - steady_start_);
   }
   void begin(ClockWait&) override {}
   void end(ClockWait&) override {}
@@ -11654,6 +11657,8 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
+  /// The present, for it may have been moved since.
+  TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -11907,10 +11912,7 @@ MOCK_GATEWAY_INLINE Timeline::~Timeline() { clock_->settle(*this); }
 
 MOCK_GATEWAY_INLINE TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
 
-MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const {
-  if (clock_->wakes()) return now();
-  return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
-}
+MOCK_GATEWAY_INLINE TimePoint Timeline::at(SteadyTime real) const { return later(clock_->at(real), offset_); }
 
 MOCK_GATEWAY_INLINE void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 
@@ -39030,135 +39032,135 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  11440    document/loaded_document.hpp
 //  11472    core/calendar.cpp
 //  11584    core/clock.cpp
-//  12171    core/json_pointer.cpp
-//  12228    core/json_reader.cpp
-//  12573    core/process.cpp
-//  12597    core/random.cpp
-//  12657    core/relief.cpp
-//  12684    core/reporter.cpp
-//  12767    core/source_location.cpp
-//  12783    core/text.cpp
-//  13139    core/wait.cpp
-//  13151    core/warning.cpp
-//  13165    model/acceptance.cpp
-//  13224    model/chat_fields.cpp
-//  13366    model/chat_messages.cpp
-//  13575    model/chat_reader.cpp
-//  13983    model/chat_request.cpp
-//  14068    model/checks.cpp
-//  14106    model/connection_fault.cpp
-//  14208    model/embedding_request.cpp
-//  14295    model/failure.cpp
-//  14465    model/fault.cpp
-//  14700    model/finding.cpp
-//  14734    model/hold.cpp
-//  14756    model/http_reply.cpp
-//  14822    model/pace.cpp
-//  15021    model/profile.cpp
-//  15201    model/range.cpp
-//  15231    model/received_request.cpp
-//  15299    model/reply.cpp
-//  15771    model/reply_checks.cpp
-//  15963    model/reply_template.cpp
-//  16135    model/sse_dialect.cpp
-//  16281    keys/api_key.cpp
-//  16328    keys/key_store.cpp
-//  16791    keys/keys.cpp
-//  16843    keys/secrets.cpp
-//  17048    answer/bodies.cpp
-//  17155    answer/completion.cpp
-//  17391    answer/completion_events.cpp
-//  17602    answer/completion_json.cpp
-//  17820    answer/default_reply.cpp
-//  18023    answer/embeddings.cpp
-//  18137    answer/events.cpp
-//  18156    answer/occurrences.cpp
-//  18178    answer/schema_checker.cpp
-//  18650    answer/schema_instance.cpp
-//  19030    answer/schema_pattern.cpp
-//  19448    answer/tokens.cpp
-//  19678    answer/words.cpp
-//  19739    script/chaos.cpp
-//  19877    script/chaos_rules.cpp
-//  19989    script/connection_faults.cpp
-//  20098    script/excerpts.cpp
-//  20161    script/field_matchers.cpp
-//  20574    script/forced_failures.cpp
-//  20678    script/hiding.cpp
-//  20735    script/json_comparison.cpp
-//  20821    script/matcher.cpp
-//  21076    script/matchers.cpp
-//  21432    script/scope.cpp
-//  21490    script/script.cpp
-//  21921    script/text_matchers.cpp
-//  22042    delivery/delivery.cpp
-//  22872    delivery/framing.cpp
-//  22984    delivery/gzip.cpp
-//  23051    delivery/kept_answer.cpp
-//  23142    delivery/pace_schedule.cpp
-//  23211    delivery/progress.cpp
-//  23274    evidence/diagnosis.cpp
-//  23494    evidence/evidence_json.cpp
-//  23878    evidence/exchange.cpp
-//  24178    evidence/gateway_problems.cpp
-//  24629    evidence/journal.cpp
-//  24788    evidence/kept_problems.cpp
-//  24899    evidence/notes.cpp
-//  25000    evidence/record.cpp
-//  25451    evidence/redaction.cpp
-//  25563    evidence/retries.cpp
-//  25953    evidence/review.cpp
-//  26328    evidence/sent_answer.cpp
-//  26446    evidence/verification.cpp
-//  26563    http/acceptor.cpp
-//  26672    http/compatibility.cpp
-//  26782    http/connection.cpp
-//  27413    http/poller.cpp
-//  27628    http/reactor.cpp
-//  27896    http/request_reader.cpp
-//  28356    http/response.cpp
-//  28437    http/server.cpp
-//  28855    http/sockets.cpp
-//  29375    http/turned_away.cpp
-//  29465    http/workers.cpp
-//  29578    serve/asked_requests.cpp
-//  29656    serve/chat_judge.cpp
-//  29937    serve/connection_loop.cpp
-//  30096    serve/cross_origin.cpp
-//  30139    serve/delivery_report.cpp
-//  30230    serve/explanation.cpp
-//  30296    serve/gateway_state.cpp
-//  30332    serve/judge.cpp
-//  30562    serve/operations.cpp
-//  30785    serve/profile_headers.cpp
-//  30827    serve/reply_answer.cpp
-//  30968    serve/request_checks.cpp
-//  31042    serve/runner.cpp
-//  31269    serve/served_models.cpp
-//  31347    serve/served_request.cpp
-//  31418    gateway/catalogue.cpp
-//  31813    gateway/catalogue_delivery.cpp
-//  32375    gateway/catalogue_entries.cpp
-//  32541    gateway/catalogue_failures.cpp
-//  32804    gateway/catalogue_replies.cpp
-//  33200    gateway/chat_script.cpp
-//  33349    gateway/gateway.cpp
-//  33637    gateway/options.cpp
-//  33784    gateway/sweep.cpp
-//  34206    document/scenario_files.cpp
-//  34352    document/script_document.cpp
-//  34754    document/script_faults.cpp
-//  35081    document/script_files.cpp
-//  35228    document/script_gateway.cpp
-//  35545    document/script_matchers.cpp
-//  35911    document/script_objects.cpp
-//  36076    document/script_reader.cpp
-//  36513    document/script_references.cpp
-//  36837    document/script_replies.cpp
-//  37315    document/script_schema.cpp
-//  37450    document/script_sections.cpp
-//  38029    document/script_values.cpp
-//  38427  Adapters
-//  38444    adapters/catch2.hpp
-//  38602    adapters/doctest.hpp
-//  38767    adapters/gtest.hpp
+//  12173    core/json_pointer.cpp
+//  12230    core/json_reader.cpp
+//  12575    core/process.cpp
+//  12599    core/random.cpp
+//  12659    core/relief.cpp
+//  12686    core/reporter.cpp
+//  12769    core/source_location.cpp
+//  12785    core/text.cpp
+//  13141    core/wait.cpp
+//  13153    core/warning.cpp
+//  13167    model/acceptance.cpp
+//  13226    model/chat_fields.cpp
+//  13368    model/chat_messages.cpp
+//  13577    model/chat_reader.cpp
+//  13985    model/chat_request.cpp
+//  14070    model/checks.cpp
+//  14108    model/connection_fault.cpp
+//  14210    model/embedding_request.cpp
+//  14297    model/failure.cpp
+//  14467    model/fault.cpp
+//  14702    model/finding.cpp
+//  14736    model/hold.cpp
+//  14758    model/http_reply.cpp
+//  14824    model/pace.cpp
+//  15023    model/profile.cpp
+//  15203    model/range.cpp
+//  15233    model/received_request.cpp
+//  15301    model/reply.cpp
+//  15773    model/reply_checks.cpp
+//  15965    model/reply_template.cpp
+//  16137    model/sse_dialect.cpp
+//  16283    keys/api_key.cpp
+//  16330    keys/key_store.cpp
+//  16793    keys/keys.cpp
+//  16845    keys/secrets.cpp
+//  17050    answer/bodies.cpp
+//  17157    answer/completion.cpp
+//  17393    answer/completion_events.cpp
+//  17604    answer/completion_json.cpp
+//  17822    answer/default_reply.cpp
+//  18025    answer/embeddings.cpp
+//  18139    answer/events.cpp
+//  18158    answer/occurrences.cpp
+//  18180    answer/schema_checker.cpp
+//  18652    answer/schema_instance.cpp
+//  19032    answer/schema_pattern.cpp
+//  19450    answer/tokens.cpp
+//  19680    answer/words.cpp
+//  19741    script/chaos.cpp
+//  19879    script/chaos_rules.cpp
+//  19991    script/connection_faults.cpp
+//  20100    script/excerpts.cpp
+//  20163    script/field_matchers.cpp
+//  20576    script/forced_failures.cpp
+//  20680    script/hiding.cpp
+//  20737    script/json_comparison.cpp
+//  20823    script/matcher.cpp
+//  21078    script/matchers.cpp
+//  21434    script/scope.cpp
+//  21492    script/script.cpp
+//  21923    script/text_matchers.cpp
+//  22044    delivery/delivery.cpp
+//  22874    delivery/framing.cpp
+//  22986    delivery/gzip.cpp
+//  23053    delivery/kept_answer.cpp
+//  23144    delivery/pace_schedule.cpp
+//  23213    delivery/progress.cpp
+//  23276    evidence/diagnosis.cpp
+//  23496    evidence/evidence_json.cpp
+//  23880    evidence/exchange.cpp
+//  24180    evidence/gateway_problems.cpp
+//  24631    evidence/journal.cpp
+//  24790    evidence/kept_problems.cpp
+//  24901    evidence/notes.cpp
+//  25002    evidence/record.cpp
+//  25453    evidence/redaction.cpp
+//  25565    evidence/retries.cpp
+//  25955    evidence/review.cpp
+//  26330    evidence/sent_answer.cpp
+//  26448    evidence/verification.cpp
+//  26565    http/acceptor.cpp
+//  26674    http/compatibility.cpp
+//  26784    http/connection.cpp
+//  27415    http/poller.cpp
+//  27630    http/reactor.cpp
+//  27898    http/request_reader.cpp
+//  28358    http/response.cpp
+//  28439    http/server.cpp
+//  28857    http/sockets.cpp
+//  29377    http/turned_away.cpp
+//  29467    http/workers.cpp
+//  29580    serve/asked_requests.cpp
+//  29658    serve/chat_judge.cpp
+//  29939    serve/connection_loop.cpp
+//  30098    serve/cross_origin.cpp
+//  30141    serve/delivery_report.cpp
+//  30232    serve/explanation.cpp
+//  30298    serve/gateway_state.cpp
+//  30334    serve/judge.cpp
+//  30564    serve/operations.cpp
+//  30787    serve/profile_headers.cpp
+//  30829    serve/reply_answer.cpp
+//  30970    serve/request_checks.cpp
+//  31044    serve/runner.cpp
+//  31271    serve/served_models.cpp
+//  31349    serve/served_request.cpp
+//  31420    gateway/catalogue.cpp
+//  31815    gateway/catalogue_delivery.cpp
+//  32377    gateway/catalogue_entries.cpp
+//  32543    gateway/catalogue_failures.cpp
+//  32806    gateway/catalogue_replies.cpp
+//  33202    gateway/chat_script.cpp
+//  33351    gateway/gateway.cpp
+//  33639    gateway/options.cpp
+//  33786    gateway/sweep.cpp
+//  34208    document/scenario_files.cpp
+//  34354    document/script_document.cpp
+//  34756    document/script_faults.cpp
+//  35083    document/script_files.cpp
+//  35230    document/script_gateway.cpp
+//  35547    document/script_matchers.cpp
+//  35913    document/script_objects.cpp
+//  36078    document/script_reader.cpp
+//  36515    document/script_references.cpp
+//  36839    document/script_replies.cpp
+//  37317    document/script_schema.cpp
+//  37452    document/script_sections.cpp
+//  38031    document/script_values.cpp
+//  38429  Adapters
+//  38446    adapters/catch2.hpp
+//  38604    adapters/doctest.hpp
+//  38769    adapters/gtest.hpp

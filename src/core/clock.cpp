@@ -37,6 +37,8 @@ class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
+  /// The moment that it showed when real time was `real`.
+  virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
@@ -51,8 +53,9 @@ class ClockState {
 
 class RealClockState : public ClockState {
  public:
-  TimePoint now() const override {
-    return start_ + std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - steady_start_);
+  TimePoint now() const override { return at(std::chrono::steady_clock::now()); }
+  TimePoint at(SteadyTime real) const override {
+    return start_ + std::chrono::duration_cast<Duration>(real - steady_start_);
   }
   void begin(ClockWait&) override {}
   void end(ClockWait&) override {}
@@ -89,6 +92,8 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
+  /// The present, for it may have been moved since.
+  TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -342,10 +347,7 @@ Timeline::~Timeline() { clock_->settle(*this); }
 
 TimePoint Timeline::now() const { return later(clock_->now(), offset_); }
 
-TimePoint Timeline::at(SteadyTime real) const {
-  if (clock_->wakes()) return now();
-  return later(now(), std::chrono::duration_cast<Duration>(real - std::chrono::steady_clock::now()));
-}
+TimePoint Timeline::at(SteadyTime real) const { return later(clock_->at(real), offset_); }
 
 void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 
