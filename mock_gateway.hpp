@@ -2463,7 +2463,8 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
+  /// What was sent so far. Empty unless Options::keep_answers was set when the request came, or a sweep looks at the
+  /// answer. Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A
@@ -2560,7 +2561,7 @@ class Journal {
 
 }}  // namespace mock_gateway
 
-// ---- evidence/sent_answer.hpp ---------------------------------------------------------------------------------------
+// ---- model/sent_answer.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -2628,16 +2629,6 @@ struct SentAnswer {
 
 std::string to_string(SentAnswer::Ending ending);
 std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
-
-namespace detail {
-
-class KeptAnswer;
-class KeyStore;
-
-/// What has left so far. `keys`, whose secrets are masked, may be null.
-SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
-
-}  // namespace detail
 
 }}  // namespace mock_gateway
 
@@ -5502,7 +5493,7 @@ struct ReplyData {
   Writes writes;
   wire::Headers headers;
   bool templated = false;  // its texts have places that the request fills
-  bool traced = false;     // its delivery writes down what left
+  bool traced = false;     // all that leaves is kept
   bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }
@@ -7681,6 +7672,124 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 }  // namespace matchers
 }}}  // namespace mock_gateway::detail
 
+// ---- delivery/answer_log.hpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// An answer as it leaves: its bytes without HTTP's chunks and gzip, and when the connection took them. Written by the
+/// connection's thread, read by any.
+class AnswerLog {
+ public:
+  enum class Kind { head, body, garbage };
+
+  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
+  /// `before` come before the payload.
+  struct Place {
+    std::size_t begin;
+    std::size_t wire;
+    std::size_t before = 0;
+    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
+    std::size_t missing = 0;
+    /// Bytes on the wire are not those of the payload, one by one.
+    bool compressed = false;
+  };
+
+  /// An event that has left.
+  struct Event {
+    /// It carries content.
+    bool token;
+    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    Duration at;
+    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    std::size_t bytes;
+  };
+
+  /// The body in parts as its client's parser sees them, those included that have not left.
+  struct Parts {
+    struct Part {
+      /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+      std::size_t event;
+      std::string bytes;
+    };
+
+    bool streamed = false;
+    /// How many bytes the head has.
+    std::size_t head = 0;
+    std::vector<Part> parts;
+    /// The number of the event `[DONE]`; 0: there was none.
+    std::size_t done = 0;
+    /// The delivery came to the end of the body.
+    bool whole = false;
+  };
+
+  /// Keeps at most `most` bytes, what each piece takes besides its bytes included; nothing: all of them.
+  AnswerLog(TimePoint received, std::optional<std::size_t> most) : received_(received), most_(most) {}
+
+  bool keeps_all() const { return !most_; }
+
+  /// An interim response has been sent.
+  void add_interim(std::string_view bytes);
+  /// These bytes are handed over next, in order. `event` as in Parts.
+  void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
+  /// All of an event was added: its last byte is the byte before `end` of the answer.
+  void end_event(std::size_t end, bool token);
+  /// The answer is sent event by event.
+  void stream();
+  /// The next event is `[DONE]`, and has that number.
+  void done_follows(std::size_t event);
+  /// The delivery came to the end of the body.
+  void end_body();
+  /// The answer is whole when the connection has taken so many bytes of it.
+  void add_end(std::size_t end);
+  /// The connection has taken so many bytes of the answer.
+  void handed_over(std::size_t written, TimePoint now);
+  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
+  void end(SentAnswer::Ending ending, TimePoint now);
+
+  /// What has left so far, with all keys.
+  SentAnswer sent() const;
+  /// The first of the events that have left, at most `most`.
+  std::vector<Event> events(std::size_t most) const;
+  Parts parts() const;
+  /// How many bytes of memory this takes.
+  std::size_t weight() const;
+
+ private:
+  struct Piece {
+    std::size_t size() const { return end - offset; }
+
+    Kind kind;
+    bool ends_event = false;
+    bool ends_token = false;  // an event that carries content
+    std::size_t event;
+    std::size_t offset;  // of the payload in bytes_
+    std::size_t end;
+    Place place;
+    std::size_t taken = 0;
+    std::optional<Duration> at = {};
+    Duration until{0};
+  };
+
+  bool may_hold(std::size_t size);
+
+  mutable std::mutex mutex_;
+  const TimePoint received_;
+  const std::optional<std::size_t> most_;
+  std::string interim_;
+  std::string bytes_;
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;  // the first piece that has not left as a whole
+  std::optional<std::size_t> end_at_;
+  SentAnswer::Ending ending_ = SentAnswer::Ending::open;
+  Duration ended_{0};
+  std::size_t done_ = 0;
+  bool is_body_ended_ = false;
+  bool is_streamed_ = false;
+  bool is_cut_ = false;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- delivery/gzip.hpp ----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -7851,152 +7960,9 @@ class PaceSchedule {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- delivery/kept_answer.hpp ---------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// An answer as it leaves, kept for later: the bytes that the connection took, without HTTP's chunks and gzip, and when
-/// it took them. Written by the connection's thread, read by any.
-class KeptAnswer {
- public:
-  enum class Ending { open, whole, closed, half_closed, reset, abandoned };
-  enum class Kind { head, body, garbage };
-
-  /// Bytes that leave together.
-  struct Part {
-    std::string bytes;
-    /// When the connection took the first and the last of them, since the request was complete.
-    Duration at{0};
-    Duration until{0};
-    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
-    std::size_t missing = 0;
-  };
-
-  /// What has left so far.
-  struct Sent {
-    std::string interim = {};  // whole interim responses
-    std::optional<Part> head = {};
-    std::vector<Part> body = {};
-    std::optional<Part> garbage = {};
-    Ending ending = Ending::open;
-    /// When the end was decided, or the last byte left.
-    Duration ended{0};
-    bool is_streamed = false;
-    bool is_compressed = false;
-    /// The answer had more bytes than are kept.
-    bool is_cut = false;
-  };
-
-  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
-  /// `before` come before the payload.
-  struct Place {
-    std::size_t begin;
-    std::size_t wire;
-    std::size_t before = 0;
-    std::size_t missing = 0;
-    /// Bytes on the wire are not those of the payload, one by one.
-    bool compressed = false;
-  };
-
-  /// Keeps at most `most` bytes, what each part takes besides its bytes included.
-  KeptAnswer(TimePoint received, std::size_t most) : received_(received), most_(most) {}
-
-  /// An interim response has been sent.
-  void add_interim(std::string_view bytes);
-  /// These bytes are handed over next, in order.
-  void add(Kind kind, std::string_view payload, const Place& place);
-  /// The answer is sent event by event.
-  void stream();
-  /// The answer is whole when the connection has taken so many bytes of it.
-  void add_end(std::size_t end);
-  /// The connection has taken so many bytes of the answer.
-  void handed_over(std::size_t written, TimePoint now);
-  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
-  void end(Ending ending, TimePoint now);
-
-  Sent sent() const;
-  /// How many bytes of memory this takes.
-  std::size_t weight() const;
-
- private:
-  struct Piece {
-    Kind kind;
-    std::size_t offset;  // of the payload in bytes_
-    std::size_t size;
-    Place place;
-    std::size_t taken = 0;
-    std::optional<Duration> at = {};
-    Duration until{0};
-  };
-
-  bool may_hold(std::size_t size);
-
-  mutable std::mutex mutex_;
-  const TimePoint received_;
-  const std::size_t most_;
-  std::string interim_;
-  std::string bytes_;
-  std::vector<Piece> pieces_;
-  std::size_t next_ = 0;  // the first piece that has not left as a whole
-  std::optional<std::size_t> end_at_;
-  Ending ending_ = Ending::open;
-  Duration ended_{0};
-  bool is_streamed_ = false;
-  bool is_cut_ = false;
-};
-
-}}}  // namespace mock_gateway::detail
-
 // ---- delivery/progress.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// What left of an answer, in parts as its client's parser sees them: HTTP's chunks and gzip taken off.
-struct DeliveryTrace {
-  struct Part {
-    /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
-    std::size_t event;
-    std::string bytes;
-  };
-
-  bool streamed = false;
-  /// How many bytes the head has.
-  std::size_t head = 0;
-  std::vector<Part> parts;
-  /// The number of the event `[DONE]`; 0: there was none.
-  std::size_t done = 0;
-  /// The delivery came to the end of the body.
-  bool whole = false;
-};
-
-/// When the events of a stream were handed to the connection, the first of many.
-class EventTimes {
- public:
-  struct Event {
-    /// The event carries content.
-    bool token;
-    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
-    Duration at;
-    /// Its size on the wire, with HTTP's chunks and what stands before the event.
-    std::size_t bytes;
-  };
-
-  explicit EventTimes(TimePoint received) : received_(received) {}
-
-  /// `end`: how many bytes of the answer there are up to the end of the event.
-  void add(bool token, TimePoint at, std::size_t end);
-  /// From now on the bytes of events are counted from there: the head ends there.
-  void begin(std::size_t end) { end_ = end; }
-  std::vector<Event> all() const;
-
- private:
-  static constexpr std::size_t most = 1024;
-
-  mutable std::mutex mutex_;
-  const TimePoint received_;
-  std::vector<Event> events_;
-  std::size_t end_ = 0;
-};
 
 /// A wait that the script of a reply wants.
 struct ScriptedWait {
@@ -8027,12 +7993,8 @@ struct DeliveryProgress {
   /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
   /// can have read.
   mutable std::mutex handover;
-  /// What left of a traced reply; null for other replies. Not to be read before the exchange has ended.
-  std::unique_ptr<DeliveryTrace> trace;
-  /// Null unless somebody looks at the times of events.
-  std::unique_ptr<EventTimes> times;
-  /// Null unless answers are kept.
-  std::unique_ptr<KeptAnswer> kept;
+  /// What left of the answer; null unless somebody wants to know.
+  std::unique_ptr<AnswerLog> log;
 
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
@@ -8251,7 +8213,7 @@ class Delivery {
   /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
   /// belong to none. They must stay as they are until they were sent.
   void send_body(std::string_view bytes, std::size_t event);
-  void send_part(std::string_view bytes, std::size_t missing);
+  void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   /// Gathers bytes for the next write. What would not fit into one is written at once.
   void send(std::string_view bytes);
@@ -8270,14 +8232,15 @@ class Delivery {
   void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
-  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
-  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
-  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
-  void keep_end() const {
-    if (progress_.kept) progress_.kept->add_end(position_);
+  /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
+  void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
+           std::size_t event = 0) const;
+  /// Tells the log that the whole answer was sent, or how it ends otherwise.
+  void log_end() const {
+    if (progress_.log) progress_.log->add_end(position_);
   }
-  void keep_end(KeptAnswer::Ending ending) const {
-    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
+  void log_end(SentAnswer::Ending ending) const {
+    if (progress_.log) progress_.log->end(ending, timeline_.now());
   }
   void announce_last_bytes() const;
   /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
@@ -8370,7 +8333,6 @@ class Delivery {
   std::size_t written_ = 0;                    // bytes handed over
   std::vector<Mark> marks_;
   std::size_t published_ = 0;  // of the marks
-  std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
   /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
   Duration time_to_read_{0};
@@ -8382,601 +8344,38 @@ class Delivery {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- evidence/kept_problems.hpp -------------------------------------------------------------------------------------
+// ---- http/exchange_observer.hpp -------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
-struct RecordedProblem {
-  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
-  Problem problem{Problem::Kind::unmatched, {}};
-  /// The stub that the problem is about; null when it is about none.
-  std::shared_ptr<StubState> stub{};
-  /// What scopes need of the request, and no more.
-  ReceivedRequest request{};
-};
-
-/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
-/// bounded by the number of keys. Not thread-safe.
-class KeptProblems {
+/// What a connection tells of the exchange under way. Called by the thread that has the connection.
+class ExchangeObserver {
  public:
-  /// The problems of one kind that belong to a scope and were not kept.
-  struct Dropped {
-    Problem::Kind kind;
-    std::size_t count = 0;
-    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
-    /// thousand different header fields.
-    bool is_least = false;
-    /// The stubs that such problems are about, of any scope; of each key the first thousand.
-    std::set<std::uint64_t> stubs{};
+  /// How the client left.
+  struct Leaving {
+    /// By RST; else by FIN, after which it may still read.
+    bool is_reset = false;
+    /// Bytes that were written and have not come to its kernel, as far as the system can tell.
+    std::size_t under_way = 0;
+    /// When, on the exchange's clock.
+    TimePoint at{};
+    /// Time on that clock since the last write; 0 when there was none.
+    Duration after_last_write{0};
   };
 
-  /// Keeps or counts a problem. Its request needs no body.
-  void add(RecordedProblem recorded);
-  /// The kept problems of a scope, oldest first.
-  std::vector<RecordedProblem> of(const RequestScope& scope) const;
-  /// The kinds of which problems of the scope were not kept, or may not have been.
-  std::vector<Dropped> dropped(const RequestScope& scope) const;
-  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
-  /// key; for a scope of a header they stay counted.
-  std::vector<RecordedProblem> forget(const RequestScope& scope);
-  /// Forgets every problem. Returns the kept ones.
-  std::vector<RecordedProblem> clear();
+  virtual ~ExchangeObserver() = default;
 
- private:
-  static constexpr std::size_t most_of_a_group = 100;
-  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
-  static constexpr std::size_t most_stubs = 1'000;    // of a group
-
-  /// Problems of one kind whose requests presented one key.
-  struct Group {
-    std::size_t kept = 0;
-    std::size_t dropped = 0;
-    /// In how many dropped problems a header field occurs, by the field's fingerprint.
-    std::map<std::uint64_t, std::size_t> fields{};
-    /// Some dropped problem has a field that is not among the fields.
-    bool has_uncounted = false;
-    /// The stubs that the dropped problems are about.
-    std::set<std::uint64_t> stubs{};
-  };
-  /// Kind, id and description of the key: a description may change.
-  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
-
-  static GroupName group_of(const RecordedProblem& recorded);
-  void drop(Group& group, const RecordedProblem& recorded);
-
-  std::vector<RecordedProblem> problems_;
-  std::map<GroupName, Group> groups_;
-  std::size_t fields_ = 0;  // of all groups
-};
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/record.hpp --------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class KeyStore;
-
-/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
-struct JournalSignal {
-  std::mutex mutex;
-  std::condition_variable changed;
-  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
-  /// closed its side.
-  std::size_t under_way = 0;
-};
-
-/// What an answer told the client about trying again.
-struct RetryAdvice {
-  /// The error's code; empty when the answer was none of the gateway's error bodies.
-  std::string code;
-  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
-  std::optional<Duration> after;
-  /// The field was retry-after-ms.
-  bool in_milliseconds = false;
-  /// The moment that Retry-After, a date, names.
-  std::optional<TimePoint> not_before;
-  /// `x-should-retry`.
-  std::optional<bool> should_retry;
-};
-
-/// Where a secret stood that belongs into the Authorization header alone.
-struct Leaks {
-  bool in_target = false;
-  bool in_body = false;
-  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
-  std::uint64_t credential = 0;
-};
-
-/// What is known of one exchange. The first block is written before the record is published and never after;
-/// counters are atomic; the rest is guarded by the signal's mutex.
-struct ExchangeRecord {
-  /// A rule of chaos that struck it.
-  struct ChaosStrike {
-    std::string text;
-    /// The rule broke the reply, or would have.
-    bool fault = false;
-    /// The reply did not come to the fault. Guarded by the signal's mutex.
-    bool missed = false;
-  };
-
-  /// A fault that the reply of a stub was scripted with.
-  struct ScriptedFault {
-    Fault fault;
-    /// The reply came to its trigger.
-    bool reached = false;
-  };
-
-  std::uint64_t id = 0;
-  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
-  std::uint64_t connection_id = 0;
-  std::size_t position = 0;
-  ReceivedRequest request;
-  std::string raw_head;
-  std::string raw_body;  // only when it differs from request.body: a chunked one
-  Decision decision;
-  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
-  std::shared_ptr<StubState> stub;  // that answers; null when none does
-  int status = 0;
-  TimePoint received{};
-  bool chat = false;  // the body is a valid chat request
-  Acceptance acceptance;
-  ChatLimits limits;
-  std::vector<Finding> findings;
-  std::string root_url;
-  std::optional<ConnectionFault> connection_fault;
-  bool under_chaos = false;  // there were rules that could strike it
-  std::vector<ChaosStrike> chaos;
-  RetryAdvice advice;
-  Leaks leaks;
-  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
-  /// after a change is no retry.
-  std::uint64_t changes = 0;
-  bool origin_is_named = false;  // Options::cors has its Origin
-  std::uint64_t epoch = 0;
-  /// The real time at which its client sent it, at the earliest.
-  std::chrono::steady_clock::time_point sendable{};
-  std::size_t own_weight = 0;  // weight() without the answer
-  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
-  std::uint64_t behind_stream = 0;
-  /// What verify() has to report of it.
-  std::vector<RecordedProblem> problems;
-  /// The stubs that came closest to a request that none answered.
-  std::vector<NearMiss> near_misses;
-  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
-  std::shared_ptr<const KeyStore> keys;
-
-  DeliveryProgress progress;
-  std::atomic<std::size_t> bytes{0};
-  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
-  std::atomic<std::size_t> answer_weight{0};
-
-  std::shared_ptr<JournalSignal> signal;
-  Outcome::Kind outcome = Outcome::Kind::pending;
-  std::optional<Departure> departure;
-  bool guard_expired = false;
-  bool forgotten = false;             // with its test: it leaves the journal when it ends
-  bool unattended = false;            // it waits, and its client has closed its side: not under way
-  std::vector<ScriptedFault> faults;  // once the delivery is over
-  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
-  std::optional<TimePoint> first_byte;
-  std::optional<TimePoint> ended;
-  // These are in real time, whatever the gateway's clock shows.
-  using RealTime = std::chrono::steady_clock::time_point;
-  RealTime recorded{};               // it was published, before any of its answer left
-  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
-  std::optional<RealTime> answered;  // the answer began
-  std::optional<RealTime> left;      // the client left, or closed its side
-  RealTime over{};                   // it ended
-
-  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
-  /// only when the exchange ends, which the journal then counts.
-  std::size_t weight() const { return own_weight + answer_weight; }
-  /// Finds its own weight out, before it is published.
-  void weigh();
-
-  // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  /// Both moments are from before the byte left: its client may react before the sender goes on.
-  void mark_first_byte(TimePoint at, RealTime real);
+  /// Both moments are from before the answer's first byte left: its client may react before the sender goes on.
+  virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
+  /// So many bytes of the answer were taken.
+  virtual void mark_written(std::size_t bytes) = 0;
   /// The client sent FIN, reset, or could not be written to.
-  void mark_client_closed(const Departure& how);
-  /// Whether the exchange waits although its client has closed its side: see `unattended`.
-  void mark_unattended(bool unattended);
-  void mark_guard_expired();
-  bool has_guard_expired() const;
-  void mark_chaos_missed(std::size_t strike);
-  /// What became of the reply's script, when its delivery is over.
-  void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
-  std::vector<ScriptedFault> scripted_faults() const;
-  /// How many rules of chaos struck, without those that came to nothing.
-  std::size_t chaos_strikes() const;
-
- private:
-  std::unique_lock<std::mutex> lock() const;
+  virtual void mark_client_closed(const Leaving& leaving) = 0;
+  /// Whether the exchange waits although its client has closed its side.
+  virtual void mark_unattended(bool unattended) = 0;
+  /// A hold or a manual wait ran into its real-time guard.
+  virtual void mark_guard_expired() = 0;
 };
-
-/// The record of one gateway's exchanges. Thread-safe.
-class JournalState {
- public:
-  /// Throws GatewayError when a bound is 0.
-  JournalState(std::size_t max_entries, std::size_t max_bytes);
-
-  /// The id of an exchange that is to be published later.
-  std::uint64_t reserve_id();
-  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
-  /// Evicts the oldest records beyond the bounds; the newest always stays.
-  void add(std::shared_ptr<ExchangeRecord> record);
-  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
-  /// KeptProblems.
-  void report(const ExchangeRecord& record, RecordedProblem problem);
-  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
-  std::vector<RecordedProblem> problems(const RequestScope& scope) const;
-  /// How many more of the scope there were than problems() holds.
-  std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
-  /// Forgets all problems, those of exchanges under way too.
-  void forget_problems();
-  /// Counts forget_problems; a record carries what it was when its request was complete.
-  std::uint64_t epoch() const { return epoch_; }
-  /// The newest exchange's id, a reserved one included; 0 when there was none.
-  std::uint64_t newest_id() const;
-  /// A request has begun to arrive; balanced by end() or dropped().
-  void began();
-  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
-  void dropped();
-  /// Notes that a fault strikes a connection; of too many, the newest are kept.
-  void hit(ConnectionHit hit);
-  std::vector<ConnectionHit> hits() const;
-  /// Ends a published exchange; nothing happens the second time.
-  void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
-
-  std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
-  std::size_t added() const;
-  std::size_t evicted() const;
-  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
-  void clear();
-  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
-  /// and counts go on.
-  void forget(const RequestScope& scope);
-  /// What came since somebody looked last.
-  struct News {
-    /// Records that are kept, in order of publication.
-    std::vector<std::shared_ptr<ExchangeRecord>> added;
-    /// How many were published in all: what to ask with next time.
-    std::uint64_t number = 0;
-    /// No record is kept whose id is less.
-    std::uint64_t oldest = 0;
-  };
-  /// Records published after the first `number`. Takes time for these only.
-  News news(std::uint64_t number) const;
-  /// Takes those out that have ended.
-  std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
-  /// Throws GatewayError when there is none.
-  std::shared_ptr<ExchangeRecord> last() const;
-  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
-  std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
-  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
-  bool wait(Duration timeout, const std::function<bool()>& condition) const;
-  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
-  /// another test's client leaves open is not waited for.
-  void wait_until_idle(const RequestScope& scope, Duration patience) const;
-  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
-  /// every request.
-  std::size_t open(const RequestScope& scope) const;
-  /// The recorded exchanges of the scope that are under way.
-  std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
-  // For the condition of wait(), which runs with the mutex held.
-  std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
-  std::size_t open_while_locked(const RequestScope& scope) const;
-  const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
-  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
-  /// three exchanges that wait as their scripts want. Empty when none does.
-  std::string scripted_waits() const;
-  /// The newest record of a stub; null when there is none.
-  std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
-
- private:
-  std::shared_ptr<JournalSignal> signal_ = share<JournalSignal>();
-  std::size_t max_entries_;
-  std::size_t max_bytes_;
-
-  // These expect the mutex to be held.
-  std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
-  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
-  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
-  void keep(const ExchangeRecord& record, RecordedProblem problem);
-  /// Finds out whether the record of a reserved id was forgotten before it was published.
-  void settle_reserved(ExchangeRecord& record);
-
-  std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
-  std::deque<ConnectionHit> hits_;
-  KeptProblems problems_;
-  std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
-  std::size_t bytes_ = 0;
-  std::uint64_t newest_ = 0;                                       // id
-  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
-  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
-  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
-  std::uint64_t added_ = 0;
-  std::uint64_t cleared_ = 0;
-  std::size_t evicted_ = 0;
-};
-
-namespace journal {
-
-/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
-std::chrono::steady_clock::time_point deadline(Duration timeout);
-/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
-std::string scripted_wait(const ExchangeRecord& record);
-/// What operator<< prints.
-std::string text_of(const Decision& decision);
-std::string text_of(const Outcome& outcome);
-
-}  // namespace journal
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
-
-// The parts of a gateway that outlive it where a handle keeps them.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
-/// by itself.
-struct GatewayParts {
-  Clock clock;
-  std::shared_ptr<KeyStore> keys;
-  std::shared_ptr<Script> script;
-  std::shared_ptr<JournalState> journal;
-  std::shared_ptr<ConnectionFaults> connection_faults;
-  std::shared_ptr<ChaosRules> chaos;
-};
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
-
-// What others call of the review, and what `review.cpp` and `retries.cpp` share.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class ChaosRules;
-class ReportedProblems;
-
-/// Throws GatewayError, which lists the codes, when there is no such code.
-void require_finding_code(const std::string& code);
-
-/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
-/// errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
-
-/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
-/// `reported` hears what the review prints.
-Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
-                   std::shared_ptr<ReportedProblems> reported);
-/// The findings about exchanges after `since` that fail no review.
-std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since);
-
-/// An exchange under review, with a copy of what may still change in its record.
-struct Seen {
-  using RealTime = ExchangeRecord::RealTime;
-
-  std::shared_ptr<ExchangeRecord> record;
-  Outcome::Kind outcome = Outcome::Kind::pending;
-  bool client_closed = false;
-  std::optional<RealTime> client_left;
-  std::optional<TimePoint> first_byte;
-  std::optional<RealTime> answered;
-  /// The client could send the request from this moment on.
-  RealTime possible{};
-  RealTime over{};
-  /// The number of the try, from a client that numbers its tries; 0 for the first.
-  std::optional<std::int64_t> number;
-  /// The request's Idempotency-Key.
-  std::optional<std::string> call;
-  /// A fault of chaos struck the answer, or its Content-Length was wrong.
-  bool broken = false;
-};
-
-/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
-/// of ids.
-void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class ChaosRules;
-
-/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
-/// known. The caller says which exchange it was.
-NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                 const Script::States& states);
-/// Whether every condition is known to hold.
-bool all_hold(const NearMiss& near);
-StubReference reference_to(const StubState& stub);
-/// Every text in it that may hold a key.
-std::vector<std::string*> texts_of(NearMiss& near);
-/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
-std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
-
-/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
-std::string brief(const ChatCall& call);
-
-/// Why no stub answered a request.
-struct Diagnosis {
-  /// The request in brief and the closest stubs, three at most, the best first.
-  std::string text;
-  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
-  std::string closest;
-  /// The stubs that the text tells of.
-  std::vector<NearMiss> near_misses;
-};
-Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
-
-/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
-/// 3`.
-std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
-
-/// The recorded chat request in a line; empty when it was none.
-std::string brief(const ExchangeRecord& record);
-
-/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
-/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
-/// that was the gateway's: 401, 403, 429.
-bool is_refusal(const ExchangeRecord& record);
-/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
-/// 401, and for what is no refusal.
-std::string refusal(const ExchangeRecord& record);
-/// Whether it was the default reply that refused a valid request.
-bool has_no_default_reply(const ExchangeRecord& record);
-
-/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
-/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
-std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
-
-/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
-class RecordedCall {
- public:
-  explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
-
-  const ExchangeRecord& record() const { return *record_; }
-  /// Whether it was a chat request, answered as such or not.
-  bool is_chat() const { return chat_ != nullptr; }
-  ChatCall call() const { return {*chat_, record_->request}; }
-  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
-  bool meets(const std::vector<Matcher>& conditions) const;
-
- private:
-  std::shared_ptr<ExchangeRecord> record_;
-  std::shared_ptr<const ChatRequest> chat_;
-};
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/gateway_problems.hpp ----------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
-class ReportedProblems {
- public:
-  void add(const std::vector<std::string>& problems);
-  bool contains(const std::string& found) const;
-  void add_notes(const std::vector<std::string>& notes);
-  /// Adds the notes. Returns those that had not been added before.
-  std::vector<std::string> new_notes(std::vector<std::string> notes);
-  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
-  /// connections may be printed once more, since the same count means others in the next test.
-  void pass_over(const std::vector<std::string>& notes);
-  /// The notes without those that belong to earlier tests.
-  std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
-  void clear();
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> problems_;
-  std::set<std::string> notes_;
-  std::set<std::string> passed_over_;
-};
-
-/// What is wrong with a gateway, and what there is to note, as script and journal are now.
-class GatewayProblems {
- public:
-  /// The gateway must outlive this.
-  GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
-
-  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
-  /// for a key that the gateway never had.
-  Verification verify(const RequestScope& scope, Duration patience) const;
-  /// What the client did wrong; it waits in the same way.
-  Review review(const RequestScope& scope, Duration patience) const;
-  /// What nobody has looked at yet.
-  struct Unreported {
-    /// The message about problems and notes; empty when there is no such problem.
-    std::string problems;
-    /// The notes, when there is none: what to print when the test has failed.
-    std::string notes;
-  };
-  /// Without `with_problems`: notes alone. `since`: as below, for findings.
-  Unreported unreported(bool with_problems, std::uint64_t since) const;
-  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
-  /// call. Findings about these that fail no review come first, unless a review has printed them.
-  std::string new_notes(std::uint64_t since) const;
-  /// What chaos and faults of connections have done until now is not new any more.
-  void pass_over_notes() const;
-  void reset();
-
- private:
-  /// A problem, and the name under which it is told.
-  using Problems = std::vector<std::pair<Problem, std::string>>;
-  using Calls = std::vector<RecordedCall>;
-  Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  void add_problems(const RequestScope& scope, Problems& problems) const;
-  void add_connection_faults(Problems& problems) const;
-  void add_expired_sleeps(Problems& problems) const;
-  std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
-  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
-  std::vector<std::string> new_findings(std::uint64_t since) const;
-  Script::Stubs stubs(const RequestScope& scope) const;
-  /// The newest chat requests, oldest first; none when no stub asks for them.
-  Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
-  /// The stubs that ask something of the client, and whether they are met, by the problems.
-  std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
-                                     const std::vector<Problem>& problems) const;
-  /// The text without keys, which a stub's name or a matcher may hold.
-  std::string masked(std::string text) const;
-  void mask(StubReference& stub) const;
-  void mask(Problem& found) const;
-
-  const GatewayParts& gateway_;
-  std::vector<std::string> without_findings_;
-  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
-  std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
-};
-
-/// Every call of each stub came before every call of the next, and each was called.
-Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
-
-/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
-/// was unusual in them, and which got a failure; of many exchanges the first ten.
-std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
-                                            std::uint64_t since);
-/// The connections that a scripted fault struck, a line each.
-std::vector<std::string> notes_of_connections(const JournalState& journal);
-/// The first ten lines about connections, and how many more there are.
-std::vector<std::string> first_connections(std::vector<std::string> lines);
-/// What is under way: what each exchange waits for as scripted, and how many others there are.
-std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
-
-/// The first notes, a line each, and how many more there are.
-std::string lines_of(const std::vector<std::string>& notes);
-/// What verify() prints, of many problems and notes the first; empty when there are none.
-std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
-/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
-/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
-/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
-/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
-/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
-/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
-Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-             const KeyStore::Presented& presented, const KeyStore& keys);
-
-/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
-void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
 
 }}}  // namespace mock_gateway::detail
 
@@ -9190,6 +8589,7 @@ class Connection final : public Outlet {
  public:
   /// `spent`: the connection is on trial, and has sent as much as it may.
   enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
+  enum class Failure { client_left, client_stalled, stopped };
 
   /// Takes the descriptor over.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
@@ -9248,7 +8648,8 @@ class Connection final : public Outlet {
   std::uint64_t overtaken_stream() const;
 
   // Writing: the exchange under way hears of what happens.
-  void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
+  /// `stream`: the id of an exchange whose answer is a stream; 0 otherwise.
+  void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
   MOCK_GATEWAY_INLINE Look look(Pending& pending, OnClientClosed on_client_closed) override;
@@ -9279,7 +8680,7 @@ class Connection final : public Outlet {
 
   Ending ending() const { return ending_; }
   /// Why write, drain or wait gave up.
-  Outcome::Kind failure() const;
+  Failure failure() const;
   /// The body of the request was not read: before the connection closes, what the client still sends is taken off
   /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
   void linger() { linger_ = true; }
@@ -9382,10 +8783,10 @@ class Connection final : public Outlet {
   sockets::Readiness news();
   template <class Looking>
   bool wait_while(const Looking& looking);
-  void note_peer_closed(Departure::How how);
+  void note_peer_closed(bool is_reset);
   /// Notes that the connection can be used no more.
   void note_disconnected();
-  Departure departure(Departure::How how) const;
+  ExchangeObserver::Leaving leaving() const;
   /// Returns whether no more is to be taken off.
   bool take_off_what_still_comes();
 
@@ -9420,7 +8821,7 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  Departure::How how_ = Departure::How::closed;
+  bool is_reset_ = false;  // by the client
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
@@ -9430,7 +8831,7 @@ class Connection final : public Outlet {
   std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
   bool has_news_ = true;                    // the socket may have changed since it was looked at
   std::optional<sockets::Readiness> seen_;  // by the wait for news
-  ExchangeRecord* record_ = nullptr;
+  ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
   std::atomic<const char*> busy_literal_{nullptr};
@@ -9981,6 +9382,606 @@ class Reactor final : private Relief {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- evidence/kept_problems.hpp -------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// A problem of an exchange. Kept beside the journal's records, so that it outlives them.
+struct RecordedProblem {
+  /// Without a secret. Says nothing of the stub: a stub's place and title may change until somebody asks.
+  Problem problem{Problem::Kind::unmatched, {}};
+  /// The stub that the problem is about; null when it is about none.
+  std::shared_ptr<StubState> stub{};
+  /// What scopes need of the request, and no more.
+  ReceivedRequest request{};
+};
+
+/// The problems of exchanges: the first hundred of each kind with each key, and the number of the others. The memory is
+/// bounded by the number of keys. Not thread-safe.
+class KeptProblems {
+ public:
+  /// The problems of one kind that belong to a scope and were not kept.
+  struct Dropped {
+    Problem::Kind kind;
+    std::size_t count = 0;
+    /// There may be more than `count`, which may then be 0. This happens to scopes of a header alone, after some ten
+    /// thousand different header fields.
+    bool is_least = false;
+    /// The stubs that such problems are about, of any scope; of each key the first thousand.
+    std::set<std::uint64_t> stubs{};
+  };
+
+  /// Keeps or counts a problem. Its request needs no body.
+  void add(RecordedProblem recorded);
+  /// The kept problems of a scope, oldest first.
+  std::vector<RecordedProblem> of(const RequestScope& scope) const;
+  /// The kinds of which problems of the scope were not kept, or may not have been.
+  std::vector<Dropped> dropped(const RequestScope& scope) const;
+  /// Forgets the problems of a scope. Returns the kept ones. Problems that were not kept are forgotten for a scope of a
+  /// key; for a scope of a header they stay counted.
+  std::vector<RecordedProblem> forget(const RequestScope& scope);
+  /// Forgets every problem. Returns the kept ones.
+  std::vector<RecordedProblem> clear();
+
+ private:
+  static constexpr std::size_t most_of_a_group = 100;
+  static constexpr std::size_t most_fields = 10'000;  // of all groups: half a megabyte
+  static constexpr std::size_t most_stubs = 1'000;    // of a group
+
+  /// Problems of one kind whose requests presented one key.
+  struct Group {
+    std::size_t kept = 0;
+    std::size_t dropped = 0;
+    /// In how many dropped problems a header field occurs, by the field's fingerprint.
+    std::map<std::uint64_t, std::size_t> fields{};
+    /// Some dropped problem has a field that is not among the fields.
+    bool has_uncounted = false;
+    /// The stubs that the dropped problems are about.
+    std::set<std::uint64_t> stubs{};
+  };
+  /// Kind, id and description of the key: a description may change.
+  using GroupName = std::tuple<Problem::Kind, std::string, std::string>;
+
+  static GroupName group_of(const RecordedProblem& recorded);
+  void drop(Group& group, const RecordedProblem& recorded);
+
+  std::vector<RecordedProblem> problems_;
+  std::map<GroupName, Group> groups_;
+  std::size_t fields_ = 0;  // of all groups
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/record.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class KeyStore;
+
+/// One for all records of a journal: an outcome is waited for at most by a test's few threads.
+struct JournalSignal {
+  std::mutex mutex;
+  std::condition_variable changed;
+  /// Requests that have begun to arrive and have not ended, without those that only wait although their client has
+  /// closed its side.
+  std::size_t under_way = 0;
+};
+
+/// What an answer told the client about trying again.
+struct RetryAdvice {
+  /// The error's code; empty when the answer was none of the gateway's error bodies.
+  std::string code;
+  /// Time from the answer on that retry-after-ms, else Retry-After in seconds, named; only when positive.
+  std::optional<Duration> after;
+  /// The field was retry-after-ms.
+  bool in_milliseconds = false;
+  /// The moment that Retry-After, a date, names.
+  std::optional<TimePoint> not_before;
+  /// `x-should-retry`.
+  std::optional<bool> should_retry;
+};
+
+/// Where a secret stood that belongs into the Authorization header alone.
+struct Leaks {
+  bool in_target = false;
+  bool in_body = false;
+  /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
+  std::uint64_t credential = 0;
+};
+
+/// What is known of one exchange. The first block is written before the record is published and never after;
+/// counters are atomic; the rest is guarded by the signal's mutex.
+struct ExchangeRecord final : ExchangeObserver {
+  /// A rule of chaos that struck it.
+  struct ChaosStrike {
+    std::string text;
+    /// The rule broke the reply, or would have.
+    bool fault = false;
+    /// The reply did not come to the fault. Guarded by the signal's mutex.
+    bool missed = false;
+  };
+
+  /// A fault that the reply of a stub was scripted with.
+  struct ScriptedFault {
+    Fault fault;
+    /// The reply came to its trigger.
+    bool reached = false;
+  };
+
+  std::uint64_t id = 0;
+  std::uint64_t number = 0;  // counts publications, whose order is not always that of ids
+  std::uint64_t connection_id = 0;
+  std::size_t position = 0;
+  ReceivedRequest request;
+  std::string raw_head;
+  std::string raw_body;  // only when it differs from request.body: a chunked one
+  Decision decision;
+  std::string refusal;              // the message of a failure of the documented rules, or of what is no HTTP
+  std::shared_ptr<StubState> stub;  // that answers; null when none does
+  int status = 0;
+  TimePoint received{};
+  bool chat = false;  // the body is a valid chat request
+  Acceptance acceptance;
+  ChatLimits limits;
+  std::vector<Finding> findings;
+  std::string root_url;
+  std::optional<ConnectionFault> connection_fault;
+  bool under_chaos = false;  // there were rules that could strike it
+  std::vector<ChaosStrike> chaos;
+  RetryAdvice advice;
+  Leaks leaks;
+  /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
+  /// after a change is no retry.
+  std::uint64_t changes = 0;
+  bool origin_is_named = false;  // Options::cors has its Origin
+  std::uint64_t epoch = 0;
+  /// The real time at which its client sent it, at the earliest.
+  std::chrono::steady_clock::time_point sendable{};
+  std::size_t own_weight = 0;  // weight() without the answer
+  /// The exchange whose stream was unfinished on the same connection when the request arrived; 0: none.
+  std::uint64_t behind_stream = 0;
+  /// What verify() has to report of it.
+  std::vector<RecordedProblem> problems;
+  /// The stubs that came closest to a request that none answered.
+  std::vector<NearMiss> near_misses;
+  /// The gateway's, which mask what the test's author wrote: the names of a stub and a key. May be null.
+  std::shared_ptr<const KeyStore> keys;
+
+  DeliveryProgress progress;
+  std::atomic<std::size_t> bytes{0};
+  /// What of its answer counts against the journal's bound: all that is kept, once the exchange has ended.
+  std::atomic<std::size_t> answer_weight{0};
+
+  std::shared_ptr<JournalSignal> signal;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  std::optional<Departure> departure;
+  bool guard_expired = false;
+  bool forgotten = false;             // with its test: it leaves the journal when it ends
+  bool unattended = false;            // it waits, and its client has closed its side: not under way
+  std::vector<ScriptedFault> faults;  // once the delivery is over
+  std::string unusual;                // of what was sent: "finish_reason length was sent"; empty: nothing
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+  // These are in real time, whatever the gateway's clock shows.
+  using RealTime = std::chrono::steady_clock::time_point;
+  RealTime recorded{};               // it was published, before any of its answer left
+  TimePoint machine_time{};          // the machine's clock then, by which a client reads a date
+  std::optional<RealTime> answered;  // the answer began
+  std::optional<RealTime> left;      // the client left, or closed its side
+  RealTime over{};                   // it ended
+
+  /// What the record holds in memory, all that is its own; for the journal's bound. Once it is published, it changes
+  /// only when the exchange ends, which the journal then counts.
+  std::size_t weight() const { return own_weight + answer_weight; }
+  /// Finds its own weight out, before it is published.
+  void weigh();
+
+  // For the connection's thread, before or after publication; what waits for it is woken, and what is said twice
+  // changes nothing.
+  MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
+  void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
+  MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
+  MOCK_GATEWAY_INLINE void mark_unattended(bool is) override;
+  MOCK_GATEWAY_INLINE void mark_guard_expired() override;
+  bool has_guard_expired() const;
+  void mark_chaos_missed(std::size_t strike);
+  /// What became of the reply's script, when its delivery is over.
+  void mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual);
+  std::vector<ScriptedFault> scripted_faults() const;
+  /// How many rules of chaos struck, without those that came to nothing.
+  std::size_t chaos_strikes() const;
+
+ private:
+  std::unique_lock<std::mutex> lock() const;
+};
+
+/// The record of one gateway's exchanges. Thread-safe.
+class JournalState {
+ public:
+  /// Throws GatewayError when a bound is 0.
+  JournalState(std::size_t max_entries, std::size_t max_bytes);
+
+  /// The id of an exchange that is to be published later.
+  std::uint64_t reserve_id();
+  /// Publishes a record, giving it an id unless one was reserved for it, and its findings and near misses that id.
+  /// Evicts the oldest records beyond the bounds; the newest always stays.
+  void add(std::shared_ptr<ExchangeRecord> record);
+  /// Keeps a problem of a published exchange, whose text lacks its first line; of too many, the first. See
+  /// KeptProblems.
+  void report(const ExchangeRecord& record, RecordedProblem problem);
+  /// The scope's problems since the last forget_problems, oldest first; a clear keeps them.
+  std::vector<RecordedProblem> problems(const RequestScope& scope) const;
+  /// How many more of the scope there were than problems() holds.
+  std::vector<KeptProblems::Dropped> problems_dropped(const RequestScope& scope) const;
+  /// Forgets all problems, those of exchanges under way too.
+  void forget_problems();
+  /// Counts forget_problems; a record carries what it was when its request was complete.
+  std::uint64_t epoch() const { return epoch_; }
+  /// The newest exchange's id, a reserved one included; 0 when there was none.
+  std::uint64_t newest_id() const;
+  /// A request has begun to arrive; balanced by end() or dropped().
+  void began();
+  /// A begun request came to nothing: the connection closed, or an exchange ended that was never published.
+  void dropped();
+  /// Notes that a fault strikes a connection; of too many, the newest are kept.
+  void hit(ConnectionHit hit);
+  std::vector<ConnectionHit> hits() const;
+  /// Ends a published exchange; nothing happens the second time.
+  void end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at);
+
+  std::vector<std::shared_ptr<ExchangeRecord>> snapshot() const;
+  std::size_t added() const;
+  std::size_t evicted() const;
+  /// Drops the records; ids go on, exchanges under way keep their records and still count as under way.
+  void clear();
+  /// Drops the scope's records, and its problems, as if they had never been; what is under way goes when it ends. Ids
+  /// and counts go on.
+  void forget(const RequestScope& scope);
+  /// What came since somebody looked last.
+  struct News {
+    /// Records that are kept, in order of publication.
+    std::vector<std::shared_ptr<ExchangeRecord>> added;
+    /// How many were published in all: what to ask with next time.
+    std::uint64_t number = 0;
+    /// No record is kept whose id is less.
+    std::uint64_t oldest = 0;
+  };
+  /// Records published after the first `number`. Takes time for these only.
+  News news(std::uint64_t number) const;
+  /// Takes those out that have ended.
+  std::vector<std::shared_ptr<ExchangeRecord>> take_ended(std::vector<std::shared_ptr<ExchangeRecord>>& pending) const;
+  /// Throws GatewayError when there is none.
+  std::shared_ptr<ExchangeRecord> last() const;
+  /// Throws GatewayError, saying whether it was evicted, cleared, forgotten or never there.
+  std::shared_ptr<ExchangeRecord> at(std::uint64_t id) const;
+  /// Waits until `condition` holds, asking again at every change. It runs under the journal's mutex.
+  bool wait(Duration timeout, const std::function<bool()>& condition) const;
+  /// Waits until no exchange of the scope is under way. For the scope of one test only recorded exchanges count: what
+  /// another test's client leaves open is not waited for.
+  void wait_until_idle(const RequestScope& scope, Duration patience) const;
+  /// How many exchanges of the scope are under way. Requests that are not recorded yet count only for the scope of
+  /// every request.
+  std::size_t open(const RequestScope& scope) const;
+  /// The recorded exchanges of the scope that are under way.
+  std::vector<std::shared_ptr<ExchangeRecord>> open_records(const RequestScope& scope) const;
+  // For the condition of wait(), which runs with the mutex held.
+  std::size_t added_while_locked() const { return static_cast<std::size_t>(added_ - cleared_); }
+  std::size_t open_while_locked(const RequestScope& scope) const;
+  const std::shared_ptr<JournalSignal>& signal() const { return signal_; }
+  /// "; exchange 1 stalls as scripted after token 2 since 2.0 s", for the message of a wait that failed: the first
+  /// three exchanges that wait as their scripts want. Empty when none does.
+  std::string scripted_waits() const;
+  /// The newest record of a stub; null when there is none.
+  std::shared_ptr<ExchangeRecord> last_of_stub(const StubState& stub) const;
+
+ private:
+  std::shared_ptr<JournalSignal> signal_ = share<JournalSignal>();
+  std::size_t max_entries_;
+  std::size_t max_bytes_;
+
+  // These expect the mutex to be held.
+  std::deque<std::shared_ptr<ExchangeRecord>>::iterator find(const ExchangeRecord& record);
+  /// Takes the oldest records out that are beyond the bounds, for the caller to free after the lock.
+  void evict(std::vector<std::shared_ptr<ExchangeRecord>>& out);
+  void keep(const ExchangeRecord& record, RecordedProblem problem);
+  /// Finds out whether the record of a reserved id was forgotten before it was published.
+  void settle_reserved(ExchangeRecord& record);
+
+  std::deque<std::shared_ptr<ExchangeRecord>> records_;  // by id
+  std::deque<ConnectionHit> hits_;
+  KeptProblems problems_;
+  std::atomic<std::uint64_t> epoch_{0};  // changed under the lock
+  std::size_t bytes_ = 0;
+  std::uint64_t newest_ = 0;                                       // id
+  std::set<std::uint64_t> reserved_;                               // ids that are not published yet
+  std::vector<std::pair<RequestScope, std::uint64_t>> forgotten_;  // up to which id; while ids are reserved
+  std::uint64_t cleared_id_ = 0;                                   // the newest when it was cleared
+  std::uint64_t added_ = 0;
+  std::uint64_t cleared_ = 0;
+  std::size_t evicted_ = 0;
+};
+
+namespace journal {
+
+/// Now and `timeout` more, a year at most: the sum of a moment and Duration::max() would overflow.
+std::chrono::steady_clock::time_point deadline(Duration timeout);
+/// "; exchange 1 stalls as scripted after token 2 since 2.0 s"; empty when it does not wait as its script wants.
+std::string scripted_wait(const ExchangeRecord& record);
+/// What operator<< prints.
+std::string text_of(const Decision& decision);
+std::string text_of(const Outcome& outcome);
+
+}  // namespace journal
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/gateway_parts.hpp -------------------------------------------------------------------------------------
+
+// The parts of a gateway that outlive it where a handle keeps them.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// What connections, verify() and handles such as Keys, Stub and Journal share of a gateway. Each part is thread-safe
+/// by itself.
+struct GatewayParts {
+  Clock clock;
+  std::shared_ptr<KeyStore> keys;
+  std::shared_ptr<Script> script;
+  std::shared_ptr<JournalState> journal;
+  std::shared_ptr<ConnectionFaults> connection_faults;
+  std::shared_ptr<ChaosRules> chaos;
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/review_parts.hpp --------------------------------------------------------------------------------------
+
+// What others call of the review, and what `review.cpp` and `retries.cpp` share.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class ChaosRules;
+class ReportedProblems;
+
+/// Throws GatewayError, which lists the codes, when there is no such code.
+void require_finding_code(const std::string& code);
+
+/// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
+/// errors.
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+
+/// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
+/// `reported` hears what the review prints.
+Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported);
+/// The findings about exchanges after `since` that fail no review.
+std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since);
+
+/// An exchange under review, with a copy of what may still change in its record.
+struct Seen {
+  using RealTime = ExchangeRecord::RealTime;
+
+  std::shared_ptr<ExchangeRecord> record;
+  Outcome::Kind outcome = Outcome::Kind::pending;
+  bool client_closed = false;
+  std::optional<RealTime> client_left;
+  std::optional<TimePoint> first_byte;
+  std::optional<RealTime> answered;
+  /// The client could send the request from this moment on.
+  RealTime possible{};
+  RealTime over{};
+  /// The number of the try, from a client that numbers its tries; 0 for the first.
+  std::optional<std::int64_t> number;
+  /// The request's Idempotency-Key.
+  std::optional<std::string> call;
+  /// A fault of chaos struck the answer, or its Content-Length was wrong.
+  bool broken = false;
+};
+
+/// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
+/// of ids.
+void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/diagnosis.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class ChaosRules;
+
+/// Holds the request against the stub. Never runs the tester's functions: what they said is in the results, or is not
+/// known. The caller says which exchange it was.
+NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states);
+/// Whether every condition is known to hold.
+bool all_hold(const NearMiss& near);
+StubReference reference_to(const StubState& stub);
+/// Every text in it that may hold a key.
+std::vector<std::string*> texts_of(NearMiss& near);
+/// The lines of conditions, indented by two: "  ✔ has tool \"f\"".
+std::string condition_lines(const std::vector<NearMiss::Condition>& conditions);
+
+/// The request in a line: `  user: "wether in Paris?"   stream: true   tools: get_weather`.
+std::string brief(const ChatCall& call);
+
+/// Why no stub answered a request.
+struct Diagnosis {
+  /// The request in brief and the closest stubs, three at most, the best first.
+  std::string text;
+  /// The closest in a line: `"weather question" (agent_test.cpp:41), 2 of 3`.
+  std::string closest;
+  /// The stubs that the text tells of.
+  std::vector<NearMiss> near_misses;
+};
+Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states);
+
+/// The first line of an exchange's problem: `no stub matched  POST /v1/chat/completions  key "billing service" exchange
+/// 3`.
+std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange);
+
+/// The recorded chat request in a line; empty when it was none.
+std::string brief(const ExchangeRecord& record);
+
+/// Whether the gateway itself refused the request for what its client sent: 400, 404 of a path, 405, 413, 415, or 401
+/// for a key that was never the gateway's. No failure that a test scripted or forced is one, nor what becomes of a key
+/// that was the gateway's: 401, 403, 429.
+bool is_refusal(const ExchangeRecord& record);
+/// What was wrong with such a request, on one line: `temperature: expected a number, got a string ("hot")`; empty for
+/// 401, and for what is no refusal.
+std::string refusal(const ExchangeRecord& record);
+/// Whether it was the default reply that refused a valid request.
+bool has_no_default_reply(const ExchangeRecord& record);
+
+/// What chaos did to the scope's exchanges that the journal holds, and how to have it again: `chaos: seed 1, 2 rules, 7
+/// of 100 requests struck; Options{}.seed(1) or --seed 1 strikes the same again`. Empty where there was none.
+std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope);
+
+/// A recorded chat request, parsed again, for reports on stubs that were not called as expected.
+class RecordedCall {
+ public:
+  explicit RecordedCall(std::shared_ptr<ExchangeRecord> record);
+
+  const ExchangeRecord& record() const { return *record_; }
+  /// Whether it was a chat request, answered as such or not.
+  bool is_chat() const { return chat_ != nullptr; }
+  ChatCall call() const { return {*chat_, record_->request}; }
+  /// Whether it is a chat request that meets all of these. Runs the tester's functions, whose exceptions pass.
+  bool meets(const std::vector<Matcher>& conditions) const;
+
+ private:
+  std::shared_ptr<ExchangeRecord> record_;
+  std::shared_ptr<const ChatRequest> chat_;
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/redaction.hpp -----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Removes what is secret from a request that is about to be recorded: every key of the gateway's, in any state, the
+/// credential that this request presented, also one that no key has (somebody may have pointed a client with a real key
+/// here), and whatever else looks like a key, `sk-` and more. Wherever they stand: target, header values, body, raw
+/// bytes; with escapes, and, but for keys that only look like one, in base64. Fields that carry credentials by their
+/// nature (Authorization, Proxy-Authorization, Cookie, x-api-key and its kin) keep at most their scheme, and a secret
+/// that may be a word, such as "EMPTY", is masked there alone. A secret becomes `sk-***`; what does not begin with
+/// `sk-` becomes `***`. Returns where there was a key outside of header fields.
+Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
+void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks the gateway's keys, and what looks like one, in an answer.
+void redact(SentAnswer& answer, const KeyStore& keys);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/gateway_problems.hpp ----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Which problems somebody has looked at, and which notes were printed: a gateway's end tells neither again.
+class ReportedProblems {
+ public:
+  void add(const std::vector<std::string>& problems);
+  bool contains(const std::string& found) const;
+  void add_notes(const std::vector<std::string>& notes);
+  /// Adds the notes. Returns those that had not been added before.
+  std::vector<std::string> new_notes(std::vector<std::string> notes);
+  /// Notes that belong to earlier tests, in place of those of the last call. A note that only counts exchanges or
+  /// connections may be printed once more, since the same count means others in the next test.
+  void pass_over(const std::vector<std::string>& notes);
+  /// The notes without those that belong to earlier tests.
+  std::vector<std::string> not_passed_over(std::vector<std::string> notes) const;
+  void clear();
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::string> problems_;
+  std::set<std::string> notes_;
+  std::set<std::string> passed_over_;
+};
+
+/// What is wrong with a gateway, and what there is to note, as script and journal are now.
+class GatewayProblems {
+ public:
+  /// The gateway must outlive this.
+  GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings);
+
+  /// Waits first, in real time, until no exchange of the scope is under way, at most `patience`. Throws GatewayError
+  /// for a key that the gateway never had.
+  Verification verify(const RequestScope& scope, Duration patience) const;
+  /// What the client did wrong; it waits in the same way.
+  Review review(const RequestScope& scope, Duration patience) const;
+  /// What nobody has looked at yet.
+  struct Unreported {
+    /// The message about problems and notes; empty when there is no such problem.
+    std::string problems;
+    /// The notes, when there is none: what to print when the test has failed.
+    std::string notes;
+  };
+  /// Without `with_problems`: notes alone. `since`: as below, for findings.
+  Unreported unreported(bool with_problems, std::uint64_t since) const;
+  /// What verify() notes of exchanges after `since`, and did not print yet; not of stubs, which later requests may
+  /// call. Findings about these that fail no review come first, unless a review has printed them.
+  std::string new_notes(std::uint64_t since) const;
+  /// What chaos and faults of connections have done until now is not new any more.
+  void pass_over_notes() const;
+  void reset();
+
+ private:
+  /// A problem, and the name under which it is told.
+  using Problems = std::vector<std::pair<Problem, std::string>>;
+  using Calls = std::vector<RecordedCall>;
+  Problems problems(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  void add_problems(const RequestScope& scope, Problems& problems) const;
+  void add_connection_faults(Problems& problems) const;
+  void add_expired_sleeps(Problems& problems) const;
+  std::vector<std::string> notes(const RequestScope& scope, const Script::Stubs& stubs, const Calls& calls) const;
+  /// One note of all that nobody has printed, in the words of a review, or none; from now on they have been printed.
+  std::vector<std::string> new_findings(std::uint64_t since) const;
+  Script::Stubs stubs(const RequestScope& scope) const;
+  /// The newest chat requests, oldest first; none when no stub asks for them.
+  Calls calls(const RequestScope& scope, const Script::Stubs& stubs) const;
+  /// The stubs that ask something of the client, and whether they are met, by the problems.
+  std::vector<VerifiedStub> verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                     const std::vector<Problem>& problems) const;
+  /// The text without keys, which a stub's name or a matcher may hold.
+  std::string masked(std::string text) const;
+  void mask(StubReference& stub) const;
+  void mask(Problem& found) const;
+
+  const GatewayParts& gateway_;
+  std::vector<std::string> without_findings_;
+  std::atomic<std::size_t> sleeps_before_;  // expired on the clock before the gateway was made or reset
+  std::shared_ptr<ReportedProblems> reported_ = share<ReportedProblems>();
+};
+
+/// Every call of each stub came before every call of the next, and each was called.
+Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs);
+
+/// What verify() notes of the scope's exchanges after `since`, a line each: what their scripts did to the answers, what
+/// was unusual in them, and which got a failure; of many exchanges the first ten.
+std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since);
+/// The connections that a scripted fault struck, a line each.
+std::vector<std::string> notes_of_connections(const JournalState& journal);
+/// The first ten lines about connections, and how many more there are.
+std::vector<std::string> first_connections(std::vector<std::string> lines);
+/// What is under way: what each exchange waits for as scripted, and how many others there are.
+std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope);
+
+/// The first notes, a line each, and how many more there are.
+std::string lines_of(const std::vector<std::string>& notes);
+/// What verify() prints, of many problems and notes the first; empty when there are none.
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
+
+}}}  // namespace mock_gateway::detail
+
 // ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -10229,9 +10230,7 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep the times of their events, for whoever looks at them one by one.
-  std::atomic<bool> keeps_event_times{false};
-  /// Whether they keep what was sent.
+  /// Whether exchanges keep what was sent.
   std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };
@@ -16133,6 +16132,34 @@ MOCK_GATEWAY_INLINE void fill_template(ReplyData& data, const TemplateFacts& fac
 }
 
 }}}  // namespace mock_gateway::detail
+
+// ---- model/sent_answer.cpp ------------------------------------------------------------------------------------------
+
+// The body of an answer that was sent; the names of its endings.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string SentAnswer::body() const {
+  std::string all;
+  for (const Part& part : parts) all += part.bytes;
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(SentAnswer::Ending ending) {
+  switch (ending) {
+    case SentAnswer::Ending::open: return "open";
+    case SentAnswer::Ending::whole: return "whole";
+    case SentAnswer::Ending::closed: return "closed";
+    case SentAnswer::Ending::half_closed: return "half-closed";
+    case SentAnswer::Ending::reset: return "reset";
+    case SentAnswer::Ending::abandoned: return "abandoned";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending) { return out << to_string(ending); }
+
+}}  // namespace mock_gateway
 
 // ---- model/sse_dialect.cpp ------------------------------------------------------------------------------------------
 
@@ -22041,6 +22068,176 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 
 }}  // namespace mock_gateway
 
+// ---- delivery/answer_log.cpp ----------------------------------------------------------------------------------------
+
+// What is remembered of the bytes that leave, where somebody wants to know: how many of one answer, and what it shows.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace answer_log {
+
+/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
+MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
+  SentAnswer::Interim head;
+  const std::size_t end = text.find("\r\n\r\n");
+  const std::size_t space = text.find(' ');
+  if (end == std::string_view::npos || space > end) return head;
+  head.status = static_cast<int>(text::whole_number(text.substr(space + 1, 3)).value_or(0));
+  for (std::size_t at = text.find("\r\n") + 2; at < end + 2;) {
+    const std::string_view line = text.substr(at, text.find("\r\n", at) - at);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos)
+      head.headers.add(std::string(line.substr(0, colon)), std::string(text::trim(line.substr(colon + 1))));
+    at += line.size() + 2;
+  }
+  text.remove_prefix(end + 4);
+  return head;
+}
+
+}  // namespace answer_log
+
+MOCK_GATEWAY_INLINE bool AnswerLog::may_hold(std::size_t size) {
+  if (!most_) return true;
+  const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
+  is_cut_ = is_cut_ || size + sizeof(Piece) > *most_ || held > *most_ - size - sizeof(Piece);
+  return !is_cut_;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::add_interim(std::string_view bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (may_hold(bytes.size())) interim_.append(bytes);
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::add(Kind kind, std::string_view payload, const Place& place, std::size_t event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (payload.empty() || !may_hold(payload.size())) return;
+  pieces_.push_back({kind, false, false, event, bytes_.size(), bytes_.size() + payload.size(), place});
+  bytes_.append(payload);
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::end_event(std::size_t end, bool token) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pieces_.empty()) return;
+  Piece& last = pieces_.back();
+  if (last.place.begin + last.place.wire != end) return;  // it was not held
+  last.ends_event = true;
+  last.ends_token = token;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::stream() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_streamed_ = true;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::done_follows(std::size_t event) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  done_ = event;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::end_body() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_body_ended_ = true;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::add_end(std::size_t end) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  end_at_ = end;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::handed_over(std::size_t written, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration at = now - received_;
+  for (; next_ < pieces_.size(); ++next_) {
+    Piece& piece = pieces_[next_];
+    const Place& place = piece.place;
+    if (written <= place.begin) break;
+    if (!piece.at) piece.at = at;
+    piece.until = at;
+    const bool is_whole = written >= place.begin + place.wire;
+    const std::size_t payload_begin = place.begin + place.before;
+    if (is_whole)
+      piece.taken = piece.size();
+    else if (!place.compressed && written > payload_begin)
+      piece.taken = std::min(piece.size(), written - payload_begin);
+    if (!is_whole) break;
+  }
+  if (ending_ != SentAnswer::Ending::open || !end_at_ || written < *end_at_) return;
+  ending_ = SentAnswer::Ending::whole;
+  ended_ = at;
+}
+
+MOCK_GATEWAY_INLINE void AnswerLog::end(SentAnswer::Ending ending, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (ending_ != SentAnswer::Ending::open) return;
+  ending_ = ending;
+  ended_ = now - received_;
+}
+
+MOCK_GATEWAY_INLINE SentAnswer AnswerLog::sent() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  SentAnswer answer;
+  for (std::string_view rest = interim_; !rest.empty();) {
+    SentAnswer::Interim head = answer_log::take_head(rest);
+    if (head.status == 0) break;
+    answer.interim.push_back(std::move(head));
+  }
+  for (const Piece& piece : pieces_) {
+    if (piece.taken == 0) break;
+    std::string_view text = std::string_view(bytes_).substr(piece.offset, piece.taken);
+    answer.is_compressed = answer.is_compressed || piece.place.compressed;
+    if (piece.kind == Kind::head) {
+      SentAnswer::Interim head = answer_log::take_head(text);
+      answer.status = head.status;
+      answer.headers = std::move(head.headers);
+      answer.head_at = *piece.at;
+    } else if (piece.kind == Kind::body) {
+      answer.missing = piece.place.missing;
+      answer.parts.push_back({std::string(text), *piece.at, piece.until});
+    } else {
+      answer.garbage = text;
+    }
+  }
+  answer.ending = ending_;
+  answer.ended_at = ended_;
+  answer.is_streamed = is_streamed_;
+  answer.is_cut = is_cut_;
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE std::vector<AnswerLog::Event> AnswerLog::events(std::size_t most) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Event> events;
+  std::size_t before = 0;
+  for (const Piece& piece : pieces_) {
+    if (piece.taken != piece.size() || events.size() == most) break;
+    const std::size_t end = piece.place.begin + piece.place.wire;
+    if (piece.kind == Kind::head) before = end;
+    if (!piece.ends_event) continue;
+    events.push_back({piece.ends_token, piece.until, end - before});
+    before = end;
+  }
+  return events;
+}
+
+MOCK_GATEWAY_INLINE AnswerLog::Parts AnswerLog::parts() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Parts parts;
+  parts.streamed = is_streamed_;
+  parts.done = done_;
+  parts.whole = is_body_ended_;
+  for (const Piece& piece : pieces_) {
+    if (piece.kind == Kind::head) parts.head = piece.size();
+    if (piece.kind == Kind::body) parts.parts.push_back({piece.event, bytes_.substr(piece.offset, piece.size())});
+  }
+  return parts;
+}
+
+MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return sizeof(AnswerLog) + interim_.capacity() + bytes_.capacity() + pieces_.capacity() * sizeof(Piece);
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
 // When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64 KiB).
@@ -22096,7 +22293,6 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace,
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
   steps_.reserve(8);  // of an answer of one piece
-  if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
 MOCK_GATEWAY_INLINE Delivery::~Delivery() = default;
@@ -22140,11 +22336,11 @@ MOCK_GATEWAY_INLINE void Delivery::end_whole() {
   nothing_follows_ = true;
   in_turn([this] { at_end(); },
           [this] {
-            keep_end();
+            log_end();
             flush();
           },
           [this] {
-            if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+            if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
           });
 }
 
@@ -22223,24 +22419,21 @@ MOCK_GATEWAY_INLINE void Delivery::break_off() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_head() {
-  if (progress_.trace) progress_.trace->head = head_.size();
-  if (progress_.times) progress_.times->begin(head_.size());
-  keep(KeptAnswer::Kind::head, head_, head_);
+  log(AnswerLog::Kind::head, head_, head_);
   gathered_.reserve(std::min(head_.size() + body_.size(), delivery::largest_copy));
   send(head_);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::at_end() {
-  if (progress_.trace) progress_.trace->whole = true;
+  if (progress_.log) progress_.log->end_body();
   strike(Trigger::Kind::at_end, 0);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   framing_.emplace(plan_.sse, chunked_);
-  if (progress_.trace) progress_.trace->streamed = true;
-  if (progress_.kept) progress_.kept->stream();
+  if (progress_.log) progress_.log->stream();
   plan_pings();
-  simply_ = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
+  simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
   // Only such a stream must know its last event beforehand.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
   strike(Trigger::Kind::after_headers, 0);
@@ -22321,7 +22514,7 @@ MOCK_GATEWAY_INLINE void Delivery::take_next_event() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_done() {
-  if (progress_.trace) progress_.trace->done = events_ + 1;
+  if (progress_.log) progress_.log->done_follows(events_ + 1);
   in_turn([this] { send_after_events("[DONE]", plan_.sse.after_done().empty()); },
           [this] {
             if (!plan_.sse.after_done().empty()) send_after_events(plan_.sse.after_done(), true);
@@ -22367,6 +22560,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_copy(const StreamEvent& event, bool ends
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_copy(const StreamEvent& event, bool ends_unfinished) {
+  if (progress_.log) progress_.log->end_event(position_, event.token);
   sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
   ++sent_.events;
   if (event.token) ++sent_.tokens;
@@ -22395,22 +22589,21 @@ MOCK_GATEWAY_INLINE void Delivery::end_body() {
             [this] { outlet_.end(Outlet::Ending::close); });
   } else {
     send(framing_->terminator());
-    keep_end();
+    log_end();
     flush();
     in_turn([this] {
-      if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+      if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
     });
   }
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
-  if (progress_.trace && !bytes.empty()) progress_.trace->parts.push_back({event, std::string(bytes)});
   std::vector<Cut> cuts;
   if (!plan_.faults.empty()) cuts = cuts_in(bytes, event);
-  const auto send_rest = [this](std::string_view rest) {
+  const auto send_rest = [this, event](std::string_view rest) {
     // A body without events ends the answer, but not before what happens inside of it.
     if (!framing_) announce_last_bytes();
-    send_part(rest, 0);
+    send_part(rest, event, 0);
   };
   if (cuts.empty()) return send_rest(bytes);
   in_turn([send_rest, rest = bytes.substr(cuts.back().offset)] { send_rest(rest); });
@@ -22421,8 +22614,8 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
     const bool truncates = plan_.faults[fault].effect.kind() == Effect::Kind::truncate;
     const std::size_t missing = truncates ? bytes.size() - cuts[i].offset : 0;
     in_turn(
-        [this, part, missing, fault] {
-          send_part(part, missing);
+        [this, part, event, missing, fault] {
+          send_part(part, event, missing);
           inside_event_ = true;
           strike_one(fault);
         },
@@ -22430,10 +22623,10 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t missing) {
+MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
-  keep(KeptAnswer::Kind::body, bytes, wire, missing);
+  log(AnswerLog::Kind::body, bytes, wire, missing, event);
   send(wire);
   body_bytes_ += bytes.size();
 }
@@ -22519,7 +22712,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::hand_over() {
       count = outlet_.write_some(bytes);
       if (count) {
         written_ += *count;
-        if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+        if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
         publish();
       }
     }
@@ -22568,14 +22761,6 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
   while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
   if (published_ == before) return;
   const Sent& sent = marks_[published_ - 1].sent;
-  if (progress_.times && framing_) {
-    const TimePoint now = timeline_.now();
-    for (std::size_t index = before; index < published_; ++index) {
-      const Mark& mark = marks_[index];
-      progress_.times->add(mark.sent.tokens > timed_tokens_, now, mark.bytes);
-      timed_tokens_ = mark.sent.tokens;
-    }
-  }
   progress_.events.store(sent.events, std::memory_order_relaxed);
   progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
   if (sent.done && !progress_.done) {
@@ -22587,12 +22772,13 @@ MOCK_GATEWAY_INLINE void Delivery::publish() {
   published_ = 0;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing) const {
-  if (!progress_.kept) return;
-  const bool is_compressed = kind == KeptAnswer::Kind::body && framing_ && plan_.sse.gzip();
+MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
+                   std::size_t event) const {
+  if (!progress_.log) return;
+  const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
-  progress_.kept->add(kind, payload, {position_, wire.size(), at, missing, is_compressed});
+  progress_.log->add(kind, payload, {position_, wire.size(), at, missing, is_compressed}, event);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -22650,7 +22836,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
     case Effect::Kind::half_close: return half_close(fault.trigger);
     case Effect::Kind::garbage:
       announce_last_bytes();
-      keep(KeptAnswer::Kind::garbage, effect.bytes(), effect.bytes());
+      log(AnswerLog::Kind::garbage, effect.bytes(), effect.bytes());
       send(effect.bytes());
       flush();
       return in_turn([this] { end_connection(Outlet::Ending::close); });
@@ -22672,7 +22858,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
-  keep_end(ending == Outlet::Ending::reset ? KeptAnswer::Ending::reset : KeptAnswer::Ending::closed);
+  log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
   await([this] { return outlet_.look_for_delivery(); });
   in_turn([this, ending] {
     outlet_.end(ending);
@@ -22704,7 +22890,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
 
 MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
-  keep_end(KeptAnswer::Ending::half_closed);
+  log_end(SentAnswer::Ending::half_closed);
   await([this] { return outlet_.look_for_delivery(); });
   in_turn(
       [this, &trigger] {
@@ -22817,7 +23003,7 @@ MOCK_GATEWAY_INLINE void Delivery::stall_guard_expired(const std::string& purpos
                          : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
                                " s; the client still waited";
   outlet_.guard_expired();
-  keep_end(KeptAnswer::Ending::reset);
+  log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
   end(Result::guard_expired);
 }
@@ -23050,97 +23236,6 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- delivery/kept_answer.cpp ---------------------------------------------------------------------------------------
-
-// What is remembered of the bytes that leave, when answers are kept: how many of one.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-MOCK_GATEWAY_INLINE bool KeptAnswer::may_hold(std::size_t size) {
-  const std::size_t held = interim_.size() + bytes_.size() + pieces_.size() * sizeof(Piece);
-  is_cut_ = is_cut_ || size + sizeof(Piece) > most_ || held > most_ - size - sizeof(Piece);
-  return !is_cut_;
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::add_interim(std::string_view bytes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (may_hold(bytes.size())) interim_.append(bytes);
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::add(Kind kind, std::string_view payload, const Place& place) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (payload.empty() || !may_hold(payload.size())) return;
-  pieces_.push_back({kind, bytes_.size(), payload.size(), place});
-  bytes_.append(payload);
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::stream() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  is_streamed_ = true;
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::add_end(std::size_t end) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  end_at_ = end;
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::handed_over(std::size_t written, TimePoint now) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const Duration at = now - received_;
-  for (; next_ < pieces_.size(); ++next_) {
-    Piece& piece = pieces_[next_];
-    const Place& place = piece.place;
-    if (written <= place.begin) break;
-    if (!piece.at) piece.at = at;
-    piece.until = at;
-    const bool is_whole = written >= place.begin + place.wire;
-    const std::size_t payload_begin = place.begin + place.before;
-    if (is_whole)
-      piece.taken = piece.size;
-    else if (!place.compressed && written > payload_begin)
-      piece.taken = std::min(piece.size, written - payload_begin);
-    if (!is_whole) break;
-  }
-  if (ending_ != Ending::open || !end_at_ || written < *end_at_) return;
-  ending_ = Ending::whole;
-  ended_ = at;
-}
-
-MOCK_GATEWAY_INLINE void KeptAnswer::end(Ending ending, TimePoint now) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (ending_ != Ending::open) return;
-  ending_ = ending;
-  ended_ = now - received_;
-}
-
-MOCK_GATEWAY_INLINE KeptAnswer::Sent KeptAnswer::sent() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  Sent sent;
-  sent.interim = interim_;
-  sent.ending = ending_;
-  sent.ended = ended_;
-  sent.is_streamed = is_streamed_;
-  sent.is_cut = is_cut_;
-  for (const Piece& piece : pieces_) {
-    if (piece.taken == 0) break;
-    Part part{bytes_.substr(piece.offset, piece.taken), *piece.at, piece.until, piece.place.missing};
-    sent.is_compressed = sent.is_compressed || piece.place.compressed;
-    switch (piece.kind) {
-      case Kind::head: sent.head = std::move(part); break;
-      case Kind::body: sent.body.push_back(std::move(part)); break;
-      case Kind::garbage: sent.garbage = std::move(part); break;
-    }
-  }
-  return sent;
-}
-
-MOCK_GATEWAY_INLINE std::size_t KeptAnswer::weight() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return sizeof(KeptAnswer) + interim_.capacity() + bytes_.capacity() + pieces_.capacity() * sizeof(Piece);
-}
-
-}}}  // namespace mock_gateway::detail
-
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
 // The moment of each token, and what it is drawn from.
@@ -23212,7 +23307,7 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
-// What is noted of a delivery; of how many events the times are kept (in the header); "stalls as scripted after …".
+// What is noted of a delivery: "stalls as scripted after …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
@@ -23236,17 +23331,6 @@ MOCK_GATEWAY_INLINE Verb verb_of(ScriptedWait::Kind kind) {
 }
 
 }  // namespace progress
-
-MOCK_GATEWAY_INLINE void EventTimes::add(bool token, TimePoint at, std::size_t end) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (events_.size() < most) events_.push_back({token, at - received_, end - end_});
-  end_ = end;
-}
-
-MOCK_GATEWAY_INLINE std::vector<EventTimes::Event> EventTimes::all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return events_;
-}
 
 MOCK_GATEWAY_INLINE std::string ScriptedWait::under_way() const {
   const auto lasted =
@@ -23272,3295 +23356,6 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 }
 
 }}}  // namespace mock_gateway::detail
-
-// ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
-
-// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
-// chaos; what is a refusal.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace diagnoses {
-
-/// Why the stub may not answer, as far as that does not depend on the request.
-MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
-  const StubPlan& plan = stub.plan();
-  if (stub.removed()) return "removed";
-  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
-  if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
-  for (const MachineState& wanted : plan.in_states) {
-    const std::string& state = Script::state_in(states, wanted.machine);
-    if (state != wanted.state)
-      return "state machine \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
-  }
-  return {};
-}
-
-MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
-  constexpr std::size_t most = 5;
-  std::string names;
-  for (std::size_t i = 0; i < std::min(most, chat.tools.size()); ++i) {
-    names += (i == 0 ? "" : ", ") + excerpts::plain(chat.tools[i].name);
-  }
-  if (chat.tools.size() > most) names += " and " + std::to_string(chat.tools.size() - most) + " more";
-  return names;
-}
-
-/// How much stands between the stub and the request.
-MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
-
-}  // namespace diagnoses
-
-MOCK_GATEWAY_INLINE NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
-                 const Script::States& states) {
-  NearMiss near;
-  near.stub = reference_to(stub);
-  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, near.conditions);
-  for (const NearMiss::Condition& condition : near.conditions) {
-    if (condition.depth > 0) continue;
-    ++near.total;
-    if (condition.holds == true) ++near.matched;
-  }
-  near.passed_over = diagnoses::passed_over(stub, states);
-  return near;
-}
-
-MOCK_GATEWAY_INLINE bool all_hold(const NearMiss& near) { return near.matched == near.total; }
-
-MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
-
-MOCK_GATEWAY_INLINE std::vector<std::string*> texts_of(NearMiss& near) {
-  std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
-  for (NearMiss::Condition& condition : near.conditions) {
-    texts.push_back(&condition.expected);
-    texts.push_back(&condition.actual);
-  }
-  return texts;
-}
-
-MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<NearMiss::Condition>& conditions) {
-  std::string lines;
-  for (const NearMiss::Condition& condition : conditions) {
-    lines.append(2 + 2 * condition.depth, ' ');
-    lines += !condition.holds ? "? " : *condition.holds ? "✔ " : "✘ ";
-    lines += condition.expected;
-    if (!condition.holds) lines += "    not evaluated";
-    if (!condition.actual.empty()) lines += "    actual " + condition.actual;
-    lines += '\n';
-  }
-  return lines;
-}
-
-MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
-  const ChatRequest& chat = call.chat();
-  std::string line = "  user: " + excerpts::quoted(call.user_text());
-  if (!chat.messages.empty() && chat.messages.back().role != "user") {
-    const wire::Message& last = chat.messages.back();
-    line += "   last: " + excerpts::plain(last.role) + " " + excerpts::quoted(last.text());
-  }
-  if (chat.stream) line += "   stream: true";
-  if (!chat.tools.empty()) line += "   tools: " + diagnoses::tools(chat);
-  return line + '\n';
-}
-
-MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states) {
-  constexpr std::size_t most = 3;
-  std::vector<NearMiss> candidates;
-  for (const auto& stub : *choice.considered) {
-    candidates.push_back(compare(*stub, call, choice.function_results, states));
-    NearMiss& near = candidates.back();
-    if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
-      const bool lower = stub->plan().priority < choice.stub->plan().priority;
-      near.passed_over = lower ? "of a lower priority" : "older";
-    }
-  }
-  // The one that refused is the reason, whatever else is near.
-  const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
-  std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
-    if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
-    if (diagnoses::misses(a) != diagnoses::misses(b)) return diagnoses::misses(a) < diagnoses::misses(b);
-    return a.matched > b.matched;
-  });
-
-  Diagnosis diagnosis;
-  diagnosis.text = brief(call);
-  for (NearMiss& near : candidates) {
-    if (diagnosis.near_misses.size() == most) break;
-    std::string line = near.stub.title;
-    if (!all_hold(near)) line += ", " + std::to_string(near.matched) + " of " + std::to_string(near.total);
-    if (!near.passed_over.empty()) line += ", " + near.passed_over;
-    const bool is_first = diagnosis.near_misses.empty();
-    if (is_first) diagnosis.closest = line;
-    diagnosis.text += (is_first ? "closest: " : "next: ") + line + '\n';
-    if (!all_hold(near)) diagnosis.text += condition_lines(near.conditions);
-    diagnosis.near_misses.push_back(std::move(near));
-  }
-  if (candidates.size() > most) {
-    diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
-  }
-  diagnosis.text.pop_back();
-  diagnosis.text = text::printable_lines(diagnosis.text);
-  diagnosis.closest = text::printable(diagnosis.closest);
-  return diagnosis;
-}
-
-MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange) {
-  std::string line;
-  switch (kind) {
-    case Problem::Kind::unmatched: line = "no stub matched"; break;
-    case Problem::Kind::invalid: line = "a request is not as it should be"; break;
-    case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
-    case Problem::Kind::answer_failed: line = "an answer could not be made"; break;
-    case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
-    case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
-    case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
-    case Problem::Kind::unmet_expectation:
-    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
-  }
-  line += "  " + text::printable(request.method) + " " + text::printable(request.path());
-  if (!request.key_id.empty()) {
-    const std::string& description = request.key_description;
-    line += "  key " + excerpts::quoted(description.empty() ? request.key_id : description);
-  }
-  return line + "  exchange " + std::to_string(exchange);
-}
-
-MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
-  if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
-  switch (record.status) {
-    case 400:
-    case 405:
-    case 413:
-    case 415: return true;
-    case 401: return record.request.key_id.empty();
-    case 404: return record.advice.code == "unknown_path";
-    default: return false;
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
-  constexpr std::size_t most = 400;
-  if (!is_refusal(record) || record.status == 401) return {};
-  std::string reason = excerpts::plain(record.refusal, most);
-  if (!reason.empty() && reason.back() == '.') reason.pop_back();
-  return reason;
-}
-
-MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
-
-MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
-  if (!chaos.used()) return {};
-  std::size_t requests = 0;
-  std::size_t struck = 0;
-  for (const auto& record : journal.snapshot()) {
-    if (!record->under_chaos || !scope.covers(record->request)) continue;
-    ++requests;
-    if (record->chaos_strikes() > 0) ++struck;
-  }
-  const std::size_t rules = chaos.count();
-  if (rules == 0 && requests == 0) return {};
-  const std::string seed = std::to_string(chaos.seed());
-  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
-         std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
-         ") or --seed " + seed + " strikes the same again";
-}
-
-MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
-  if (record_->request.path() != chat_completions().path) return;
-  try {
-    chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
-  } catch (const RequestError&) {
-    // It was none, or is none any more since its keys were masked.
-  }
-}
-
-MOCK_GATEWAY_INLINE bool RecordedCall::meets(const std::vector<Matcher>& conditions) const {
-  if (!is_chat()) return false;
-  const ChatCall asked = call();
-  FunctionResults results;
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Matcher& condition) { return decide(condition, asked, results); });
-}
-
-MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
-  if (!record.chat) return {};
-  try {
-    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
-    return brief(ChatCall(chat, record.request));
-  } catch (const RequestError&) {
-    return {};
-  }
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/evidence_json.cpp -------------------------------------------------------------------------------------
-
-// The JSON of exchanges, verifications, reviews: keys, null, base64.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace evidence_json {
-
-/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
-/// to grow copies what it holds, with all that is in it.
-MOCK_GATEWAY_INLINE Json roomy_object() {
-  Json object = Json::object();
-  object.get_ref<Json::object_t&>().reserve(24);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
-
-/// A text that dump() can write.
-MOCK_GATEWAY_INLINE void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
-
-/// The same; null when there is no text.
-MOCK_GATEWAY_INLINE void put_if_any(Json& object, const char* key, std::string_view text) {
-  put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
-}
-
-MOCK_GATEWAY_INLINE Json texts(const std::vector<std::string>& texts) {
-  Json all = Json::array();
-  for (const std::string& text : texts) all.push_back(text::as_utf8(text));
-  return all;
-}
-
-MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
-  Json all = Json::array();
-  for (const std::uint64_t id : exchanges) all.push_back(id);
-  return all;
-}
-
-MOCK_GATEWAY_INLINE Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
-
-/// In milliseconds, with three decimals at most.
-MOCK_GATEWAY_INLINE Json milliseconds(Duration duration) {
-  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
-  return static_cast<double>(microseconds) / 1000;
-}
-
-MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
-  return end ? milliseconds(*end - begin) : Json();
-}
-
-/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
-MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
-  if (bytes.empty()) return {};
-  Json object;
-  if (text::is_valid_utf8(bytes))
-    put(object, "text", std::string(bytes));
-  else
-    put(object, "base64", text::base64(bytes));
-  return object;
-}
-
-/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
-MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
-  if (body.empty()) return {};
-  std::vector<JsonDuplicate> duplicates;
-  JsonReadOptions options;
-  options.duplicates = &duplicates;
-  try {
-    Json value = read_json(body, options);
-    if (!duplicates.empty()) return of_bytes(body);
-    Json object;
-    put(object, "json", std::move(value));
-    return object;
-  } catch (const JsonError&) {
-    return of_bytes(body);
-  }
-}
-
-MOCK_GATEWAY_INLINE void put_place(Json& object, const SourceLocation& where) {
-  put_if_any(object, "file", where.file);
-  put(object, "line", where.line == 0 ? Json() : Json(where.line));
-}
-
-MOCK_GATEWAY_INLINE void put_stub(Json& object, const StubReference& stub) {
-  put(object, "id", stub.id);
-  put_if_any(object, "name", stub.name);
-  put_text(object, "title", stub.title);
-  put_place(object, stub.where);
-}
-
-MOCK_GATEWAY_INLINE Json of_stub(const StubReference& stub) {
-  if (stub.id == 0) return {};
-  Json object;
-  put_stub(object, stub);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
-  Json conditions = Json::array();
-  for (const NearMiss::Condition& condition : near.conditions) {
-    Json object;
-    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
-    put(object, "depth", condition.depth);
-    put_text(object, "expected", condition.expected);
-    put_if_any(object, "actual", condition.actual);
-    conditions.push_back(std::move(object));
-  }
-  Json object = roomy_object();
-  put(object, "exchange", near.exchange);
-  put(object, "stub", of_stub(near.stub));
-  put(object, "matched", near.matched);
-  put(object, "total", near.total);
-  put_if_any(object, "passed_over", near.passed_over);
-  put(object, "conditions", std::move(conditions));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_near_misses(const std::vector<NearMiss>& near_misses) {
-  Json all = Json::array();
-  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
-  return all;
-}
-
-MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
-  Json object;
-  put_stub(object, verified.stub);
-  put(object, "calls", verified.calls);
-  put_if_any(object, "expected", verified.expected ? verified.expected->to_string() : std::string());
-  put(object, "should", verified.has_should);
-  put(object, "met", verified.met);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
-  Json object = roomy_object();
-  put(object, "how", to_string(departure.how));
-  put(object, "at", moment(departure.at));
-  put(object, "events", departure.events);
-  put(object, "tokens", departure.tokens);
-  put(object, "bytes", departure.bytes);
-  put(object, "delivered", departure.delivered);
-  put(object, "after_last_write_ms", milliseconds(departure.after_last_write));
-  return object;
-}
-
-/// What of an exchange changes together, as it is at one moment.
-struct Progress {
-  explicit Progress(const ExchangeRecord& record) {
-    const std::lock_guard<std::mutex> lock(record.signal->mutex);
-    outcome = record.outcome;
-    first_byte = record.first_byte;
-    ended = record.ended;
-    departure = record.departure;
-  }
-
-  Outcome::Kind outcome;
-  std::optional<TimePoint> first_byte;
-  std::optional<TimePoint> ended;
-  std::optional<Departure> departure;
-};
-
-/// What the test's author wrote is masked by nobody else.
-MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
-  if (record.keys) record.keys->mask(text);
-  return text;
-}
-
-MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
-  const std::optional<ConnectionFault>& fault = exchange.connection_fault();
-  Json object;
-  put(object, "id", exchange.connection_id());
-  put(object, "position", exchange.position());
-  put_if_any(object, "fault", fault ? fault->to_string() : std::string());
-  return object;
-}
-
-/// Each a list of name and value.
-MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
-  Json list = Json::array();
-  for (const wire::Header& header : headers) {
-    Json field = Json::array();
-    field.push_back(text::as_utf8(header.name));
-    field.push_back(text::as_utf8(header.value));
-    list.push_back(std::move(field));
-  }
-  return list;
-}
-
-/// How many bytes of an answer are shown.
-inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
-
-/// The parts within the first bytes that are shown.
-MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
-  Json parts = Json::array();
-  std::size_t room = longest_answer;
-  for (const SentAnswer::Part& part : answer.parts) {
-    if (part.bytes.size() > room) break;
-    room -= part.bytes.size();
-    Json object;
-    put(object, "at_ms", milliseconds(part.at));
-    put(object, "until_ms", milliseconds(part.until));
-    put(object, "bytes", part.bytes.size());
-    const Json shown = of_bytes(part.bytes);
-    for (const auto& [key, value] : shown.items()) put(object, key.c_str(), value);
-    parts.push_back(std::move(object));
-  }
-  return parts;
-}
-
-MOCK_GATEWAY_INLINE Json interim_of(const SentAnswer& answer) {
-  Json list = Json::array();
-  for (const SentAnswer::Interim& one : answer.interim) {
-    Json object;
-    put(object, "status", one.status);
-    put(object, "headers", of_headers(one.headers));
-    list.push_back(std::move(object));
-  }
-  return list;
-}
-
-MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
-  const ReceivedRequest& request = exchange.request();
-  Json object = roomy_object();
-  put_text(object, "method", request.method);
-  put_text(object, "target", request.target);
-  put_text(object, "path", request.path());
-  put(object, "headers", of_headers(request.headers));
-  put(object, "body", of_body(request.body));
-  // What is no HTTP has neither method nor target: its bytes are all there is.
-  const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
-  put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json key_of(const ExchangeRecord& record) {
-  if (record.request.key_id.empty()) return {};
-  Json object;
-  put_text(object, "id", record.request.key_id);
-  put_text(object, "description", masked(record, record.request.key_description));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json decision_of(const ExchangeRecord& record) {
-  Json object;
-  put(object, "kind", to_string(record.decision.kind));
-  put_if_any(object, "detail", record.decision.detail);
-  put_if_any(object, "refusal", record.refusal);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json stub_of(const ExchangeRecord& record) {
-  if (!record.stub) return {};
-  StubReference stub = reference_to(*record.stub);
-  stub.name = masked(record, std::move(stub.name));
-  stub.title = masked(record, std::move(stub.title));
-  return of_stub(stub);
-}
-
-MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
-  Json object;
-  put(object, "events", exchange.events_sent());
-  put(object, "tokens", exchange.tokens_sent());
-  put(object, "bytes", exchange.bytes_sent());
-  return object;
-}
-
-}  // namespace evidence_json
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
-  namespace evidence = detail::evidence_json;
-  const detail::ExchangeRecord& record = detail::Access::record(exchange);
-  // First: what is asked for afterwards does not change any more, once the exchange has ended.
-  const evidence::Progress now(record);
-  Json object = evidence::roomy_object();
-  evidence::put(object, "id", exchange.id());
-  evidence::put(object, "connection", evidence::connection_of(exchange));
-  evidence::put(object, "received", evidence::moment(exchange.received()));
-  evidence::put(object, "first_byte", evidence::moment(now.first_byte));
-  evidence::put(object, "ended", evidence::moment(now.ended));
-  evidence::put(object, "first_byte_ms", evidence::milliseconds_until(now.first_byte, exchange.received()));
-  evidence::put(object, "ended_ms", evidence::milliseconds_until(now.ended, exchange.received()));
-  evidence::put(object, "request", evidence::request_of(exchange));
-  evidence::put(object, "key", evidence::key_of(record));
-  evidence::put(object, "decision", evidence::decision_of(record));
-  evidence::put(object, "stub", evidence::stub_of(record));
-  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
-  evidence::put(object, "status", exchange.status());
-  evidence::put(object, "outcome", to_string(now.outcome));
-  evidence::put(object, "sent", evidence::sent_of(exchange));
-  evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
-  evidence::put(object, "faults", evidence::texts(exchange.faults()));
-  evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
-  evidence::put(object, "guard_expired", exchange.guard_expired());
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
-  namespace evidence = detail::evidence_json;
-  const std::string body = answer.body();
-  const bool is_long = body.size() > evidence::longest_answer;
-  // A character that the cut goes through would make bytes of a text.
-  std::size_t end = is_long ? evidence::longest_answer : body.size();
-  for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
-  Json object = evidence::roomy_object();
-  evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
-  evidence::put(object, "headers", evidence::of_headers(answer.headers));
-  evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
-  evidence::put(object, "interim", evidence::interim_of(answer));
-  evidence::put(object, "body",
-                answer.is_streamed || is_long ? evidence::of_bytes(std::string_view(body).substr(0, end))
-                                              : evidence::of_body(body));
-  evidence::put(object, "left_out", body.size() - end);
-  evidence::put(object, "garbage", evidence::of_bytes(answer.garbage));
-  evidence::put(object, "streamed", answer.is_streamed);
-  evidence::put(object, "parts", answer.is_streamed ? evidence::parts_of(answer) : Json::array());
-  evidence::put(object, "ending", to_string(answer.ending));
-  evidence::put(object, "ended_at_ms", evidence::milliseconds(answer.ended_at));
-  evidence::put(object, "is_cut", answer.is_cut);
-  evidence::put(object, "has_masked_key", answer.has_masked_key);
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
-  namespace evidence = detail::evidence_json;
-  Json object = evidence::roomy_object();
-  evidence::put(object, "kind", to_string(problem.kind));
-  evidence::put_text(object, "message", problem.text);
-  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
-  evidence::put(object, "stub", evidence::of_stub(problem.stub));
-  evidence::put_place(object, problem.where);
-  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
-  namespace evidence = detail::evidence_json;
-  Json problems = Json::array();
-  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
-  Json stubs = Json::array();
-  for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
-  Json object = evidence::roomy_object();
-  evidence::put(object, "ok", problems.empty());
-  evidence::put(object, "problems", std::move(problems));
-  evidence::put(object, "stubs", std::move(stubs));
-  evidence::put(object, "notes", evidence::texts(verification.notes()));
-  evidence::put(object, "evicted", verification.evicted());
-  evidence::put(object, "open", verification.open());
-  evidence::put_text(object, "message", verification.message());
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
-  namespace evidence = detail::evidence_json;
-  Json object;
-  evidence::put_text(object, "code", finding.code);
-  evidence::put(object, "severity", to_string(finding.severity));
-  evidence::put(object, "fails_review", finding.fails_review);
-  evidence::put_text(object, "message", finding.message);
-  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
-  return object;
-}
-
-MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
-
-MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
-
-MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
-  namespace evidence = detail::evidence_json;
-  Json findings = Json::array();
-  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
-  Json object = evidence::roomy_object();
-  evidence::put(object, "ok", static_cast<bool>(review));
-  evidence::put(object, "findings", std::move(findings));
-  evidence::put(object, "judged", review.judged());
-  evidence::put(object, "evicted", review.evicted());
-  evidence::put(object, "open", review.open());
-  evidence::put_if_any(object, "chaos", review.chaos());
-  evidence::put_text(object, "message", review.message());
-  return object;
-}
-
-}}  // namespace mock_gateway
-
-// ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
-
-// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-namespace detail {
-namespace journal {
-
-/// The text's first line, printable, at most `most` bytes of it.
-std::string one_line(std::string_view text, std::size_t most);
-/// "exchange 3 (POST /v1/chat/completions)".
-std::string name_of(const ExchangeRecord& record);
-/// In single quotes, for a POSIX shell.
-std::string shell_quoted(std::string_view text);
-/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
-/// Line ends and tabs, which make a body readable, may.
-bool is_showable(std::string_view bytes);
-/// A word of a command with these bytes, which no NUL and no line end is part of.
-std::string shell_argument(std::string_view bytes);
-/// A word that no shell reads otherwise stands without quotes.
-std::string shell_word(std::string_view text);
-/// Whether curl makes this field itself, from the request that it sends.
-bool made_by_curl(std::string_view name);
-/// A header field as curl's argument.
-std::string header_argument(const wire::Header& header);
-/// The arguments that make curl send this target.
-std::string target_arguments(const std::string& root_url, const std::string& target);
-/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
-bool fits_argument(std::string_view body);
-/// A command that prints the bytes, whatever they are, and shows none that is not showable.
-std::string print_command(std::string_view bytes);
-
-MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
-  return text::printable(text.substr(0, text.find('\n')), most);
-}
-
-MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
-         one_line(record.request.target, 100) + ")";
-}
-
-MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char byte : text) {
-    if (byte == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += byte;
-    }
-  }
-  return quoted += '\'';
-}
-
-MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
-  for (std::size_t offset = 0; offset < bytes.size();) {
-    char32_t character = 0;
-    const std::size_t length = text::decode_utf8(bytes, offset, character);
-    if (length == 0) return false;
-    if (text::is_disruptive(character) && character != U'\n' && character != U'\t') return false;
-    offset += length;
-  }
-  return true;
-}
-
-MOCK_GATEWAY_INLINE std::string shell_argument(std::string_view bytes) {
-  return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
-}
-
-MOCK_GATEWAY_INLINE std::string shell_word(std::string_view text) {
-  const bool plain = !text.empty() && text.find_first_not_of(
-                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                          "0123456789-_.") == std::string_view::npos;
-  return plain ? std::string(text) : shell_argument(text);
-}
-
-MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
-  constexpr std::string_view names[] = {
-      "Host",    "Content-Length", "Connection",       "Keep-Alive", "Transfer-Encoding",
-      "Trailer", "Expect",         "Proxy-Connection", "Upgrade",    "Accept-Encoding",
-      "TE"};
-  return std::any_of(std::begin(names), std::end(names),
-                     [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
-}
-
-MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
-  const std::string_view value = header.value;
-  const std::size_t gap = std::min(value.find(' '), value.size());
-  const std::string_view credential = text::trim(value.substr(gap));
-  if (text::equals_ignoring_case(header.name, "Authorization") &&
-      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
-      (credential == secrets::masked || credential == secrets::masked_other)) {
-    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
-  }
-  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
-  return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
-}
-
-MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, const std::string& target) {
-  const auto odd = [](char byte) { return byte <= ' ' || byte >= '\x7f' || byte == '#'; };
-  if (target.empty() || target[0] != '/' || std::any_of(target.begin(), target.end(), odd)) {
-    return "--request-target " + shell_argument(target) + " " + shell_quoted(root_url + "/");
-  }
-  std::string arguments;
-  if (target.find_first_of("[]{}") != std::string::npos) arguments += "--globoff ";
-  if (target.find("/.") != std::string::npos) arguments += "--path-as-is ";
-  return arguments + shell_quoted(root_url + target);
-}
-
-MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
-
-MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
-  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
-  std::string escaped;
-  for (std::size_t offset = 0; offset < bytes.size();) {
-    const std::size_t length = text::next_code_point(bytes, offset);
-    const std::string_view character = bytes.substr(offset, length);
-    offset += length;
-    if (character == "\\") {
-      escaped += "\\\\";
-    } else if (is_showable(character)) {
-      escaped += character;
-    } else {
-      for (const char c : character) {
-        const auto byte = static_cast<unsigned char>(c);
-        escaped += "\\0";  // and three octal digits
-        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
-      }
-    }
-  }
-  return "printf %b " + shell_quoted(escaped);
-}
-
-}  // namespace journal
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE Exchange::Exchange(std::shared_ptr<detail::ExchangeRecord> record) : record_(std::move(record)) {}
-
-MOCK_GATEWAY_INLINE std::uint64_t Exchange::id() const { return record_->id; }
-MOCK_GATEWAY_INLINE std::uint64_t Exchange::connection_id() const { return record_->connection_id; }
-MOCK_GATEWAY_INLINE std::size_t Exchange::position() const { return record_->position; }
-MOCK_GATEWAY_INLINE bool Exchange::reused_connection() const { return record_->position > 1; }
-MOCK_GATEWAY_INLINE const std::string& Exchange::method() const& { return record_->request.method; }
-MOCK_GATEWAY_INLINE std::string Exchange::path() const { return record_->request.path(); }
-MOCK_GATEWAY_INLINE std::string Exchange::query() const { return record_->request.query(); }
-MOCK_GATEWAY_INLINE const wire::Headers& Exchange::headers() const& { return record_->request.headers; }
-MOCK_GATEWAY_INLINE const std::string& Exchange::body() const& { return record_->request.body; }
-MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return record_->request; }
-MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
-MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
-MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
-MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
-MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
-MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
-MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const {
-  const std::lock_guard<std::mutex> lock(record_->progress.handover);
-  return record_->progress.events;
-}
-MOCK_GATEWAY_INLINE std::size_t Exchange::tokens_sent() const {
-  const std::lock_guard<std::mutex> lock(record_->progress.handover);
-  return record_->progress.tokens;
-}
-MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const {
-  const std::lock_guard<std::mutex> lock(record_->progress.handover);
-  return record_->bytes;
-}
-MOCK_GATEWAY_INLINE TimePoint Exchange::received() const { return record_->received; }
-MOCK_GATEWAY_INLINE std::string Exchange::method() && { return record_->request.method; }
-MOCK_GATEWAY_INLINE wire::Headers Exchange::headers() && { return record_->request.headers; }
-MOCK_GATEWAY_INLINE std::string Exchange::body() && { return record_->request.body; }
-MOCK_GATEWAY_INLINE ReceivedRequest Exchange::request() && { return record_->request; }
-MOCK_GATEWAY_INLINE std::string Exchange::key_id() && { return record_->request.key_id; }
-MOCK_GATEWAY_INLINE Decision Exchange::decision() && { return record_->decision; }
-MOCK_GATEWAY_INLINE std::vector<Finding> Exchange::findings() && { return record_->findings; }
-MOCK_GATEWAY_INLINE std::optional<ConnectionFault> Exchange::connection_fault() && { return record_->connection_fault; }
-
-MOCK_GATEWAY_INLINE std::string Exchange::raw() const {
-  return record_->raw_head + (record_->raw_body.empty() ? record_->request.body : record_->raw_body);
-}
-
-MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
-  if (!record_->chat) {
-    throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
-                       std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
-                       "; body() and raw() hold what arrived");
-  }
-  try {
-    return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
-  } catch (const detail::RequestError& error) {
-    throw GatewayError(detail::journal::name_of(*record_) + " is no chat request since its keys were masked: " +
-                       detail::text::printable(error.failure.message()));
-  }
-}
-
-MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
-  std::unique_lock<std::mutex> lock(record_->signal->mutex);
-  record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
-                                      [this] { return record_->outcome != Outcome::Kind::pending; });
-  return Outcome{record_->outcome, record_->progress.events};
-}
-
-MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
-  const auto left = [this] { return record_->departure || record_->outcome == Outcome::Kind::client_left; };
-  const std::string client = "the client of " + detail::journal::name_of(*record_);
-  std::unique_lock<std::mutex> lock(record_->signal->mutex);
-  if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
-    return detail::Access::make<Wait>(true, client + " left");
-  }
-  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
-                                               detail::journal::scripted_wait(*record_));
-}
-
-MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->departure.has_value();
-}
-
-MOCK_GATEWAY_INLINE std::optional<Departure> Exchange::departure() const {
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->departure;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
-  std::vector<std::string> texts;
-  if (record_->chaos.empty()) return texts;
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  for (const auto& strike : record_->chaos) texts.push_back(strike.text + (strike.missed ? ": not reached" : ""));
-  return texts;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::faults() const {
-  std::vector<std::string> texts;
-  for (const auto& fault : record_->scripted_faults())
-    texts.push_back(fault.fault.effect.to_string() + " " + fault.fault.trigger.to_string() +
-                    (fault.reached ? "" : ": not reached"));
-  return texts;
-}
-
-MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
-
-MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->first_byte;
-}
-
-MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::ended() const {
-  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
-  return record_->ended;
-}
-
-MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
-  const ReceivedRequest& request = record_->request;
-  const bool has_body = !request.body.empty();
-  std::string command = "curl";
-  if (request.method == "HEAD" && !has_body) {
-    command += " --head";  // -X HEAD would wait for the body that never comes
-  } else if (request.method != (has_body ? "POST" : "GET")) {
-    command += " -X " + detail::journal::shell_word(request.method);
-  }
-  command += " " + detail::journal::target_arguments(record_->root_url, request.target);
-  for (const wire::Header& header : request.headers) {
-    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
-  }
-  if (!has_body) return command;
-
-  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
-  if (!detail::journal::fits_argument(request.body)) {
-    return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
-  }
-  // --data-binary takes "@" for a file's name.
-  const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
-  return command + option + detail::journal::shell_quoted(request.body);
-}
-
-MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
-  // The first line of a table of conditions is indented.
-  std::string_view told = record_->decision.detail;
-  told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
-  std::string decided = detail::journal::one_line(told, 200);
-  if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
-  const detail::ExchangeRecord& record = *record_;
-  std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
-                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
-                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
-                     detail::journal::text_of(outcome(Duration::zero()));
-  if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
-  for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
-  for (const std::string& strike : chaos()) line += "; chaos " + detail::journal::one_line(strike, 200);
-  return line;
-}
-
-MOCK_GATEWAY_INLINE std::optional<SentAnswer> Exchange::answer() const {
-  if (!record_->progress.kept) return std::nullopt;
-  return detail::sent_answer(*record_->progress.kept, record_->keys.get());
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
-
-}}  // namespace mock_gateway
-
-// ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
-
-// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
-// are told only once.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace gateway_problems {
-
-MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
-  const double last = std::isinf(range.most()) ? range.least() : range.most();
-  return range.to_string() + (last == 1 ? " call" : " calls");
-}
-
-using Calls = std::vector<RecordedCall>;
-
-/// How many stubs are compared with what came instead: each costs a comparison with every request.
-inline constexpr std::size_t most_explained = 20;
-
-MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
-  NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
-  near.exchange = recorded.record().id;
-  near.passed_over.clear();  // of now, not of then
-  return near;
-}
-
-/// Whether the stub was there when the request came, and did not answer it.
-MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
-  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
-         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
-}
-
-/// Why the answer was not the stub's, which matches the request: "no stub answered".
-MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
-  const StubPlan& plan = stub.plan();
-  if (!record.stub) {
-    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
-    return "the answer was " + to_string(record.decision.kind) +
-           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
-                    record.decision == Decision::Kind::rejected
-                ? ", " + excerpts::plain(record.decision.detail)
-                : std::string());
-  }
-  std::string text = record.stub->title() + " answered";
-  if (!plan.in_states.empty()) {
-    // Which of them was missing at that moment is not on record.
-    const char* separator = ": this one waits for ";
-    for (const MachineState& wanted : plan.in_states) {
-      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
-      separator = " and ";
-    }
-    return text;
-  }
-  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
-  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
-  return text + (stub.removed() ? ": this one was removed" : "");
-}
-
-/// A request that the stub did not answer, and how near it came.
-struct Nearest {
-  const RecordedCall* call = nullptr;  // null: there is none
-  NearMiss near;
-};
-
-/// The first that the stub matches.
-MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    NearMiss near = compare_recorded(stub, recorded);
-    if (all_hold(near)) return {&recorded, std::move(near)};
-  }
-  return {};
-}
-
-MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
-  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
-}
-
-/// The one that came closest; those that the stub matches are left out.
-MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
-  Nearest best;
-  for (const RecordedCall& recorded : calls) {
-    if (!could_have_been(stub, recorded)) continue;
-    NearMiss near = compare_recorded(stub, recorded);
-    if (all_hold(near) || (best.call && near.matched <= best.near.matched)) continue;
-    best = {&recorded, std::move(near)};
-  }
-  return best;
-}
-
-/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
-MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
-  Nearest match = hidden(stub, calls);
-  const bool is_match = match.call != nullptr;
-  Nearest nearest = is_match ? std::move(match) : closest(stub, calls);
-  if (!nearest.call) return;
-  NearMiss& near = nearest.near;
-  if (is_match) {
-    const ExchangeRecord& record = nearest.call->record();
-    near.passed_over = instead(record, stub);
-    found.text += "  " + hidden_line(stub, record) + '\n';
-  } else {
-    found.text += "closest: exchange " + std::to_string(near.exchange) + ", " + std::to_string(near.matched) + " of " +
-                  std::to_string(near.total) + '\n' + brief(nearest.call->call()) + condition_lines(near.conditions);
-  }
-  found.near_misses.push_back(std::move(near));
-}
-
-/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
-MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
-  constexpr std::size_t most = 3;
-  std::string lines;
-  std::size_t count = 0;
-  for (const RecordedCall& recorded : calls) {
-    const ExchangeRecord& record = recorded.record();
-    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
-                                    record.request.path() == chat_completions().path ||
-                                    (record.status == 404 && record.request.method == "POST");
-    const std::string reason = refusal(record);
-    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
-    if (++count > most) continue;
-    lines += "  exchange " + std::to_string(record.id) + " was refused " +
-             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
-             std::to_string(record.status) + " " + reason + '\n';
-  }
-  if (count > most) {
-    lines +=
-        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
-  }
-  return lines;
-}
-
-/// Without an explanation when `calls` is null.
-MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
-  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
-  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
-               std::to_string(calls_made) + '\n';
-  if (static_cast<double>(calls_made) > expected.most()) {
-    constexpr std::size_t most = 20;
-    std::string ids;
-    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
-      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
-      found.exchanges.push_back(recorded.record().id);
-      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
-    }
-    if (found.exchanges.size() > most) ids += ", …";
-    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
-  } else if (calls) {
-    add_nearest(found, stub, *calls);
-    found.text += refused(stub, *calls);
-  }
-  found.text.pop_back();
-  return found;
-}
-
-/// "and 3 more problems of exchanges, not kept (unmatched)".
-MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
-  const std::string count = dropped.count == 0
-                                ? "perhaps more problems"
-                                : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
-  return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
-         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
-}
-
-MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(notes));
-}
-
-/// The line about chaos as a note; none when it is empty.
-MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
-  if (line.empty()) return {};
-  return {std::move(line)};
-}
-
-/// What tells a note from others: of an exchange under way, all but how long it has waited.
-MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
-  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
-  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
-}
-
-/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
-MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
-  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
-}
-
-}  // namespace gateway_problems
-
-MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.insert(problems.begin(), problems.end());
-}
-
-MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return problems_.count(found) != 0;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const std::string& note : notes) notes_.insert(gateway_problems::identity_of(note));
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto was_there = [this](const auto& note) {
-    return !notes_.insert(gateway_problems::identity_of(note)).second;
-  };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
-  for (auto note = notes_.begin(); note != notes_.end();)
-    note = gateway_problems::is_number(*note) ? notes_.erase(note) : std::next(note);
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
-  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
-  return notes;
-}
-
-MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  problems_.clear();
-  notes_.clear();
-  passed_over_.clear();
-}
-
-MOCK_GATEWAY_INLINE GatewayProblems::GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings)
-    : gateway_(gateway),
-      without_findings_(std::move(without_findings)),
-      sleeps_before_(expired_sleeps(gateway.clock).count) {}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::reset() {
-  reported_->clear();
-  sleeps_before_ = expired_sleeps(gateway_.clock).count;
-}
-
-MOCK_GATEWAY_INLINE std::string GatewayProblems::masked(std::string text) const {
-  gateway_.keys->mask(text);
-  return text::printable_lines(text);
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::mask(StubReference& stub) const {
-  stub.name = masked(std::move(stub.name));
-  stub.title = masked(std::move(stub.title));
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::mask(Problem& found) const {
-  found.text = masked(std::move(found.text));
-  mask(found.stub);
-  for (NearMiss& near : found.near_misses)
-    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
-}
-
-MOCK_GATEWAY_INLINE Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
-  // A key may be named by its id here and by its description there.
-  const auto same = [this](const RequestScope& a, const RequestScope& b) {
-    if (a.key().empty() || b.key().empty()) return a == b;
-    const std::vector<std::string> ids = gateway_.keys->named(a.key());
-    for (const std::string& id : gateway_.keys->named(b.key()))
-      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
-    return false;
-  };
-  Script::Stubs stubs;
-  for (auto& stub : gateway_.script->all()) {
-    const auto& scopes = stub->scopes();
-    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
-    if (scope.whole() || own) stubs.push_back(std::move(stub));
-  }
-  return stubs;
-}
-
-MOCK_GATEWAY_INLINE GatewayProblems::Calls GatewayProblems::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
-  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const auto calls = static_cast<double>(stub->recorded());
-    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
-  });
-  if (!asked_for) return {};
-  constexpr std::size_t most = 200;
-  std::vector<std::shared_ptr<ExchangeRecord>> all = gateway_.journal->snapshot();
-  Calls calls;
-  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
-    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
-  return {calls.rbegin(), calls.rend()};
-}
-
-MOCK_GATEWAY_INLINE Verification GatewayProblems::verify(const RequestScope& scope, Duration patience) const {
-  if (!scope.key().empty() && gateway_.keys->named(scope.key()).empty()) {
-    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
-                       "; Keys::list() shows them");
-  }
-  gateway_.journal->wait_until_idle(scope, patience);
-  const Script::Stubs considered = stubs(scope);
-  const Calls recorded = calls(scope, considered);
-  std::vector<Problem> all;
-  std::vector<std::string> identities;
-  for (auto& [found, identity] : problems(scope, considered, recorded)) {
-    all.push_back(std::move(found));
-    identities.push_back(std::move(identity));
-  }
-  std::vector<std::string> all_notes = notes(scope, considered, recorded);
-  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
-  return Access::make<Verification>(std::move(all), std::move(all_notes), std::move(identities), reported_,
-                                    std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope));
-}
-
-MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, const Script::Stubs& stubs,
-                                                    const std::vector<Problem>& problems) const {
-  std::set<std::uint64_t> unmet;
-  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
-    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
-  for (const Problem& found : problems)
-    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
-      unmet.insert(found.stub.id);
-  std::vector<VerifiedStub> verified;
-  for (const auto& stub : stubs) {
-    const StubPlan& plan = stub->plan();
-    if (!plan.expected_calls && plan.validators.empty()) continue;
-    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
-                        unmet.count(stub->id()) == 0});
-    mask(verified.back().stub);
-  }
-  return verified;
-}
-
-MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
-  const Script::Stubs considered = stubs({});
-  const Calls recorded = calls({}, considered);
-  std::vector<Problem> untold;
-  for (auto& [found, identity] : problems({}, considered, recorded))
-    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
-  std::vector<std::string> untold_notes;
-  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
-  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
-  std::string text = message_of(untold, untold_notes);
-  return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
-}
-
-MOCK_GATEWAY_INLINE std::string GatewayProblems::new_notes(std::uint64_t since) const {
-  using gateway_problems::add;
-  std::vector<std::string> notes;
-  add(notes,
-      reported_->not_passed_over(gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {}))));
-  for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
-  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
-  add(notes, notes_of_open(*gateway_.journal, {}));
-  std::vector<std::string> all = new_findings(since);
-  add(all, reported_->new_notes(std::move(notes)));
-  return lines_of(all);
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::pass_over_notes() const {
-  std::vector<std::string> notes = notes_of_connections(*gateway_.journal);
-  reported_->add_notes(notes);
-  gateway_problems::add(notes, gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {})));
-  reported_->pass_over(notes);
-}
-
-MOCK_GATEWAY_INLINE GatewayProblems::Problems GatewayProblems::problems(const RequestScope& scope, const Script::Stubs& stubs,
-                                                    const Calls& calls) const {
-  Problems problems;
-  add_problems(scope, problems);
-  // Whose connection it waits for, and which test's client slept, cannot be told.
-  if (scope.whole()) {
-    add_connection_faults(problems);
-    add_expired_sleeps(problems);
-  }
-  std::size_t unmet = 0;
-  for (const auto& stub : stubs) {
-    const std::optional<Range>& expected = stub->plan().expected_calls;
-    const std::size_t made = stub->recorded();
-    if (!expected || expected->contains(static_cast<double>(made))) continue;
-    const bool explained = ++unmet <= gateway_problems::most_explained;
-    problems.emplace_back(gateway_problems::unmet(*stub, *expected, made, explained ? &calls : nullptr),
-                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
-  }
-  for (auto& found : problems) mask(found.first);
-  return problems;
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::add_problems(const RequestScope& scope, Problems& problems) const {
-  for (RecordedProblem& recorded : gateway_.journal->problems(scope)) {
-    Problem& found = recorded.problem;
-    if (recorded.stub) {
-      found.where = recorded.stub->where();
-      found.stub = reference_to(*recorded.stub);
-    }
-    const std::string identity = found.text;
-    problems.emplace_back(std::move(found), identity);
-  }
-  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope)) {
-    const std::string line = gateway_problems::dropped_line(dropped);
-    problems.emplace_back(Problem{dropped.kind, line}, line);
-  }
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::add_connection_faults(Problems& problems) const {
-  for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
-    const std::string count = queued.times == 1
-                                  ? "no connection came to it"
-                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
-    Problem found{Problem::Kind::fault_not_reached,
-                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
-                      queued.where.to_string() + ")\n  " + count,
-                  {},
-                  queued.where};
-    problems.emplace_back(std::move(found),
-                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
-  }
-}
-
-MOCK_GATEWAY_INLINE void GatewayProblems::add_expired_sleeps(Problems& problems) const {
-  const ExpiredSleeps expired = expired_sleeps(gateway_.clock);
-  const std::size_t count = expired.count - sleeps_before_;
-  if (count == 0) return;
-  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
-  problems.emplace_back(Problem{Problem::Kind::guard_expired,
-                                "a wait ran into its real-time guard  " +
-                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
-                                    "\n  the manual clock was not advanced in time"},
-                        "expired sleeps " + std::to_string(expired.count));
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const Script::Stubs& stubs,
-                                                const Calls& calls) const {
-  using gateway_problems::add;
-  std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
-  for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
-  // Which test's client had the connection cannot be told.
-  if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
-  std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
-  for (const auto& stub : stubs) {
-    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
-    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
-    const RecordedCall* const call =
-        notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
-    notes.push_back(
-        masked(call ? "always hidden: " + stub->title() + ": " + gateway_problems::hidden_line(*stub, call->record())
-                    : "never called: " + stub->title()));
-  }
-  add(notes, std::move(open));
-  return notes;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
-
-// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
-// `Exchange`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
-  switch (kind) {
-    case Decision::Kind::stub: return "stub";
-    case Decision::Kind::default_reply: return "default reply";
-    case Decision::Kind::unmatched: return "unmatched";
-    case Decision::Kind::forced_failure: return "forced failure";
-    case Decision::Kind::chaos: return "chaos";
-    case Decision::Kind::rejected: return "rejected";
-    case Decision::Kind::models: return "models";
-    case Decision::Kind::embeddings: return "embeddings";
-    case Decision::Kind::handler: return "handler";
-    case Decision::Kind::preflight: return "preflight";
-    case Decision::Kind::callback_failed: return "callback failed";
-    case Decision::Kind::answer_failed: return "answer failed";
-    case Decision::Kind::malformed: return "malformed";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
-
-namespace detail {
-namespace journal {
-
-MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
-  if (decision.detail.empty()) return to_string(decision.kind);
-  const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
-  const std::string detail = text::printable_lines(decision.detail);
-  return to_string(decision.kind) + (plain_name ? " \"" + detail + '"' : " (" + detail + ')');
-}
-
-MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
-  // How many events a broken answer had is the question; the number for a whole one says nothing.
-  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
-  return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
-}
-
-}  // namespace journal
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
-  return out << detail::journal::text_of(decision);
-}
-
-MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
-  switch (kind) {
-    case Outcome::Kind::pending: return "pending";
-    case Outcome::Kind::completed: return "completed";
-    case Outcome::Kind::client_left: return "client left";
-    case Outcome::Kind::broken_by_fault: return "broken by fault";
-    case Outcome::Kind::client_stalled: return "client stalled";
-    case Outcome::Kind::stopped: return "stopped";
-    case Outcome::Kind::guard_expired: return "guard expired";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) { return out << detail::journal::text_of(outcome); }
-
-MOCK_GATEWAY_INLINE std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Departure::How how) { return out << to_string(how); }
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure& departure) {
-  return out << departure.how << " after " << detail::text::counted(departure.events, "event");
-}
-
-MOCK_GATEWAY_INLINE Journal::Journal(std::shared_ptr<detail::JournalState> state) : state_(std::move(state)) {}
-
-MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added(); }
-
-MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
-
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
-  return exchanges;
-}
-
-MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
-
-MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
-
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
-}
-
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
-}
-
-MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
-  std::vector<Exchange> exchanges;
-  for (auto& record : state_->snapshot()) {
-    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
-  }
-  return exchanges;
-}
-
-MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
-  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
-  const std::size_t found = find(conditions).size();
-  return {found, at_least || evicted() > 0};
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const ExchangeCount& count) { return out << count.to_string(); }
-
-MOCK_GATEWAY_INLINE std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
-
-MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
-  std::set<std::uint64_t> ids;
-  for (const auto& record : state_->snapshot()) ids.insert(record->connection_id);
-  return ids.size();
-}
-
-MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
-  std::size_t recorded = 0;
-  const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
-  if (fulfilled) return detail::Access::make<Wait>(true, detail::text::counted(recorded, "exchange") + " recorded");
-  return detail::Access::make<Wait>(false,
-                                    std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
-                                        (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
-}
-
-MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
-  std::size_t under_way = 0;
-  const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
-  if (idle) return detail::Access::make<Wait>(true, "no request is under way");
-  std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
-  std::size_t named = 0;
-  for (const Exchange& exchange : all()) {
-    if (exchange.outcome(Duration::zero()) != Outcome::Kind::pending) continue;
-    if (++named > 3) break;
-    message += (named == 1 ? ": " : "; ") + exchange.summary();
-  }
-  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
-}
-
-MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
-
-}}  // namespace mock_gateway
-
-// ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
-
-// How many problems are kept, for whom the others are counted; what is kept of one.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace kept_problems {
-
-/// Tells header fields apart as scopes do: the name in any case, the value exactly.
-MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
-  return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
-}
-
-/// A request with nothing but its key, for scopes.
-MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
-  ReceivedRequest request;
-  request.key_id = id;
-  request.key_description = description;
-  return request;
-}
-
-}  // namespace kept_problems
-
-MOCK_GATEWAY_INLINE KeptProblems::GroupName KeptProblems::group_of(const RecordedProblem& recorded) {
-  return {recorded.problem.kind, recorded.request.key_id, recorded.request.key_description};
-}
-
-MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem recorded) {
-  Group& group = groups_[group_of(recorded)];
-  if (group.kept == most_of_a_group) return drop(group, recorded);
-  ++group.kept;
-  problems_.push_back(std::move(recorded));
-}
-
-MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
-  ++group.dropped;
-  if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
-  std::set<std::uint64_t> fields;  // a request may have the same one twice
-  for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
-  for (const std::uint64_t field : fields) {
-    const auto known = group.fields.find(field);
-    if (known != group.fields.end()) {
-      ++known->second;
-    } else if (!group.has_uncounted && fields_ < most_fields) {
-      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
-      group.fields.emplace(field, 1);
-      ++fields_;
-    } else {
-      group.has_uncounted = true;
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
-  std::vector<RecordedProblem> its;
-  for (const RecordedProblem& recorded : problems_)
-    if (scope.covers(recorded.request)) its.push_back(recorded);
-  return its;
-}
-
-MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
-  std::vector<Dropped> all;
-  for (const auto& [name, group] : groups_) {
-    const auto& [kind, key_id, key_description] = name;
-    Dropped its{kind};
-    if (const std::optional<wire::Header> field = scope.header()) {
-      const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
-      if (counted != group.fields.end())
-        its.count = counted->second;
-      else
-        its.is_least = group.has_uncounted;
-    } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
-      its.count = group.dropped;
-    }
-    if (its.count == 0 && !its.is_least) continue;
-    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
-    all.back().count += its.count;
-    all.back().is_least = all.back().is_least || its.is_least;
-    all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
-  }
-  return all;
-}
-
-MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
-  std::vector<RecordedProblem> forgotten;
-  std::vector<RecordedProblem> kept;
-  for (RecordedProblem& recorded : problems_) {
-    const bool is_its = scope.covers(recorded.request);
-    if (is_its) --groups_[group_of(recorded)].kept;
-    (is_its ? forgotten : kept).push_back(std::move(recorded));
-  }
-  problems_ = std::move(kept);
-  for (auto group = groups_.begin(); group != groups_.end();) {
-    const auto& [kind, key_id, key_description] = group->first;
-    if (!scope.covers(kept_problems::with_key(key_id, key_description))) {
-      ++group;
-      continue;
-    }
-    fields_ -= group->second.fields.size();
-    group = groups_.erase(group);
-  }
-  return forgotten;
-}
-
-MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
-  groups_.clear();
-  fields_ = 0;
-  return std::exchange(problems_, {});
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
-
-// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace notes {
-
-/// How many exchanges, and how many connections, the notes tell of.
-inline constexpr std::size_t most = 10;
-
-/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
-MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
-  const Effect& effect = fault.effect;
-  if (record.outcome != Outcome::Kind::guard_expired) return false;
-  if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
-  return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
-}
-
-/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
-/// problems, findings or the line about chaos tell.
-MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
-  if (record.status < 400 || !refusal(record).empty()) return {};
-  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
-  const std::string& code = record.advice.code;
-  const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
-  if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
-  if (record.decision == Decision::Kind::forced_failure) return "was answered with " + what + ", a forced failure";
-  if (record.decision != Decision::Kind::rejected) return {};
-  const std::string& description = record.request.key_description;
-  const std::string& key = description.empty() ? record.request.key_id : description;
-  return "was refused with " + what + ", " +
-         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
-}
-
-/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
-MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
-  std::string list;
-  const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
-  if (const std::string what = failure(record); !what.empty()) add(what);
-  for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
-    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
-      add(faults::what_happened(scripted.fault) + " as scripted");
-  if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
-  return list;
-}
-
-}  // namespace notes
-
-MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
-                                            std::uint64_t since) {
-  std::vector<std::string> lines;
-  std::size_t more = 0;
-  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
-  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
-  for (const auto& record : records) {
-    if (record->id <= since || !scope.covers(record->request)) continue;
-    const std::string line = notes::line(*record);
-    if (line.empty()) continue;
-    if (lines.size() < notes::most)
-      lines.push_back("exchange " + std::to_string(record->id) + line);
-    else
-      ++more;
-  }
-  if (more > 0) lines.push_back("and " + text::counted(more, "more exchange") + " with faults, failures or the like");
-  return lines;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalState& journal) {
-  std::vector<std::string> lines;
-  for (const ConnectionHit& hit : journal.hits())
-    lines.push_back("connection " + std::to_string(hit.connection_id) +
-                    " was struck as scripted: " + hit.fault.to_string());
-  return lines;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> first_connections(std::vector<std::string> lines) {
-  if (lines.size() <= notes::most) return lines;
-  const std::size_t more = lines.size() - notes::most;
-  lines.resize(notes::most);
-  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
-  return lines;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope) {
-  const std::size_t open = journal.open(scope);
-  if (open == 0) return {};
-  std::vector<std::string> lines;
-  for (const auto& record : journal.open_records(scope)) {
-    if (lines.size() == notes::most) break;
-    if (const std::optional<ScriptedWait> wait = record->progress.scripted_wait())
-      lines.push_back("exchange " + std::to_string(record->id) + " " + wait->under_way());
-  }
-  if (open <= lines.size()) return lines;
-  const std::size_t others = open - lines.size();
-  lines.push_back(text::counted(others, lines.empty() ? "exchange" : "more exchange") + (others == 1 ? " is" : " are") +
-                  " still under way");
-  return lines;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/record.cpp --------------------------------------------------------------------------------------------
-
-// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace journal {
-
-/// The memory of these besides their own size: of a short text there is none.
-std::size_t held(const std::string& text);
-/// What scopes are told by, the body left out.
-ReceivedRequest without_body(const ReceivedRequest& request);
-
-MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
-  constexpr Duration year = std::chrono::hours{24 * 365};
-  return std::chrono::steady_clock::now() +
-         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(timeout, year));
-}
-
-MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
-  const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
-  return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
-}
-
-/// Under the journal's mutex.
-MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
-  return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
-}
-
-MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
-  const std::size_t own = std::string().capacity();
-  return text.capacity() > own ? text.capacity() + 1 : 0;
-}
-
-MOCK_GATEWAY_INLINE std::size_t held(const wire::Headers& headers) {
-  std::size_t total = 0;
-  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
-  return total;
-}
-
-MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
-  std::size_t total = held(fault.bytes());
-  if (const std::optional<Failure>& failure = fault.failure()) {
-    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
-             held(failure->headers(TimePoint{})) + held(failure->content_type());
-    if (failure->raw_body()) total += held(*failure->raw_body());
-  }
-  return total;
-}
-
-MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
-  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
-  for (const NearMiss::Condition& condition : near.conditions)
-    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
-  return total;
-}
-
-MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
-  ReceivedRequest copy;
-  copy.method = request.method;
-  copy.target = request.target;
-  copy.headers = request.headers;
-  copy.key_id = request.key_id;
-  copy.key_description = request.key_description;
-  return copy;
-}
-
-}  // namespace journal
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
-  using journal::held;
-  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
-  for (const std::string* text :
-       {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
-        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
-    total += held(*text);
-  for (const Finding& finding : findings)  // each of one exchange
-    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
-  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
-  if (connection_fault) total += held(*connection_fault);
-  for (const NearMiss& near : near_misses) total += held(near);
-  own_weight = total;
-}
-
-MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
-  // Before publication nobody else knows the record.
-  return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
-  const auto locked = lock();
-  if (first_byte) return;
-  first_byte = at;
-  answered = real;
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Departure& how) {
-  {
-    const auto locked = lock();
-    if (departure) return;
-    departure = how;
-    left = std::chrono::steady_clock::now();
-  }
-  if (signal) signal->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_unattended(bool is) {
-  if (!signal) return;
-  {
-    const auto locked = lock();
-    if (unattended == is) return;
-    unattended = is;
-    is ? --signal->under_way : ++signal->under_way;
-  }
-  signal->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
-  const auto locked = lock();
-  return guard_expired;
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
-  const auto locked = lock();
-  chaos[strike].missed = true;
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual) {
-  const auto locked = lock();
-  faults = std::move(scripted);
-  unusual = std::move(what_was_unusual);
-}
-
-MOCK_GATEWAY_INLINE std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
-  const auto locked = lock();
-  return faults;
-}
-
-MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::chaos_strikes() const {
-  if (chaos.empty()) return 0;
-  const auto locked = lock();
-  return static_cast<std::size_t>(
-      std::count_if(chaos.begin(), chaos.end(), [](const ChaosStrike& strike) { return !strike.missed; }));
-}
-
-MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
-  {
-    const auto locked = lock();
-    guard_expired = true;
-  }
-  if (signal) signal->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
-    : max_entries_(max_entries), max_bytes_(max_bytes) {
-  if (max_entries == 0 || max_bytes == 0) {
-    throw GatewayError("journal_limits(entries, bytes) needs at least 1 of each; the newest exchange is always kept");
-  }
-}
-
-MOCK_GATEWAY_INLINE std::uint64_t JournalState::reserve_id() {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  reserved_.insert(++newest_);
-  return newest_;
-}
-
-MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
-  if (reserved_.erase(record.id) == 0) return;
-  for (const auto& [scope, newest] : forgotten_)
-    record.forgotten = record.forgotten || (record.id <= newest && scope.covers(record.request));
-  if (reserved_.empty()) forgotten_.clear();
-}
-
-MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  record->weigh();
-  {
-    const std::lock_guard<std::mutex> lock(signal_->mutex);
-    record->number = ++added_;
-    if (record->id == 0) record->id = ++newest_;
-    settle_reserved(*record);
-    record->signal = signal_;
-    record->recorded = std::chrono::steady_clock::now();
-    record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
-    // Under the lock: who sees the count finds the record.
-    if (record->stub) record->stub->count_recorded(record->id);
-    for (Finding& finding : record->findings) finding.exchanges = {record->id};
-    for (NearMiss& near : record->near_misses) near.exchange = record->id;
-    for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
-    record->problems.clear();
-    bytes_ += record->weight();
-    auto after = records_.end();  // of one whose id was reserved, those that came since
-    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
-    records_.insert(after, std::move(record));
-    evict(out);
-  }
-  signal_->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
-  while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
-    bytes_ -= records_.front()->weight();
-    out.push_back(std::move(records_.front()));
-    records_.pop_front();
-    ++evicted_;
-  }
-}
-
-MOCK_GATEWAY_INLINE std::deque<std::shared_ptr<ExchangeRecord>>::iterator JournalState::find(const ExchangeRecord& record) {
-  const auto found = std::lower_bound(records_.begin(), records_.end(), record.id,
-                                      [](const auto& kept, std::uint64_t wanted) { return kept->id < wanted; });
-  return found != records_.end() && found->get() == &record ? found : records_.end();
-}
-
-MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  keep(record, std::move(problem));
-}
-
-MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
-  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
-  recorded.request = journal::without_body(record.request);
-  if (!recorded.stub) recorded.stub = record.stub;
-  Problem& problem = recorded.problem;
-  problem.exchanges = {record.id};
-  problem.text = headline(problem.kind, record.request, record.id) + '\n' + text::printable_lines(problem.text);
-  for (NearMiss& near : problem.near_misses) near.exchange = record.id;
-  problems_.add(std::move(recorded));
-}
-
-MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems(const RequestScope& scope) const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_.of(scope);
-}
-
-MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return problems_.dropped(scope);
-}
-
-MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
-  std::vector<RecordedProblem> out;  // freed after the lock
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  out = problems_.clear();
-  ++epoch_;
-}
-
-MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return newest_;
-}
-
-MOCK_GATEWAY_INLINE void JournalState::began() {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  ++signal_->under_way;
-}
-
-MOCK_GATEWAY_INLINE void JournalState::dropped() {
-  {
-    const std::lock_guard<std::mutex> lock(signal_->mutex);
-    --signal_->under_way;
-  }
-  signal_->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE void JournalState::hit(ConnectionHit hit) {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  hits_.push_back(std::move(hit));
-  if (hits_.size() > max_entries_) hits_.pop_front();
-}
-
-MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return {hits_.begin(), hits_.end()};
-}
-
-MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
-  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  const std::size_t answer = record.progress.kept ? record.progress.kept->weight() : 0;
-  {
-    const std::lock_guard<std::mutex> lock(signal_->mutex);
-    if (record.outcome != Outcome::Kind::pending) return;
-    record.outcome = outcome;
-    record.ended = at;
-    record.over = std::chrono::steady_clock::now();
-    if (!std::exchange(record.unattended, false)) --signal_->under_way;
-    const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
-    if (found != records_.end() && record.forgotten) {
-      bytes_ -= record.weight();
-      out.push_back(std::move(*found));
-      records_.erase(found);
-    } else if (found != records_.end()) {
-      record.answer_weight = answer;
-      bytes_ += answer;
-      evict(out);
-    }
-  }
-  signal_->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return {records_.begin(), records_.end()};
-}
-
-MOCK_GATEWAY_INLINE std::size_t JournalState::added() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return added_while_locked();
-}
-
-MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return evicted_;
-}
-
-MOCK_GATEWAY_INLINE void JournalState::clear() {
-  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  {
-    const std::lock_guard<std::mutex> lock(signal_->mutex);
-    out.swap(records_);
-    hits_.clear();
-    bytes_ = 0;
-    cleared_ = added_;
-    cleared_id_ = newest_;
-    evicted_ = 0;
-  }
-  signal_->changed.notify_all();
-}
-
-MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
-  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
-  std::vector<RecordedProblem> problems;             // likewise
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  for (const auto& record : records_) {
-    const bool is_covered = scope.covers(record->request);
-    record->forgotten = record->forgotten || is_covered;
-    if (is_covered && record->outcome != Outcome::Kind::pending)
-      bytes_ -= record->weight();
-    else
-      kept.push_back(record);
-  }
-  records_.swap(kept);
-  problems = problems_.forget(scope);
-  if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
-}
-
-MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) const {
-  News news;
-  {
-    const std::lock_guard<std::mutex> lock(signal_->mutex);
-    news.number = added_;
-    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
-    // Most of them are the last ones. Those that were evicted already are missing.
-    std::uint64_t missing = added_ - std::min(number, added_);
-    for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
-      if ((*record)->number <= number) continue;
-      news.added.push_back(*record);
-      --missing;
-    }
-  }
-  std::sort(news.added.begin(), news.added.end(),
-            [](const auto& left, const auto& right) { return left->number < right->number; });
-  return news;
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(
-    std::vector<std::shared_ptr<ExchangeRecord>>& pending) const {
-  std::vector<std::shared_ptr<ExchangeRecord>> ended;
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  std::size_t left = 0;
-  for (auto& record : pending) {
-    if (record->outcome == Outcome::Kind::pending)
-      pending[left++].swap(record);
-    else
-      ended.push_back(std::move(record));
-  }
-  pending.resize(left);
-  return ended;
-}
-
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  if (!records_.empty()) return records_.back();
-  throw GatewayError(added_ == 0 ? "no exchange has been recorded yet; Journal::wait_for(1, timeout) waits for one"
-                                 : "no exchange has been recorded since the journal was cleared");
-}
-
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  const std::string name = "exchange " + std::to_string(id);
-  if (id == 0) throw GatewayError("exchanges count from 1");
-  const auto found = std::lower_bound(records_.begin(), records_.end(), id,
-                                      [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
-  if (found != records_.end() && (*found)->id == id) return *found;
-  if (id > newest_) {
-    throw GatewayError("there is no " + name + " yet; " +
-                       (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
-  }
-  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
-  if (evicted_ > 0 && found == records_.begin())
-    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
-  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
-}
-
-MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
-  std::unique_lock<std::mutex> lock(signal_->mutex);
-  return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
-}
-
-MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
-  static_cast<void>(wait(patience, [&] { return open_while_locked(scope) == 0; }));
-}
-
-MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  return open_while_locked(scope);
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::open_records(const RequestScope& scope) const {
-  std::vector<std::shared_ptr<ExchangeRecord>> open;
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  for (const auto& record : records_)
-    if (journal::is_open(*record, scope)) open.push_back(record);
-  return open;
-}
-
-MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
-  if (scope.whole()) return signal_->under_way;
-  return static_cast<std::size_t>(std::count_if(
-      records_.begin(), records_.end(), [&scope](const auto& record) { return journal::is_open(*record, scope); }));
-}
-
-MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
-  constexpr std::size_t most = 3;
-  std::string all;
-  std::size_t waiting = 0;
-  for (const auto& record : snapshot()) {
-    const std::string wait = journal::scripted_wait(*record);
-    if (!wait.empty() && ++waiting <= most) all += wait;
-  }
-  return waiting > most ? all + "; and " + std::to_string(waiting - most) + " more wait as scripted" : all;
-}
-
-MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
-  const std::lock_guard<std::mutex> lock(signal_->mutex);
-  const auto found = std::find_if(records_.rbegin(), records_.rend(),
-                                  [&stub](const auto& record) { return record->stub.get() == &stub; });
-  return found == records_.rend() ? nullptr : *found;
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
-
-// Where a recorded request is masked. Which fields, and what is a key: `src/keys/secrets.cpp`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace redaction {
-
-/// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
-MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
-  if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
-    return {};
-  const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
-  if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
-  // Letters only: what stands first in a malformed field may be the key itself.
-  const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
-    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
-  });
-  if (scheme.size() > 12 || !is_word) return {};
-  return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
-}
-
-/// The value of a sensitive field, its credential replaced.
-MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
-  const std::string_view trimmed = text::trim(value);
-  const std::string_view scheme = scheme_of(name, trimmed);
-  const std::string_view credential = trimmed.substr(scheme.size());
-  if (credential.empty()) return std::string(trimmed);
-  return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
-}
-
-/// The credentials in the sensitive fields that no key of the gateway has.
-MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
-  if (presented.key.id.empty()) foreign.add(presented.credential);
-  for (const wire::Header& header : headers) {
-    if (!secrets::is_sensitive_header(header.name)) continue;
-    const std::string_view value = text::trim(header.value);
-    const std::string_view credential = value.substr(scheme_of(header.name, value).size());
-    // What else such a field holds may be any word: replacing it in the body would change what the request says.
-    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
-  }
-}
-
-/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
-/// field included.
-MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
-  const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
-  std::string result;
-  result.reserve(raw_head.size());
-  bool is_sensitive = false;
-  for (std::size_t start = 0; start < raw_head.size();) {
-    std::size_t end = start;
-    while (end < raw_head.size() && raw_head[end] != '\r' && raw_head[end] != '\n') ++end;
-    const std::string_view line = std::string_view(raw_head).substr(start, end - start);
-    const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
-    // A malformed line may lack its colon, or have a space before it.
-    const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
-    const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
-    if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
-    const auto value = static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
-    const bool is_masked = is_sensitive && !line.empty();
-    result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
-    if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));
-    result.append(raw_head, end, 1);
-    start = end + 1;
-  }
-  return result;
-}
-
-/// Whether the body came as one chunk: it stands whole behind the line that says its size.
-MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::string& body) {
-  const std::size_t size_line = raw_body.find("\r\n");
-  return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
-}
-
-}  // namespace redaction
-
-MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
-             const KeyStore::Presented& presented, const KeyStore& keys) {
-  secrets::Known foreign;
-  redaction::add_foreign(foreign, request.headers, presented);
-  Leaks leaks;
-  if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
-  raw_head = redaction::masked_fields(raw_head);
-  for (wire::Header& header : Access::fields(request.headers))
-    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
-  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
-  if (keys.mask(raw_head, foreign).bytes > 0) {
-    for (wire::Header& header : Access::fields(request.headers)) {
-      keys.mask(header.name, foreign);
-      keys.mask(header.value, foreign);
-    }
-    keys.mask(request.method, foreign);
-    leaks.in_target = keys.mask(request.target, foreign).has_key;
-  }
-  const bool in_pieces = !redaction::is_one_chunk(raw_body, request.body);
-  const secrets::Masked in_body = keys.mask(request.body, foreign);
-  leaks.in_body = in_body.has_key;
-  if (!raw_body.empty()) keys.mask(raw_body, foreign);
-  // Chunks may have cut a secret in two, and then their bytes cannot be kept.
-  if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
-  return leaks;
-}
-
-MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
-  if (text.empty()) return;
-  secrets::Known foreign;
-  redaction::add_foreign(foreign, {}, presented);
-  keys.mask(text, foreign);
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
-
-// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
-// findings.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace retries {
-
-using RealTime = Seen::RealTime;
-using Group = std::vector<const Seen*>;
-using text::seconds;
-
-/// How much earlier than told a client may come back.
-inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
-/// Requests that follow each other faster may come from calls made in parallel.
-inline constexpr Duration burst = std::chrono::milliseconds{100};
-/// How long after a final error a new call that asks the same looks like another try.
-inline constexpr Duration soon = std::chrono::seconds{1};
-/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
-inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
-
-// --- Which requests ask the same -------------------------------------------------------------------------------------
-
-/// A fingerprint of several texts.
-class Identity {
- public:
-  explicit Identity(std::uint64_t basis) : value_(basis) {}
-
-  /// With its length, so that what stands in one text cannot pass for the end of another.
-  void add(std::string_view part) {
-    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_;
-};
-
-MOCK_GATEWAY_INLINE std::string_view without_blanks(std::string_view json) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
-  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
-}
-
-/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
-/// counts brackets and takes no stack for them: bodies may be nested to any depth.
-MOCK_GATEWAY_INLINE std::size_t end_of_member(std::string_view json, std::size_t at) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < json.size(); ++at) {
-    const char c = json[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-      return at;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return json.size();
-}
-
-/// Whether it is `"user": "somebody"` or the like.
-MOCK_GATEWAY_INLINE bool is_label(std::string_view member) {
-  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
-    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
-    const std::string_view rest = member.substr(name.size() + 1);
-    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
-  });
-}
-
-/// The members of an object as they are written, without labels; nothing for what is no object.
-MOCK_GATEWAY_INLINE std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
-  const std::string_view json = without_blanks(body);
-  if (json.size() < 2 || json.front() != '{') return std::nullopt;
-  std::vector<std::string_view> members;
-  for (std::size_t at = 1;;) {
-    const std::size_t end = end_of_member(json, at);
-    if (end == json.size()) return std::nullopt;
-    const std::string_view member = without_blanks(json.substr(at, end - at));
-    if (!is_label(member)) members.push_back(member);
-    at = end + 1;
-    if (json[end] == ',') continue;
-    if (json[end] != '}' || at != json.size()) return std::nullopt;
-    return members;
-  }
-}
-
-/// The same for a request and its retries.
-MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
-  const ReceivedRequest& request = record.request;
-  Identity all(record.leaks.credential);
-  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
-  if (const auto members = members_of(request.body)) {
-    all.add("an object");
-    for (const std::string_view member : *members) all.add(member);
-  } else {
-    all.add("bytes");
-    all.add(request.body);
-  }
-  return all.value();
-}
-
-// --- Which came when -------------------------------------------------------------------------------------------------
-
-/// Whether the first was answered, and the second came afterwards.
-MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
-  if (first.answered) return second.possible > *first.answered;
-  return first.outcome != Outcome::Kind::pending;
-}
-
-/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
-/// answered.
-MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
-  const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
-  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
-  const TimePoint began = first.first_byte.value_or(first.record->received);
-  return std::max(in_real_time, second.record->received - began);
-}
-
-/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
-/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
-/// manual clock gives the same message each time.
-MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
-  return judged - by_gateway > asked / 100 ? judged : by_gateway;
-}
-
-/// Whether the client seems to ask the very same in several calls at once.
-MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
-  for (std::size_t i = 1; i < same.size(); ++i) {
-    const Seen& first = *same[i - 1];
-    const Seen& second = *same[i];
-    if (!comes_after(first, second)) return true;
-    // A call that succeeded is over: the next one has come from beside it.
-    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
-  }
-  return false;
-}
-
-/// Until when another request would have been under way together with this one.
-MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
-  const bool is_pending = seen.outcome == Outcome::Kind::pending;
-  if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
-  if (is_pending) return RealTime::max();
-  // The gateway notes the end of a stream after the client has read it, and may have asked again.
-  return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
-}
-
-/// Says for each request whether another one was under way together with it, or with one of its burst.
-MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  const std::size_t count = same.size();
-  std::vector<bool> company(count, false);
-  RealTime until = RealTime::min();
-  for (std::size_t i = 0; i < count; ++i) {
-    company[i] = same[i]->possible <= until;
-    until = std::max(until, under_way_until(*same[i]));
-  }
-  RealTime next = RealTime::max();
-  for (std::size_t i = count; i-- > 0;) {
-    if (under_way_until(*same[i]) >= next) company[i] = true;
-    next = std::min(next, same[i]->possible);
-  }
-  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
-    bool any = false;
-    do any = any || company[end];
-    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
-    using Offset = std::vector<bool>::difference_type;
-    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
-  }
-  return company;
-}
-
-// --- What was wrong --------------------------------------------------------------------------------------------------
-
-MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
-  if (record.advice.should_retry.value_or(false)) return false;
-  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
-  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
-}
-
-/// Whether it failed, and its client has read that.
-MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
-  // What was not whole the client may not have read.
-  return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
-         !seen.broken && seen.record->decision != Decision::Kind::malformed;
-}
-
-/// Whether nothing was changed between the two, and the second came when the first was over.
-MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
-  return first.record->changes == second.record->changes && comes_after(first, second);
-}
-
-/// Whether the second may be the client's next try after the first, as far as header fields say.
-MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
-  if (second.number) return first.number && *first.number + 1 == *second.number;
-  return !first.number && first.call == second.call;
-}
-
-/// What says that the second is a new call, and no retry of the first; empty: nothing does.
-MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
-  if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
-  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
-}
-
-/// How the second came before the time that the first's answer asked for.
-struct TooEarly {
-  std::string when;   // "after 0.5 s"
-  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
-  std::string clocks;
-};
-
-/// Nothing when it came in time.
-MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
-  const ExchangeRecord& retry = *second.record;
-  const RetryAdvice& advice = first.record->advice;
-  const Duration shown = retry.received - *first.first_byte;
-  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
-    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
-    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
-                    ""};
-  }
-  if (!advice.not_before) return std::nullopt;
-  const Duration ahead = *advice.not_before - *first.first_byte;
-  // The machine's clock is the client's.
-  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
-  if (pause + timer_tolerance >= ahead) return std::nullopt;
-  const Duration apart = retry.received - retry.machine_time;
-  const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
-  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
-                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
-                                "reads a date."
-                              : ""};
-}
-
-/// `401 "unauthorized"`.
-MOCK_GATEWAY_INLINE std::string error_of(const ExchangeRecord& record) {
-  const std::string& code = record.advice.code;
-  return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
-}
-
-MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& second, std::string message) {
-  return kind.make(std::move(message), {first.record->id, second.record->id});
-}
-
-MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
-  return finding(finding_kinds::retried_final_error, first, second,
-                 "retried after " + error_of(*first.record) +
-                     ", which another try does not change. Report the error to the caller instead.");
-}
-
-MOCK_GATEWAY_INLINE Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
-  return finding(finding_kinds::retry_after_ignored, first, second,
-                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
-                     ". Wait for the header's time before retrying." + early.clocks);
-}
-
-/// What was wrong about this retry.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
-  return std::nullopt;
-}
-
-/// What was wrong about a request that no number makes a retry, and that came alone.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
-  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
-  const auto early = too_early(first, second);
-  if (!is_final_error && !early) return std::nullopt;
-  const std::string sign = sign_of_new_call(first, second);
-  if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
-  }
-  std::string message = "asked the same again ";
-  if (is_final_error) {
-    const Duration shown = second.record->received - *first.first_byte;
-    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
-               ", as a new call (" + sign + "). Let what retries around the client report the error.";
-  } else {
-    message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Let what retries around the client wait for the header's time.";
-  }
-  return finding(finding_kinds::asked_again_early, first, second,
-                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
-}
-
-/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
-MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
-  return second.number && *second.number > 0 && second.call && second.call != first.call;
-}
-
-MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const Seen& second) {
-  const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
-  const std::string unknown = ", so that a server cannot know it for the same call. ";
-  return finding(finding_kinds::idempotency_key_changed, first, second,
-                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
-                                  "Keep the key for all tries of a call."
-                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
-                                  "Send one key with all tries of a call.");
-}
-
-// --- Requests that ask the same --------------------------------------------------------------------------------------
-
-/// Judges a group of requests that ask the same.
-class SameQuestion {
- public:
-  SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
-    Group unnumbered;
-    for (const Seen* seen : same)
-      if (!seen->number) unnumbered.push_back(seen);
-    parallel_ = asked_in_parallel(unnumbered);
-  }
-
-  void judge() {
-    for (std::size_t i = 0; i < same_.size(); ++i) {
-      judge_retry_at(i);
-      // A numbered try that broke is continued by the next, although it forbids nothing.
-      const Seen& seen = *same_[i];
-      if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
-    }
-    const std::vector<bool> company = in_company(same_);
-    for (std::size_t i = 1; i < same_.size(); ++i)
-      if (!company[i]) judge_lone_at(i);
-  }
-
- private:
-  bool may_continue(const Seen& first, const Seen& second) const {
-    if (!numbers_fit(first, second) || !follows(first, second)) return false;
-    return second.number ? first.record->decision != Decision::Kind::malformed
-                         : was_refused(first) && !(parallel_ && pause_between(first, second) < burst);
-  }
-
-  void judge_retry_at(std::size_t at) {
-    const Seen& second = *same_[at];
-    if (second.number && *second.number == 0) return;
-    const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
-                               return same_[i]->call == second.call && may_continue(*same_[i], second);
-                             });
-    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
-    std::optional<std::size_t> continued;
-    std::optional<Finding> wrong;
-    for (const std::size_t i : open_) {
-      const Seen& first = *same_[i];
-      if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
-      continued = i;
-      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
-      if (!wrong) break;
-    }
-    if (!continued) return;
-    if (wrong) findings_.push_back(std::move(*wrong));
-    const Seen& first = *same_[*continued];
-    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-    is_retry_[at] = true;
-    is_continued_[*continued] = true;
-    open_.erase(std::find(open_.begin(), open_.end(), *continued));
-  }
-
-  void judge_lone_at(std::size_t at) {
-    const Seen& first = *same_[at - 1];
-    const Seen& second = *same_[at];
-    // What a retry continues later was still under way, and what it has continued before is over.
-    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
-    if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
-    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-  }
-
-  const Group& same_;
-  std::vector<Finding>& findings_;
-  bool parallel_ = false;
-  std::vector<std::size_t> open_;   // that failed, and no retry has continued
-  std::vector<bool> is_retry_;      // of one that failed
-  std::vector<bool> is_continued_;  // by a retry
-};
-
-}  // namespace retries
-
-MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
-  std::map<std::uint64_t, retries::Group> groups;
-  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
-  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/review.cpp --------------------------------------------------------------------------------------------
-
-// `review()`: when a finding is found, its text; what it waits for; how it prints.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-namespace review {
-
-using RealTime = Seen::RealTime;
-
-/// What a client has to close a stream after its end.
-inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
-
-/// A number of `unit`s; nothing when it is no plain decimal number.
-std::optional<Duration> parse_number(std::string_view text, Duration unit);
-
-std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
-/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
-std::set<std::string> products(std::string_view user_agent);
-
-void review_alone(const Seen& seen, std::vector<Finding>& findings);
-void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
-
-MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
-  text = text::trim(text);
-  double value = 0;
-  double digit_weight = 0;  // of the next digit after the point
-  std::size_t digits = 0;
-  for (const char c : text) {
-    if (c == '.' && digit_weight == 0) {
-      digit_weight = 0.1;
-    } else if (c >= '0' && c <= '9') {
-      ++digits;
-      if (digit_weight == 0) {
-        value = value * 10 + (c - '0');
-      } else {
-        value += (c - '0') * digit_weight;
-        digit_weight /= 10;
-      }
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (digits == 0) return std::nullopt;
-  constexpr double most = 3e18;  // nanoseconds; some 95 years
-  const double count = std::min(value * static_cast<double>(unit.count()), most);
-  return Duration{static_cast<Duration::rep>(count + 0.5)};
-}
-
-MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
-  std::vector<Seen> all;
-  for (auto& record : journal.snapshot()) {
-    if (!scope.covers(record->request)) continue;
-    Seen seen;
-    seen.record = std::move(record);
-    const wire::Headers& headers = seen.record->request.headers;
-    if (const auto count = headers.find("x-stainless-retry-count"))
-      seen.number = text::whole_number(text::trim(*count));
-    seen.call = headers.find("Idempotency-Key");
-    const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
-    const ExchangeRecord& now = *seen.record;
-    seen.outcome = now.outcome;
-    seen.client_closed = now.departure.has_value();
-    seen.client_left = now.left;
-    seen.first_byte = now.first_byte;
-    seen.answered = now.answered;
-    seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
-    seen.over = now.over;
-    seen.broken =
-        std::any_of(now.chaos.begin(), now.chaos.end(),
-                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
-        std::any_of(now.faults.begin(), now.faults.end(), [](const ExchangeRecord::ScriptedFault& scripted) {
-          return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
-        });
-    all.push_back(std::move(seen));
-  }
-  return all;
-}
-
-MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) {
-  const auto is_version = [](std::string_view part) {
-    if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
-    return !part.empty() && part[0] >= '0' && part[0] <= '9';
-  };
-  const std::string all = text::lower_ascii(user_agent);
-  std::set<std::string> names;
-  for (std::string_view rest = all; !rest.empty();) {
-    std::string_view word = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
-    // The asynchronous client of an SDK beside the synchronous one is no other service.
-    if (word.substr(0, 5) == "async") word.remove_prefix(5);
-    if (is_version(word)) continue;
-    // Nor is a new version.
-    for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
-      if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
-    if (!word.empty()) names.emplace(word);
-  }
-  return names;
-}
-
-MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& findings) {
-  const ExchangeRecord& record = *seen.record;
-  const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
-    findings.push_back(kind.make(std::move(message), {record.id}));
-  };
-  findings.insert(findings.end(), record.findings.begin(), record.findings.end());
-  if (const std::string reason = refusal(record); !reason.empty()) {
-    const char* const advice =
-        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
-        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
-        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
-                                     : ". No stub was asked. Send what the documentation asks for.";
-    add(finding_kinds::request_refused,
-        "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
-  }
-  if (record.leaks.in_target) {
-    add(finding_kinds::key_in_query,
-        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
-  }
-  if (record.leaks.in_body) {
-    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
-  }
-  if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
-    add(finding_kinds::browser_request,
-        "Origin is " + excerpts::quoted(*origin) +
-            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
-  }
-  if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
-    add(finding_kinds::stream_abandoned,
-        "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
-        "wanted.");
-  }
-  if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
-    const RealTime until = seen.client_left                         ? *seen.client_left
-                           : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
-                                                                    : seen.over;
-    if (until - record.progress.done_at.load() >= time_to_close) {
-      add(finding_kinds::stream_left_open,
-          "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
-          "connection's end.");
-    }
-  }
-  if (record.behind_stream != 0) {
-    findings.push_back(finding_kinds::pipelined_request.make(
-        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
-        "connection, or close the stream first.",
-        {record.behind_stream, record.id}));
-  }
-}
-
-MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
-  struct User {
-    std::set<std::string> products;
-    std::string agent;
-    std::uint64_t exchange;
-  };
-  struct Key {
-    std::string name;
-    std::vector<User> users;
-  };
-  std::map<std::string, Key> keys;
-  for (const Seen& seen : all) {
-    const ReceivedRequest& request = seen.record->request;
-    const auto agent = request.headers.find("User-Agent");
-    if (request.key_id.empty() || !agent) continue;
-    Key& key = keys[request.key_id];
-    key.name = request.key_description.empty() ? request.key_id : request.key_description;
-    std::set<std::string> names = products(*agent);
-    if (names.empty()) continue;
-    // One in common is enough: parts of an SDK put different names before it.
-    const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
-      return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
-    });
-    if (same == key.users.end()) {
-      key.users.push_back({std::move(names), *agent, seen.record->id});
-    } else {
-      same->products.merge(names);
-    }
-  }
-  for (const auto& [id, key] : keys) {
-    if (key.users.size() < 2) continue;
-    constexpr std::size_t most = 3;
-    const std::size_t shown = std::min(key.users.size(), most);
-    std::string agents;
-    std::vector<std::uint64_t> exchanges;
-    for (std::size_t i = 0; i < shown; ++i) {
-      if (i > 0) agents += i + 1 == key.users.size() ? " and " : ", ";
-      agents += excerpts::quoted(key.users[i].agent);
-      exchanges.push_back(key.users[i].exchange);
-    }
-    if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
-    findings.push_back(finding_kinds::key_shared.make(
-        "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
-        std::move(exchanges)));
-  }
-}
-
-}  // namespace review
-
-MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
-  const std::vector<std::string>& codes = finding_codes();
-  if (std::find(codes.begin(), codes.end(), code) != codes.end()) return;
-  std::string list;
-  for (const std::string& known : codes) list += (list.empty() ? "" : ", ") + known;
-  throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
-}
-
-MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
-  RetryAdvice& advice = record.advice;
-  advice = RetryAdvice{};
-  advice.code = error_code;
-  const std::vector<std::string> retries = headers.all("x-should-retry");
-  const auto says = [&retries](const char* what) {
-    return std::find(retries.begin(), retries.end(), what) != retries.end();
-  };
-  if (says("true") || says("false")) advice.should_retry = says("true");
-  // When fields of one name differ, clients differ in which they read.
-  const auto differ = [&headers](const char* name) {
-    const std::vector<std::string> fields = headers.all(name);
-    return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
-  };
-  if (differ("retry-after-ms")) return;
-  if (const auto milliseconds = headers.find("retry-after-ms")) {
-    advice.after = review::parse_number(*milliseconds, std::chrono::milliseconds{1});
-    advice.in_milliseconds = advice.after.has_value();
-  }
-  if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
-    advice.after = review::parse_number(*field, std::chrono::seconds{1});
-    if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
-  }
-  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
-}
-
-namespace review {
-
-/// Leaves out those that are switched off, and puts the others in order.
-MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
-  const auto is_off = [&](const Finding& finding) {
-    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
-  };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
-  std::stable_sort(findings.begin(), findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
-}
-
-}  // namespace review
-
-MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
-                   const std::vector<std::string>& switched_off, Duration patience,
-                   std::shared_ptr<ReportedProblems> reported) {
-  journal.wait_until_idle(scope, patience);
-  const std::vector<Seen> all = review::look(journal, scope);
-  std::vector<Finding> findings;
-  std::size_t open = 0;
-  for (const Seen& seen : all) {
-    review::review_alone(seen, findings);
-    if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
-  }
-  review_retries(all, findings);
-  review::review_sharing(all, findings);
-  review::arrange(findings, switched_off);
-  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
-                              chaos_line(chaos, journal, scope), std::move(reported));
-}
-
-MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
-                                       std::uint64_t since) {
-  const std::vector<Seen> all = review::look(journal, {});
-  std::vector<Finding> findings;
-  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
-  if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
-    review_retries(all, findings);
-  review::arrange(findings, switched_off);
-  const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
-  findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
-  return findings;
-}
-
-MOCK_GATEWAY_INLINE Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
-  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
-}
-
-MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
-  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
-  const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
-  found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
-  if (found.empty()) return {};
-  constexpr std::size_t none = 0;
-  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
-  return {masked(review.message())};
-}
-
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
-MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
-MOCK_GATEWAY_INLINE Review::~Review() = default;
-
-MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
-               std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
-    : findings_(std::move(findings)),
-      scope_(std::move(scope)),
-      judged_(judged),
-      evicted_(evicted),
-      open_(open),
-      chaos_(std::move(chaos)),
-      reported_(std::move(reported)) {}
-
-MOCK_GATEWAY_INLINE Review::operator bool() const {
-  return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
-}
-
-MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return findings_; }
-MOCK_GATEWAY_INLINE std::string Review::chaos() const { return chaos_; }
-
-MOCK_GATEWAY_INLINE std::string Review::message() const {
-  std::string rest;
-  const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
-  if (evicted_ > 0) {
-    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
-  }
-  if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
-
-  const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
-  std::string clean;
-  if (std::all_of(findings_.begin(), findings_.end(),
-                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
-    const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
-    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
-                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
-    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
-  }
-  std::string lines = clean;
-  std::vector<std::string> harmless;
-  for (const Finding& finding : findings_)
-    if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
-  if (reported_) reported_->add_notes(harmless);
-  std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
-  for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
-  for (const Finding& finding : findings_) {
-    const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
-    if (others.front() != &finding) continue;
-    if (!lines.empty()) lines += '\n';
-    lines += detail::text_of(finding);
-    if (others.size() > 1) {
-      lines += " (" + std::to_string(others.size() - 1) + " more like it, the last in exchange " +
-               std::to_string(others.back()->exchanges.back()) + ")";
-    }
-  }
-  return (rest.empty() || !clean.empty() ? lines : lines + "\n" + rest) + chaos;
-}
-
-MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
-  detail::require_finding_code(code);
-  Review less = *this;
-  const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
-  less.findings_.erase(std::remove_if(less.findings_.begin(), less.findings_.end(), is_it), less.findings_.end());
-  return less;
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {
-  return out << detail::text::ended_lines(review.message());
-}
-
-MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
-  static const std::vector<std::string> codes = [] {
-    std::vector<std::string> all;
-    for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
-    return all;
-  }();
-  return codes;
-}
-
-}}  // namespace mock_gateway
-
-// ---- evidence/sent_answer.cpp ---------------------------------------------------------------------------------------
-
-// What a kept answer shows; masking in it.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string SentAnswer::body() const {
-  std::string all;
-  for (const Part& part : parts) all += part.bytes;
-  return all;
-}
-
-MOCK_GATEWAY_INLINE std::string to_string(SentAnswer::Ending ending) {
-  switch (ending) {
-    case SentAnswer::Ending::open: return "open";
-    case SentAnswer::Ending::whole: return "whole";
-    case SentAnswer::Ending::closed: return "closed";
-    case SentAnswer::Ending::half_closed: return "half-closed";
-    case SentAnswer::Ending::reset: return "reset";
-    case SentAnswer::Ending::abandoned: return "abandoned";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending) { return out << to_string(ending); }
-
-namespace detail {
-namespace sent_answers {
-
-/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
-MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
-  SentAnswer::Interim head;
-  const std::size_t end = text.find("\r\n\r\n");
-  const std::size_t space = text.find(' ');
-  if (end == std::string_view::npos || space > end) return head;
-  head.status = static_cast<int>(text::whole_number(text.substr(space + 1, 3)).value_or(0));
-  for (std::size_t at = text.find("\r\n") + 2; at < end + 2;) {
-    const std::string_view line = text.substr(at, text.find("\r\n", at) - at);
-    const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos)
-      head.headers.add(std::string(line.substr(0, colon)), std::string(text::trim(line.substr(colon + 1))));
-    at += line.size() + 2;
-  }
-  text.remove_prefix(end + 4);
-  return head;
-}
-
-MOCK_GATEWAY_INLINE SentAnswer::Ending ending_of(KeptAnswer::Ending ending) {
-  switch (ending) {
-    case KeptAnswer::Ending::open: break;
-    case KeptAnswer::Ending::whole: return SentAnswer::Ending::whole;
-    case KeptAnswer::Ending::closed: return SentAnswer::Ending::closed;
-    case KeptAnswer::Ending::half_closed: return SentAnswer::Ending::half_closed;
-    case KeptAnswer::Ending::reset: return SentAnswer::Ending::reset;
-    case KeptAnswer::Ending::abandoned: return SentAnswer::Ending::abandoned;
-  }
-  return SentAnswer::Ending::open;
-}
-
-/// Masks what no reader is to see.
-MOCK_GATEWAY_INLINE void mask(SentAnswer& answer, const KeyStore& keys) {
-  const auto mask_text = [&](std::string& text) {
-    answer.has_masked_key = keys.mask(text).bytes > 0 || answer.has_masked_key;
-  };
-  const auto mask_headers = [&](wire::Headers& headers) {
-    wire::Headers masked;
-    for (const wire::Header& header : headers) {
-      std::string value = header.value;
-      mask_text(value);
-      masked.add(header.name, std::move(value));
-    }
-    headers = std::move(masked);
-  };
-  mask_headers(answer.headers);
-  for (SentAnswer::Interim& interim : answer.interim) mask_headers(interim.headers);
-  mask_text(answer.garbage);
-  std::string whole = answer.body();
-  if (keys.mask(whole).bytes == 0) return;
-  answer.has_masked_key = true;
-  for (SentAnswer::Part& part : answer.parts) keys.mask(part.bytes);
-  if (answer.body() != whole) answer.parts = {{std::move(whole), answer.parts.front().at, answer.parts.back().until}};
-}
-
-}  // namespace sent_answers
-
-MOCK_GATEWAY_INLINE SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys) {
-  KeptAnswer::Sent sent = kept.sent();
-  SentAnswer answer;
-  for (std::string_view rest = sent.interim; !rest.empty();) {
-    answer.interim.push_back(sent_answers::take_head(rest));
-    if (answer.interim.back().status != 0) continue;
-    answer.interim.pop_back();
-    break;
-  }
-  if (sent.head) {
-    std::string_view text = sent.head->bytes;
-    SentAnswer::Interim head = sent_answers::take_head(text);
-    answer.status = head.status;
-    answer.headers = std::move(head.headers);
-    answer.head_at = sent.head->at;
-  }
-  for (KeptAnswer::Part& part : sent.body) {
-    answer.missing = part.missing;
-    answer.parts.push_back({std::move(part.bytes), part.at, part.until});
-  }
-  if (sent.garbage) answer.garbage = std::move(sent.garbage->bytes);
-  answer.ending = sent_answers::ending_of(sent.ending);
-  answer.ended_at = sent.ended;
-  answer.is_streamed = sent.is_streamed;
-  answer.is_compressed = sent.is_compressed;
-  answer.is_cut = sent.is_cut;
-  if (keys) sent_answers::mask(answer, *keys);
-  return answer;
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
-
-// ---- evidence/verification.cpp --------------------------------------------------------------------------------------
-
-// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-
-MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
-  switch (kind) {
-    case Problem::Kind::unmatched: return "unmatched";
-    case Problem::Kind::unmet_expectation: return "unmet expectation";
-    case Problem::Kind::invalid: return "invalid";
-    case Problem::Kind::callback_failed: return "callback failed";
-    case Problem::Kind::answer_failed: return "answer failed";
-    case Problem::Kind::fault_not_reached: return "fault not reached";
-    case Problem::Kind::place_not_reached: return "place not reached";
-    case Problem::Kind::guard_expired: return "guard expired";
-    case Problem::Kind::out_of_order: return "out of order";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
-
-namespace detail {
-namespace verifications {
-
-/// How many problems, and how many notes, a message shows.
-inline constexpr std::size_t most_shown = 20;
-
-}  // namespace verifications
-
-MOCK_GATEWAY_INLINE std::string lines_of(const std::vector<std::string>& notes) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(notes.size(), verifications::most_shown); ++i)
-    text += (i == 0 ? "" : "\n") + notes[i];
-  if (notes.size() > verifications::most_shown)
-    text += "\nand " + text::counted(notes.size() - verifications::most_shown, "more note");
-  return text;
-}
-
-MOCK_GATEWAY_INLINE std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
-  std::string text;
-  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
-  for (std::size_t i = 0; i < std::min(problems.size(), verifications::most_shown); ++i)
-    text += (i == 0 ? "" : "\n\n") + problems[i].text;
-  if (problems.size() > verifications::most_shown)
-    text += "\n\nand " + std::to_string(problems.size() - verifications::most_shown) + " more";
-  if (!notes.empty()) text += '\n' + lines_of(notes);
-  return text;
-}
-
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE Verification::Verification(const Verification&) = default;
-MOCK_GATEWAY_INLINE Verification& Verification::operator=(const Verification&) = default;
-MOCK_GATEWAY_INLINE Verification::~Verification() = default;
-
-MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
-                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported,
-                           std::vector<VerifiedStub> stubs, std::size_t evicted, std::size_t open)
-    : problems_(std::move(problems)),
-      notes_(std::move(notes)),
-      identities_(std::move(identities)),
-      reported_(std::move(reported)),
-      stubs_(std::move(stubs)),
-      evicted_(evicted),
-      open_(open) {}
-
-MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& {
-  if (reported_) reported_->add(identities_);
-  return problems_;
-}
-
-MOCK_GATEWAY_INLINE Verification::operator bool() const { return problems().empty(); }
-MOCK_GATEWAY_INLINE std::vector<Problem> Verification::problems() && { return problems(); }
-MOCK_GATEWAY_INLINE std::vector<std::string> Verification::notes() && { return std::move(notes_); }
-MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
-
-MOCK_GATEWAY_INLINE std::string Verification::message() const {
-  std::string text = detail::message_of(problems(), notes_);
-  if (reported_) reported_->add_notes(notes_);
-  return problems_.empty() ? "nothing is wrong" + text : text;
-}
-
-MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verification& verification) {
-  return out << detail::text::ended_lines(verification.message());
-}
-
-namespace detail {
-
-MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
-  std::vector<Problem> problems;
-  const StubState* previous = nullptr;
-  const secrets::Known looks_like;  // a key
-  for (const auto& stub : stubs) {
-    Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
-    if (stub->recorded() == 0) {
-      found.text = "out of order  " + stub->title() + " was not called";
-    } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
-      found.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
-                   ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
-      found.exchanges = {stub->first_exchange(), previous->last_exchange()};
-    }
-    if (!found.text.empty()) {
-      // The stubs may be of several gateways, whose keys nobody here knows.
-      for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
-      problems.push_back(std::move(found));
-    }
-    if (stub->recorded() > 0) previous = stub.get();
-  }
-  return Access::make<Verification>(std::move(problems), std::vector<std::string>(), std::vector<std::string>(),
-                                    nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0});
-}
-
-}  // namespace detail
-}}  // namespace mock_gateway
 
 // ---- http/acceptor.cpp ----------------------------------------------------------------------------------------------
 
@@ -27132,42 +23927,42 @@ MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
   return overtaken ? stream_->exchange : 0;
 }
 
-MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
-  record_ = &record;
+MOCK_GATEWAY_INLINE void Connection::begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream) {
+  observer_ = &observer;
   timeline_ = &timeline;
   stream_.reset();
-  if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
+  if (stream != 0) stream_ = Stream{stream, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
   has_news_ = true;
   moved_at_once_ = 0;
-  if (peer_closed_) record.mark_client_closed(departure(how_));
-  if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
+  if (peer_closed_) observer.mark_client_closed(leaving());
+  if (std::exchange(guard_expired_, false)) observer.mark_guard_expired();
 }
 
 MOCK_GATEWAY_INLINE void Connection::end_exchange() {
-  record_ = nullptr;
+  observer_ = nullptr;
   timeline_ = nullptr;
   last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
 MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
   if (stop_line_->is_stopped()) return std::nullopt;
-  const bool begins = record_ && record_->bytes == 0;
+  const bool begins = observer_ && last_write_ == TimePoint{};
   const TimePoint now = begins ? timeline_->now() : TimePoint{};
   const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   std::size_t count = 0;
   const sockets::Transfer transfer = sockets::send(socket_, bytes.data(), bytes.size(), count);
   if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
-    note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
+    note_peer_closed(transfer == sockets::Transfer::reset);
     return std::nullopt;
   }
-  if (record_ && count > 0) {
+  if (observer_ && count > 0) {
     last_write_ = timeline_->now();
-    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    observer_->mark_written(count);
     moved_at_once_ += count;
     if (moved_at_once_ > connection::takes_long) call_relief();
-    if (begins) record_->mark_first_byte(now, real_now);
+    if (begins) observer_->mark_first_byte(now, real_now);
   }
   return count;
 }
@@ -27190,7 +23985,7 @@ MOCK_GATEWAY_INLINE sockets::Readiness Connection::news() {
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
   const Look look = look_at(pending, on_client_closed);
-  if (look != Look::not_yet && record_) record_->mark_unattended(false);
+  if (look != Look::not_yet && observer_) observer_->mark_unattended(false);
   return look;
 }
 
@@ -27202,10 +23997,10 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientC
     note_disconnected();
     return Look::given_up;
   }
-  if (news.peer_closed) note_peer_closed(Departure::How::closed);
+  if (news.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
-  if (peer_closed_ && record_) record_->mark_unattended(true);
-  if (record_ && !has_unread()) {  // thousands may wait
+  if (peer_closed_ && observer_) observer_->mark_unattended(true);
+  if (observer_ && !has_unread()) {  // thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -27277,7 +24072,7 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
     if (readiness.disconnected)
       note_disconnected();
     else if (readiness.peer_closed)
-      note_peer_closed(Departure::How::closed);
+      note_peer_closed(false);
   }
   closed_before_last_bytes_ = peer_closed_;
 }
@@ -27327,39 +24122,31 @@ MOCK_GATEWAY_INLINE bool Connection::drain() {
 }
 
 MOCK_GATEWAY_INLINE void Connection::guard_expired() {
-  if (record_) {
-    record_->mark_guard_expired();
+  if (observer_) {
+    observer_->mark_guard_expired();
   } else {
     guard_expired_ = true;
   }
 }
 
-MOCK_GATEWAY_INLINE void Connection::note_peer_closed(Departure::How how) {
+MOCK_GATEWAY_INLINE void Connection::note_peer_closed(bool is_reset) {
   if (peer_closed_ || stop_line_->is_stopped()) return;
   peer_closed_ = true;
-  how_ = how;
-  if (record_) record_->mark_client_closed(departure(how));
+  is_reset_ = is_reset;
+  if (observer_) observer_->mark_client_closed(leaving());
 }
 
-MOCK_GATEWAY_INLINE void Connection::note_disconnected() {
-  note_peer_closed(sockets::was_reset(socket_) ? Departure::How::reset : Departure::How::closed);
+MOCK_GATEWAY_INLINE void Connection::note_disconnected() { note_peer_closed(sockets::was_reset(socket_)); }
+
+MOCK_GATEWAY_INLINE ExchangeObserver::Leaving Connection::leaving() const {
+  ExchangeObserver::Leaving leaving{is_reset_, sockets::under_way(socket_), timeline_->now()};
+  if (last_write_ != TimePoint{}) leaving.after_last_write = leaving.at - last_write_;
+  return leaving;
 }
 
-MOCK_GATEWAY_INLINE Departure Connection::departure(Departure::How how) const {
-  Departure departure;
-  departure.how = how;
-  departure.events = record_->progress.events;
-  departure.tokens = record_->progress.tokens;
-  departure.bytes = record_->bytes;
-  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::under_way(socket_));
-  departure.at = timeline_->now();
-  if (last_write_ != TimePoint{}) departure.after_last_write = departure.at - last_write_;
-  return departure;
-}
-
-MOCK_GATEWAY_INLINE Outcome::Kind Connection::failure() const {
-  if (stalled_) return Outcome::Kind::client_stalled;
-  return stop_line_->is_stopped() && !peer_closed_ ? Outcome::Kind::stopped : Outcome::Kind::client_left;
+MOCK_GATEWAY_INLINE Connection::Failure Connection::failure() const {
+  if (stalled_) return Failure::client_stalled;
+  return stop_line_->is_stopped() && !peer_closed_ ? Failure::stopped : Failure::client_left;
 }
 
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
@@ -29577,6 +26364,3208 @@ MOCK_GATEWAY_INLINE void Workers::shut_down(Duration patience, const std::functi
 
 }}}  // namespace mock_gateway::detail
 
+// ---- evidence/diagnosis.cpp -----------------------------------------------------------------------------------------
+
+// The text of an unmatched request, the closest stubs (three), ✔ and ✘ lines; first lines of problems; the line about
+// chaos; what is a refusal.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace diagnoses {
+
+/// Why the stub may not answer, as far as that does not depend on the request.
+MOCK_GATEWAY_INLINE std::string passed_over(const StubState& stub, const Script::States& states) {
+  const StubPlan& plan = stub.plan();
+  if (stub.removed()) return "removed";
+  if (stub.exhausted() && plan.nothing_more) return "nothing more after " + text::counted(stub.calls(), "call");
+  if (stub.exhausted()) return "exhausted after " + text::counted(stub.calls(), "call");
+  for (const MachineState& wanted : plan.in_states) {
+    const std::string& state = Script::state_in(states, wanted.machine);
+    if (state != wanted.state)
+      return "state machine \"" + wanted.machine + "\" is \"" + state + "\", not \"" + wanted.state + "\"";
+  }
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string tools(const ChatRequest& chat) {
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most, chat.tools.size()); ++i) {
+    names += (i == 0 ? "" : ", ") + excerpts::plain(chat.tools[i].name);
+  }
+  if (chat.tools.size() > most) names += " and " + std::to_string(chat.tools.size() - most) + " more";
+  return names;
+}
+
+/// How much stands between the stub and the request.
+MOCK_GATEWAY_INLINE std::size_t misses(const NearMiss& near) { return near.total - near.matched + (near.passed_over.empty() ? 0 : 1); }
+
+}  // namespace diagnoses
+
+MOCK_GATEWAY_INLINE NearMiss compare(const StubState& stub, const ChatCall& call, const FunctionResults& function_results,
+                 const Script::States& states) {
+  NearMiss near;
+  near.stub = reference_to(stub);
+  for (const Matcher& matcher : stub.plan().matchers) explain(matcher, call, function_results, 0, near.conditions);
+  for (const NearMiss::Condition& condition : near.conditions) {
+    if (condition.depth > 0) continue;
+    ++near.total;
+    if (condition.holds == true) ++near.matched;
+  }
+  near.passed_over = diagnoses::passed_over(stub, states);
+  return near;
+}
+
+MOCK_GATEWAY_INLINE bool all_hold(const NearMiss& near) { return near.matched == near.total; }
+
+MOCK_GATEWAY_INLINE StubReference reference_to(const StubState& stub) { return {stub.id(), stub.plan().name, stub.title(), stub.where()}; }
+
+MOCK_GATEWAY_INLINE std::vector<std::string*> texts_of(NearMiss& near) {
+  std::vector<std::string*> texts = {&near.stub.name, &near.stub.title, &near.passed_over};
+  for (NearMiss::Condition& condition : near.conditions) {
+    texts.push_back(&condition.expected);
+    texts.push_back(&condition.actual);
+  }
+  return texts;
+}
+
+MOCK_GATEWAY_INLINE std::string condition_lines(const std::vector<NearMiss::Condition>& conditions) {
+  std::string lines;
+  for (const NearMiss::Condition& condition : conditions) {
+    lines.append(2 + 2 * condition.depth, ' ');
+    lines += !condition.holds ? "? " : *condition.holds ? "✔ " : "✘ ";
+    lines += condition.expected;
+    if (!condition.holds) lines += "    not evaluated";
+    if (!condition.actual.empty()) lines += "    actual " + condition.actual;
+    lines += '\n';
+  }
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::string brief(const ChatCall& call) {
+  const ChatRequest& chat = call.chat();
+  std::string line = "  user: " + excerpts::quoted(call.user_text());
+  if (!chat.messages.empty() && chat.messages.back().role != "user") {
+    const wire::Message& last = chat.messages.back();
+    line += "   last: " + excerpts::plain(last.role) + " " + excerpts::quoted(last.text());
+  }
+  if (chat.stream) line += "   stream: true";
+  if (!chat.tools.empty()) line += "   tools: " + diagnoses::tools(chat);
+  return line + '\n';
+}
+
+MOCK_GATEWAY_INLINE Diagnosis diagnose(const ChatCall& call, const Script::Choice& choice, const Script::States& states) {
+  constexpr std::size_t most = 3;
+  std::vector<NearMiss> candidates;
+  for (const auto& stub : *choice.considered) {
+    candidates.push_back(compare(*stub, call, choice.function_results, states));
+    NearMiss& near = candidates.back();
+    if (choice.stub && choice.stub != stub && all_hold(near) && near.passed_over.empty()) {
+      const bool lower = stub->plan().priority < choice.stub->plan().priority;
+      near.passed_over = lower ? "of a lower priority" : "older";
+    }
+  }
+  // The one that refused is the reason, whatever else is near.
+  const std::uint64_t refused = choice.stub ? choice.stub->id() : 0;
+  std::stable_sort(candidates.begin(), candidates.end(), [refused](const NearMiss& a, const NearMiss& b) {
+    if ((a.stub.id == refused) != (b.stub.id == refused)) return a.stub.id == refused;
+    if (diagnoses::misses(a) != diagnoses::misses(b)) return diagnoses::misses(a) < diagnoses::misses(b);
+    return a.matched > b.matched;
+  });
+
+  Diagnosis diagnosis;
+  diagnosis.text = brief(call);
+  for (NearMiss& near : candidates) {
+    if (diagnosis.near_misses.size() == most) break;
+    std::string line = near.stub.title;
+    if (!all_hold(near)) line += ", " + std::to_string(near.matched) + " of " + std::to_string(near.total);
+    if (!near.passed_over.empty()) line += ", " + near.passed_over;
+    const bool is_first = diagnosis.near_misses.empty();
+    if (is_first) diagnosis.closest = line;
+    diagnosis.text += (is_first ? "closest: " : "next: ") + line + '\n';
+    if (!all_hold(near)) diagnosis.text += condition_lines(near.conditions);
+    diagnosis.near_misses.push_back(std::move(near));
+  }
+  if (candidates.size() > most) {
+    diagnosis.text += "and " + std::to_string(candidates.size() - most) + " more, further away\n";
+  }
+  diagnosis.text.pop_back();
+  diagnosis.text = text::printable_lines(diagnosis.text);
+  diagnosis.closest = text::printable(diagnosis.closest);
+  return diagnosis;
+}
+
+MOCK_GATEWAY_INLINE std::string headline(Problem::Kind kind, const ReceivedRequest& request, std::uint64_t exchange) {
+  std::string line;
+  switch (kind) {
+    case Problem::Kind::unmatched: line = "no stub matched"; break;
+    case Problem::Kind::invalid: line = "a request is not as it should be"; break;
+    case Problem::Kind::callback_failed: line = "a function of the test threw"; break;
+    case Problem::Kind::answer_failed: line = "an answer could not be made"; break;
+    case Problem::Kind::fault_not_reached: line = "a fault was never reached"; break;
+    case Problem::Kind::place_not_reached: line = "a place in a reply was never reached"; break;
+    case Problem::Kind::guard_expired: line = "a wait ran into its real-time guard"; break;
+    case Problem::Kind::unmet_expectation:
+    case Problem::Kind::out_of_order: break;  // of stubs, not of one exchange
+  }
+  line += "  " + text::printable(request.method) + " " + text::printable(request.path());
+  if (!request.key_id.empty()) {
+    const std::string& description = request.key_description;
+    line += "  key " + excerpts::quoted(description.empty() ? request.key_id : description);
+  }
+  return line + "  exchange " + std::to_string(exchange);
+}
+
+MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
+  if (record.decision != Decision::Kind::rejected && record.decision != Decision::Kind::malformed) return false;
+  switch (record.status) {
+    case 400:
+    case 405:
+    case 413:
+    case 415: return true;
+    case 401: return record.request.key_id.empty();
+    case 404: return record.advice.code == "unknown_path";
+    default: return false;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string refusal(const ExchangeRecord& record) {
+  constexpr std::size_t most = 400;
+  if (!is_refusal(record) || record.status == 401) return {};
+  std::string reason = excerpts::plain(record.refusal, most);
+  if (!reason.empty() && reason.back() == '.') reason.pop_back();
+  return reason;
+}
+
+MOCK_GATEWAY_INLINE bool has_no_default_reply(const ExchangeRecord& record) { return record.advice.code == "unsupported_schema"; }
+
+MOCK_GATEWAY_INLINE std::string chaos_line(const ChaosRules& chaos, const JournalState& journal, const RequestScope& scope) {
+  if (!chaos.used()) return {};
+  std::size_t requests = 0;
+  std::size_t struck = 0;
+  for (const auto& record : journal.snapshot()) {
+    if (!record->under_chaos || !scope.covers(record->request)) continue;
+    ++requests;
+    if (record->chaos_strikes() > 0) ++struck;
+  }
+  const std::size_t rules = chaos.count();
+  if (rules == 0 && requests == 0) return {};
+  const std::string seed = std::to_string(chaos.seed());
+  return "chaos: seed " + seed + ", " + (rules == 0 ? "no rules any more" : text::counted(rules, "rule")) + ", " +
+         std::to_string(struck) + " of " + text::counted(requests, "request") + " struck; Options{}.seed(" + seed +
+         ") or --seed " + seed + " strikes the same again";
+}
+
+MOCK_GATEWAY_INLINE RecordedCall::RecordedCall(std::shared_ptr<ExchangeRecord> record) : record_(std::move(record)) {
+  if (record_->request.path() != chat_completions().path) return;
+  try {
+    chat_ = share<const ChatRequest>(parse_chat_request(record_->request.body, record_->acceptance, record_->limits));
+  } catch (const RequestError&) {
+    // It was none, or is none any more since its keys were masked.
+  }
+}
+
+MOCK_GATEWAY_INLINE bool RecordedCall::meets(const std::vector<Matcher>& conditions) const {
+  if (!is_chat()) return false;
+  const ChatCall asked = call();
+  FunctionResults results;
+  return std::all_of(conditions.begin(), conditions.end(),
+                     [&](const Matcher& condition) { return decide(condition, asked, results); });
+}
+
+MOCK_GATEWAY_INLINE std::string brief(const ExchangeRecord& record) {
+  if (!record.chat) return {};
+  try {
+    const ChatRequest chat = parse_chat_request(record.request.body, record.acceptance, record.limits);
+    return brief(ChatCall(chat, record.request));
+  } catch (const RequestError&) {
+    return {};
+  }
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/evidence_json.cpp -------------------------------------------------------------------------------------
+
+// The JSON of exchanges, verifications, reviews: keys, null, base64.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace evidence_json {
+
+/// An empty object with room for all members that any of these has, and those that the control API adds. One that has
+/// to grow copies what it holds, with all that is in it.
+MOCK_GATEWAY_INLINE Json roomy_object() {
+  Json object = Json::object();
+  object.get_ref<Json::object_t&>().reserve(24);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE void put(Json& object, const char* key, Json value) { object[key] = std::move(value); }
+
+/// A text that dump() can write.
+MOCK_GATEWAY_INLINE void put_text(Json& object, const char* key, std::string_view text) { put(object, key, text::as_utf8(text)); }
+
+/// The same; null when there is no text.
+MOCK_GATEWAY_INLINE void put_if_any(Json& object, const char* key, std::string_view text) {
+  put(object, key, text.empty() ? Json() : Json(text::as_utf8(text)));
+}
+
+MOCK_GATEWAY_INLINE Json texts(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& text : texts) all.push_back(text::as_utf8(text));
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json ids(const std::vector<std::uint64_t>& exchanges) {
+  Json all = Json::array();
+  for (const std::uint64_t id : exchanges) all.push_back(id);
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json moment(const std::optional<TimePoint>& at) { return at ? Json(calendar::rfc3339_milliseconds(*at)) : Json(); }
+
+/// In milliseconds, with three decimals at most.
+MOCK_GATEWAY_INLINE Json milliseconds(Duration duration) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
+  return static_cast<double>(microseconds) / 1000;
+}
+
+MOCK_GATEWAY_INLINE Json milliseconds_until(const std::optional<TimePoint>& end, TimePoint begin) {
+  return end ? milliseconds(*end - begin) : Json();
+}
+
+/// An object with one key, which says what the bytes are: `text` or `base64`; null without a byte.
+MOCK_GATEWAY_INLINE Json of_bytes(std::string_view bytes) {
+  if (bytes.empty()) return {};
+  Json object;
+  if (text::is_valid_utf8(bytes))
+    put(object, "text", std::string(bytes));
+  else
+    put(object, "base64", text::base64(bytes));
+  return object;
+}
+
+/// The same, or `json` for what is JSON. An object that names a key twice stays text: as a value it would lose one.
+MOCK_GATEWAY_INLINE Json of_body(const std::string& body) {
+  if (body.empty()) return {};
+  std::vector<JsonDuplicate> duplicates;
+  JsonReadOptions options;
+  options.duplicates = &duplicates;
+  try {
+    Json value = read_json(body, options);
+    if (!duplicates.empty()) return of_bytes(body);
+    Json object;
+    put(object, "json", std::move(value));
+    return object;
+  } catch (const JsonError&) {
+    return of_bytes(body);
+  }
+}
+
+MOCK_GATEWAY_INLINE void put_place(Json& object, const SourceLocation& where) {
+  put_if_any(object, "file", where.file);
+  put(object, "line", where.line == 0 ? Json() : Json(where.line));
+}
+
+MOCK_GATEWAY_INLINE void put_stub(Json& object, const StubReference& stub) {
+  put(object, "id", stub.id);
+  put_if_any(object, "name", stub.name);
+  put_text(object, "title", stub.title);
+  put_place(object, stub.where);
+}
+
+MOCK_GATEWAY_INLINE Json of_stub(const StubReference& stub) {
+  if (stub.id == 0) return {};
+  Json object;
+  put_stub(object, stub);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_near_miss(const NearMiss& near) {
+  Json conditions = Json::array();
+  for (const NearMiss::Condition& condition : near.conditions) {
+    Json object;
+    put(object, "holds", condition.holds ? Json(*condition.holds) : Json());
+    put(object, "depth", condition.depth);
+    put_text(object, "expected", condition.expected);
+    put_if_any(object, "actual", condition.actual);
+    conditions.push_back(std::move(object));
+  }
+  Json object = roomy_object();
+  put(object, "exchange", near.exchange);
+  put(object, "stub", of_stub(near.stub));
+  put(object, "matched", near.matched);
+  put(object, "total", near.total);
+  put_if_any(object, "passed_over", near.passed_over);
+  put(object, "conditions", std::move(conditions));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_near_misses(const std::vector<NearMiss>& near_misses) {
+  Json all = Json::array();
+  for (const NearMiss& near : near_misses) all.push_back(of_near_miss(near));
+  return all;
+}
+
+MOCK_GATEWAY_INLINE Json of_verified(const VerifiedStub& verified) {
+  Json object;
+  put_stub(object, verified.stub);
+  put(object, "calls", verified.calls);
+  put_if_any(object, "expected", verified.expected ? verified.expected->to_string() : std::string());
+  put(object, "should", verified.has_should);
+  put(object, "met", verified.met);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json of_departure(const Departure& departure) {
+  Json object = roomy_object();
+  put(object, "how", to_string(departure.how));
+  put(object, "at", moment(departure.at));
+  put(object, "events", departure.events);
+  put(object, "tokens", departure.tokens);
+  put(object, "bytes", departure.bytes);
+  put(object, "delivered", departure.delivered);
+  put(object, "after_last_write_ms", milliseconds(departure.after_last_write));
+  return object;
+}
+
+/// What of an exchange changes together, as it is at one moment.
+struct Progress {
+  explicit Progress(const ExchangeRecord& record) {
+    const std::lock_guard<std::mutex> lock(record.signal->mutex);
+    outcome = record.outcome;
+    first_byte = record.first_byte;
+    ended = record.ended;
+    departure = record.departure;
+  }
+
+  Outcome::Kind outcome;
+  std::optional<TimePoint> first_byte;
+  std::optional<TimePoint> ended;
+  std::optional<Departure> departure;
+};
+
+/// What the test's author wrote is masked by nobody else.
+MOCK_GATEWAY_INLINE std::string masked(const ExchangeRecord& record, std::string text) {
+  if (record.keys) record.keys->mask(text);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE Json connection_of(const Exchange& exchange) {
+  const std::optional<ConnectionFault>& fault = exchange.connection_fault();
+  Json object;
+  put(object, "id", exchange.connection_id());
+  put(object, "position", exchange.position());
+  put_if_any(object, "fault", fault ? fault->to_string() : std::string());
+  return object;
+}
+
+/// Each a list of name and value.
+MOCK_GATEWAY_INLINE Json of_headers(const wire::Headers& headers) {
+  Json list = Json::array();
+  for (const wire::Header& header : headers) {
+    Json field = Json::array();
+    field.push_back(text::as_utf8(header.name));
+    field.push_back(text::as_utf8(header.value));
+    list.push_back(std::move(field));
+  }
+  return list;
+}
+
+/// How many bytes of an answer are shown.
+inline constexpr std::size_t longest_answer = std::size_t{1} << 20;
+
+/// The parts within the first bytes that are shown.
+MOCK_GATEWAY_INLINE Json parts_of(const SentAnswer& answer) {
+  Json parts = Json::array();
+  std::size_t room = longest_answer;
+  for (const SentAnswer::Part& part : answer.parts) {
+    if (part.bytes.size() > room) break;
+    room -= part.bytes.size();
+    Json object;
+    put(object, "at_ms", milliseconds(part.at));
+    put(object, "until_ms", milliseconds(part.until));
+    put(object, "bytes", part.bytes.size());
+    const Json shown = of_bytes(part.bytes);
+    for (const auto& [key, value] : shown.items()) put(object, key.c_str(), value);
+    parts.push_back(std::move(object));
+  }
+  return parts;
+}
+
+MOCK_GATEWAY_INLINE Json interim_of(const SentAnswer& answer) {
+  Json list = Json::array();
+  for (const SentAnswer::Interim& one : answer.interim) {
+    Json object;
+    put(object, "status", one.status);
+    put(object, "headers", of_headers(one.headers));
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+MOCK_GATEWAY_INLINE Json request_of(const Exchange& exchange) {
+  const ReceivedRequest& request = exchange.request();
+  Json object = roomy_object();
+  put_text(object, "method", request.method);
+  put_text(object, "target", request.target);
+  put_text(object, "path", request.path());
+  put(object, "headers", of_headers(request.headers));
+  put(object, "body", of_body(request.body));
+  // What is no HTTP has neither method nor target: its bytes are all there is.
+  const bool is_malformed = exchange.decision() == Decision::Kind::malformed;
+  put(object, "raw", is_malformed ? of_bytes(exchange.raw()) : Json());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json key_of(const ExchangeRecord& record) {
+  if (record.request.key_id.empty()) return {};
+  Json object;
+  put_text(object, "id", record.request.key_id);
+  put_text(object, "description", masked(record, record.request.key_description));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json decision_of(const ExchangeRecord& record) {
+  Json object;
+  put(object, "kind", to_string(record.decision.kind));
+  put_if_any(object, "detail", record.decision.detail);
+  put_if_any(object, "refusal", record.refusal);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json stub_of(const ExchangeRecord& record) {
+  if (!record.stub) return {};
+  StubReference stub = reference_to(*record.stub);
+  stub.name = masked(record, std::move(stub.name));
+  stub.title = masked(record, std::move(stub.title));
+  return of_stub(stub);
+}
+
+MOCK_GATEWAY_INLINE Json sent_of(const Exchange& exchange) {
+  Json object;
+  put(object, "events", exchange.events_sent());
+  put(object, "tokens", exchange.tokens_sent());
+  put(object, "bytes", exchange.bytes_sent());
+  return object;
+}
+
+}  // namespace evidence_json
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Json as_json(const Exchange& exchange) {
+  namespace evidence = detail::evidence_json;
+  const detail::ExchangeRecord& record = detail::Access::record(exchange);
+  // First: what is asked for afterwards does not change any more, once the exchange has ended.
+  const evidence::Progress now(record);
+  Json object = evidence::roomy_object();
+  evidence::put(object, "id", exchange.id());
+  evidence::put(object, "connection", evidence::connection_of(exchange));
+  evidence::put(object, "received", evidence::moment(exchange.received()));
+  evidence::put(object, "first_byte", evidence::moment(now.first_byte));
+  evidence::put(object, "ended", evidence::moment(now.ended));
+  evidence::put(object, "first_byte_ms", evidence::milliseconds_until(now.first_byte, exchange.received()));
+  evidence::put(object, "ended_ms", evidence::milliseconds_until(now.ended, exchange.received()));
+  evidence::put(object, "request", evidence::request_of(exchange));
+  evidence::put(object, "key", evidence::key_of(record));
+  evidence::put(object, "decision", evidence::decision_of(record));
+  evidence::put(object, "stub", evidence::stub_of(record));
+  evidence::put(object, "near_misses", evidence::of_near_misses(exchange.near_misses()));
+  evidence::put(object, "status", exchange.status());
+  evidence::put(object, "outcome", to_string(now.outcome));
+  evidence::put(object, "sent", evidence::sent_of(exchange));
+  evidence::put(object, "departure", now.departure ? evidence::of_departure(*now.departure) : Json());
+  evidence::put(object, "faults", evidence::texts(exchange.faults()));
+  evidence::put(object, "chaos", evidence::texts(exchange.chaos()));
+  evidence::put(object, "guard_expired", exchange.guard_expired());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const SentAnswer& answer) {
+  namespace evidence = detail::evidence_json;
+  const std::string body = answer.body();
+  const bool is_long = body.size() > evidence::longest_answer;
+  // A character that the cut goes through would make bytes of a text.
+  std::size_t end = is_long ? evidence::longest_answer : body.size();
+  for (int back = 0; is_long && back < 3 && (static_cast<unsigned char>(body[end]) & 0xc0) == 0x80; ++back) --end;
+  Json object = evidence::roomy_object();
+  evidence::put(object, "status", answer.status == 0 ? Json() : Json(answer.status));
+  evidence::put(object, "headers", evidence::of_headers(answer.headers));
+  evidence::put(object, "head_at_ms", evidence::milliseconds(answer.head_at));
+  evidence::put(object, "interim", evidence::interim_of(answer));
+  evidence::put(object, "body",
+                answer.is_streamed || is_long ? evidence::of_bytes(std::string_view(body).substr(0, end))
+                                              : evidence::of_body(body));
+  evidence::put(object, "left_out", body.size() - end);
+  evidence::put(object, "garbage", evidence::of_bytes(answer.garbage));
+  evidence::put(object, "streamed", answer.is_streamed);
+  evidence::put(object, "parts", answer.is_streamed ? evidence::parts_of(answer) : Json::array());
+  evidence::put(object, "ending", to_string(answer.ending));
+  evidence::put(object, "ended_at_ms", evidence::milliseconds(answer.ended_at));
+  evidence::put(object, "is_cut", answer.is_cut);
+  evidence::put(object, "has_masked_key", answer.has_masked_key);
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Problem& problem) {
+  namespace evidence = detail::evidence_json;
+  Json object = evidence::roomy_object();
+  evidence::put(object, "kind", to_string(problem.kind));
+  evidence::put_text(object, "message", problem.text);
+  evidence::put(object, "exchanges", evidence::ids(problem.exchanges));
+  evidence::put(object, "stub", evidence::of_stub(problem.stub));
+  evidence::put_place(object, problem.where);
+  evidence::put(object, "near_misses", evidence::of_near_misses(problem.near_misses));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Verification& verification) {
+  namespace evidence = detail::evidence_json;
+  Json problems = Json::array();
+  for (const Problem& problem : verification.problems()) problems.push_back(as_json(problem));
+  Json stubs = Json::array();
+  for (const VerifiedStub& verified : verification.stubs()) stubs.push_back(evidence::of_verified(verified));
+  Json object = evidence::roomy_object();
+  evidence::put(object, "ok", problems.empty());
+  evidence::put(object, "problems", std::move(problems));
+  evidence::put(object, "stubs", std::move(stubs));
+  evidence::put(object, "notes", evidence::texts(verification.notes()));
+  evidence::put(object, "evicted", verification.evicted());
+  evidence::put(object, "open", verification.open());
+  evidence::put_text(object, "message", verification.message());
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const Finding& finding) {
+  namespace evidence = detail::evidence_json;
+  Json object;
+  evidence::put_text(object, "code", finding.code);
+  evidence::put(object, "severity", to_string(finding.severity));
+  evidence::put(object, "fails_review", finding.fails_review);
+  evidence::put_text(object, "message", finding.message);
+  evidence::put(object, "exchanges", evidence::ids(finding.exchanges));
+  return object;
+}
+
+MOCK_GATEWAY_INLINE Json as_json(const StubReference& stub) { return detail::evidence_json::of_stub(stub); }
+
+MOCK_GATEWAY_INLINE Json as_json(const NearMiss& near_miss) { return detail::evidence_json::of_near_miss(near_miss); }
+
+MOCK_GATEWAY_INLINE Json as_json(const Review& review) {
+  namespace evidence = detail::evidence_json;
+  Json findings = Json::array();
+  for (const Finding& finding : review.findings()) findings.push_back(as_json(finding));
+  Json object = evidence::roomy_object();
+  evidence::put(object, "ok", static_cast<bool>(review));
+  evidence::put(object, "findings", std::move(findings));
+  evidence::put(object, "judged", review.judged());
+  evidence::put(object, "evicted", review.evicted());
+  evidence::put(object, "open", review.open());
+  evidence::put_if_any(object, "chaos", review.chaos());
+  evidence::put_text(object, "message", review.message());
+  return object;
+}
+
+}}  // namespace mock_gateway
+
+// ---- evidence/exchange.cpp ------------------------------------------------------------------------------------------
+
+// The line of an exchange in logs (`summary`); `as_curl()`; `chat()`, `raw()`, faults and chaos of an exchange.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+namespace journal {
+
+/// The text's first line, printable, at most `most` bytes of it.
+std::string one_line(std::string_view text, std::size_t most);
+/// "exchange 3 (POST /v1/chat/completions)".
+std::string name_of(const ExchangeRecord& record);
+/// In single quotes, for a POSIX shell.
+std::string shell_quoted(std::string_view text);
+/// Whether the bytes may stand in a command as they are: nothing of it disrupts the terminal that shows the command.
+/// Line ends and tabs, which make a body readable, may.
+bool is_showable(std::string_view bytes);
+/// A word of a command with these bytes, which no NUL and no line end is part of.
+std::string shell_argument(std::string_view bytes);
+/// A word that no shell reads otherwise stands without quotes.
+std::string shell_word(std::string_view text);
+/// Whether curl makes this field itself, from the request that it sends.
+bool made_by_curl(std::string_view name);
+/// A header field as curl's argument.
+std::string header_argument(const wire::Header& header);
+/// The arguments that make curl send this target.
+std::string target_arguments(const std::string& root_url, const std::string& target);
+/// Whether a body fits into one argument: showable, without NUL, and well below Linux's 128 KiB.
+bool fits_argument(std::string_view body);
+/// A command that prints the bytes, whatever they are, and shows none that is not showable.
+std::string print_command(std::string_view bytes);
+
+MOCK_GATEWAY_INLINE std::string one_line(std::string_view text, std::size_t most) {
+  return text::printable(text.substr(0, text.find('\n')), most);
+}
+
+MOCK_GATEWAY_INLINE std::string name_of(const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " (" + one_line(record.request.method, 20) + " " +
+         one_line(record.request.target, 100) + ")";
+}
+
+MOCK_GATEWAY_INLINE std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char byte : text) {
+    if (byte == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += byte;
+    }
+  }
+  return quoted += '\'';
+}
+
+MOCK_GATEWAY_INLINE bool is_showable(std::string_view bytes) {
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    char32_t character = 0;
+    const std::size_t length = text::decode_utf8(bytes, offset, character);
+    if (length == 0) return false;
+    if (text::is_disruptive(character) && character != U'\n' && character != U'\t') return false;
+    offset += length;
+  }
+  return true;
+}
+
+MOCK_GATEWAY_INLINE std::string shell_argument(std::string_view bytes) {
+  return is_showable(bytes) ? shell_quoted(bytes) : "\"$(" + print_command(bytes) + ")\"";
+}
+
+MOCK_GATEWAY_INLINE std::string shell_word(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_not_of(
+                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                          "0123456789-_.") == std::string_view::npos;
+  return plain ? std::string(text) : shell_argument(text);
+}
+
+MOCK_GATEWAY_INLINE bool made_by_curl(std::string_view name) {
+  constexpr std::string_view names[] = {
+      "Host",    "Content-Length", "Connection",       "Keep-Alive", "Transfer-Encoding",
+      "Trailer", "Expect",         "Proxy-Connection", "Upgrade",    "Accept-Encoding",
+      "TE"};
+  return std::any_of(std::begin(names), std::end(names),
+                     [name](std::string_view made) { return text::equals_ignoring_case(name, made); });
+}
+
+MOCK_GATEWAY_INLINE std::string header_argument(const wire::Header& header) {
+  const std::string_view value = header.value;
+  const std::size_t gap = std::min(value.find(' '), value.size());
+  const std::string_view credential = text::trim(value.substr(gap));
+  if (text::equals_ignoring_case(header.name, "Authorization") &&
+      text::equals_ignoring_case(value.substr(0, gap), "Bearer") &&
+      (credential == secrets::masked || credential == secrets::masked_other)) {
+    return "-H \"" + header.name + ": " + std::string(value.substr(0, gap)) + " $OPENAI_API_KEY\"";
+  }
+  // "Name:" would remove a field of curl's own; "Name;" sends one without a value.
+  return "-H " + shell_argument(value.empty() ? header.name + ";" : header.name + ": " + header.value);
+}
+
+MOCK_GATEWAY_INLINE std::string target_arguments(const std::string& root_url, const std::string& target) {
+  const auto odd = [](char byte) { return byte <= ' ' || byte >= '\x7f' || byte == '#'; };
+  if (target.empty() || target[0] != '/' || std::any_of(target.begin(), target.end(), odd)) {
+    return "--request-target " + shell_argument(target) + " " + shell_quoted(root_url + "/");
+  }
+  std::string arguments;
+  if (target.find_first_of("[]{}") != std::string::npos) arguments += "--globoff ";
+  if (target.find("/.") != std::string::npos) arguments += "--path-as-is ";
+  return arguments + shell_quoted(root_url + target);
+}
+
+MOCK_GATEWAY_INLINE bool fits_argument(std::string_view body) { return body.size() <= 100'000 && is_showable(body); }
+
+MOCK_GATEWAY_INLINE std::string print_command(std::string_view bytes) {
+  if (is_showable(bytes)) return "printf %s " + shell_quoted(bytes);
+  std::string escaped;
+  for (std::size_t offset = 0; offset < bytes.size();) {
+    const std::size_t length = text::next_code_point(bytes, offset);
+    const std::string_view character = bytes.substr(offset, length);
+    offset += length;
+    if (character == "\\") {
+      escaped += "\\\\";
+    } else if (is_showable(character)) {
+      escaped += character;
+    } else {
+      for (const char c : character) {
+        const auto byte = static_cast<unsigned char>(c);
+        escaped += "\\0";  // and three octal digits
+        for (const unsigned shift : {6u, 3u, 0u}) escaped += static_cast<char>('0' + ((byte >> shift) & 7u));
+      }
+    }
+  }
+  return "printf %b " + shell_quoted(escaped);
+}
+
+}  // namespace journal
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Exchange::Exchange(std::shared_ptr<detail::ExchangeRecord> record) : record_(std::move(record)) {}
+
+MOCK_GATEWAY_INLINE std::uint64_t Exchange::id() const { return record_->id; }
+MOCK_GATEWAY_INLINE std::uint64_t Exchange::connection_id() const { return record_->connection_id; }
+MOCK_GATEWAY_INLINE std::size_t Exchange::position() const { return record_->position; }
+MOCK_GATEWAY_INLINE bool Exchange::reused_connection() const { return record_->position > 1; }
+MOCK_GATEWAY_INLINE const std::string& Exchange::method() const& { return record_->request.method; }
+MOCK_GATEWAY_INLINE std::string Exchange::path() const { return record_->request.path(); }
+MOCK_GATEWAY_INLINE std::string Exchange::query() const { return record_->request.query(); }
+MOCK_GATEWAY_INLINE const wire::Headers& Exchange::headers() const& { return record_->request.headers; }
+MOCK_GATEWAY_INLINE const std::string& Exchange::body() const& { return record_->request.body; }
+MOCK_GATEWAY_INLINE const ReceivedRequest& Exchange::request() const& { return record_->request; }
+MOCK_GATEWAY_INLINE const std::string& Exchange::key_id() const& { return record_->request.key_id; }
+MOCK_GATEWAY_INLINE const Decision& Exchange::decision() const& { return record_->decision; }
+MOCK_GATEWAY_INLINE int Exchange::status() const { return record_->status; }
+MOCK_GATEWAY_INLINE std::vector<NearMiss> Exchange::near_misses() const { return record_->near_misses; }
+MOCK_GATEWAY_INLINE const std::vector<Finding>& Exchange::findings() const& { return record_->findings; }
+MOCK_GATEWAY_INLINE const std::optional<ConnectionFault>& Exchange::connection_fault() const& { return record_->connection_fault; }
+MOCK_GATEWAY_INLINE std::size_t Exchange::events_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.events;
+}
+MOCK_GATEWAY_INLINE std::size_t Exchange::tokens_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->progress.tokens;
+}
+MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const {
+  const std::lock_guard<std::mutex> lock(record_->progress.handover);
+  return record_->bytes;
+}
+MOCK_GATEWAY_INLINE TimePoint Exchange::received() const { return record_->received; }
+MOCK_GATEWAY_INLINE std::string Exchange::method() && { return record_->request.method; }
+MOCK_GATEWAY_INLINE wire::Headers Exchange::headers() && { return record_->request.headers; }
+MOCK_GATEWAY_INLINE std::string Exchange::body() && { return record_->request.body; }
+MOCK_GATEWAY_INLINE ReceivedRequest Exchange::request() && { return record_->request; }
+MOCK_GATEWAY_INLINE std::string Exchange::key_id() && { return record_->request.key_id; }
+MOCK_GATEWAY_INLINE Decision Exchange::decision() && { return record_->decision; }
+MOCK_GATEWAY_INLINE std::vector<Finding> Exchange::findings() && { return record_->findings; }
+MOCK_GATEWAY_INLINE std::optional<ConnectionFault> Exchange::connection_fault() && { return record_->connection_fault; }
+
+MOCK_GATEWAY_INLINE std::string Exchange::raw() const {
+  return record_->raw_head + (record_->raw_body.empty() ? record_->request.body : record_->raw_body);
+}
+
+MOCK_GATEWAY_INLINE ChatRequest Exchange::chat() const {
+  if (!record_->chat) {
+    throw GatewayError(detail::journal::name_of(*record_) + " was no valid chat request: it was answered with " +
+                       std::to_string(record_->status) + ", " + to_string(record_->decision.kind) +
+                       "; body() and raw() hold what arrived");
+  }
+  try {
+    return detail::parse_chat_request(record_->request.body, record_->acceptance, record_->limits);
+  } catch (const detail::RequestError& error) {
+    throw GatewayError(detail::journal::name_of(*record_) + " is no chat request since its keys were masked: " +
+                       detail::text::printable(error.failure.message()));
+  }
+}
+
+MOCK_GATEWAY_INLINE Outcome Exchange::outcome(Duration timeout) const {
+  std::unique_lock<std::mutex> lock(record_->signal->mutex);
+  record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout),
+                                      [this] { return record_->outcome != Outcome::Kind::pending; });
+  return Outcome{record_->outcome, record_->progress.events};
+}
+
+MOCK_GATEWAY_INLINE Wait Exchange::wait_for_client_to_leave(Duration timeout) const {
+  const auto left = [this] { return record_->departure || record_->outcome == Outcome::Kind::client_left; };
+  const std::string client = "the client of " + detail::journal::name_of(*record_);
+  std::unique_lock<std::mutex> lock(record_->signal->mutex);
+  if (record_->signal->changed.wait_until(lock, detail::journal::deadline(timeout), left)) {
+    return detail::Access::make<Wait>(true, client + " left");
+  }
+  return detail::Access::make<Wait>(false, client + " has not left; the exchange is " + to_string(record_->outcome) +
+                                               detail::journal::scripted_wait(*record_));
+}
+
+MOCK_GATEWAY_INLINE bool Exchange::client_closed_its_side() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->departure.has_value();
+}
+
+MOCK_GATEWAY_INLINE std::optional<Departure> Exchange::departure() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->departure;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::chaos() const {
+  std::vector<std::string> texts;
+  if (record_->chaos.empty()) return texts;
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  for (const auto& strike : record_->chaos) texts.push_back(strike.text + (strike.missed ? ": not reached" : ""));
+  return texts;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> Exchange::faults() const {
+  std::vector<std::string> texts;
+  for (const auto& fault : record_->scripted_faults())
+    texts.push_back(fault.fault.effect.to_string() + " " + fault.fault.trigger.to_string() +
+                    (fault.reached ? "" : ": not reached"));
+  return texts;
+}
+
+MOCK_GATEWAY_INLINE bool Exchange::guard_expired() const { return record_->has_guard_expired(); }
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::first_byte() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->first_byte;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TimePoint> Exchange::ended() const {
+  const std::lock_guard<std::mutex> lock(record_->signal->mutex);
+  return record_->ended;
+}
+
+MOCK_GATEWAY_INLINE std::string Exchange::as_curl() const {
+  const ReceivedRequest& request = record_->request;
+  const bool has_body = !request.body.empty();
+  std::string command = "curl";
+  if (request.method == "HEAD" && !has_body) {
+    command += " --head";  // -X HEAD would wait for the body that never comes
+  } else if (request.method != (has_body ? "POST" : "GET")) {
+    command += " -X " + detail::journal::shell_word(request.method);
+  }
+  command += " " + detail::journal::target_arguments(record_->root_url, request.target);
+  for (const wire::Header& header : request.headers) {
+    if (!detail::journal::made_by_curl(header.name)) command += " " + detail::journal::header_argument(header);
+  }
+  if (!has_body) return command;
+
+  if (!request.headers.has("Content-Type")) command += " -H 'Content-Type:'";  // else curl claims a form
+  if (!detail::journal::fits_argument(request.body)) {
+    return detail::journal::print_command(request.body) + " | " + command + " --data-binary @-";
+  }
+  // --data-binary takes "@" for a file's name.
+  const std::string option = request.body[0] == '@' ? " --data-raw " : " --data-binary ";
+  return command + option + detail::journal::shell_quoted(request.body);
+}
+
+MOCK_GATEWAY_INLINE std::string Exchange::summary() const {
+  // The first line of a table of conditions is indented.
+  std::string_view told = record_->decision.detail;
+  told.remove_prefix(std::min(told.find_first_not_of(' '), told.size()));
+  std::string decided = detail::journal::one_line(told, 200);
+  if (!record_->refusal.empty()) decided += ": " + detail::journal::one_line(record_->refusal, 300);
+  const detail::ExchangeRecord& record = *record_;
+  std::string line = "#" + std::to_string(record.id) + " " + detail::journal::one_line(record.request.method, 20) +
+                     " " + detail::journal::one_line(record.request.target, 200) + " " + std::to_string(record.status) +
+                     " " + detail::journal::text_of(Decision{record.decision.kind, std::move(decided)}) + " " +
+                     detail::journal::text_of(outcome(Duration::zero()));
+  if (record.connection_fault) line += "; connection fault " + record.connection_fault->to_string();
+  for (const std::string& fault : faults()) line += "; fault " + detail::journal::one_line(fault, 200);
+  for (const std::string& strike : chaos()) line += "; chaos " + detail::journal::one_line(strike, 200);
+  return line;
+}
+
+MOCK_GATEWAY_INLINE std::optional<SentAnswer> Exchange::answer() const {
+  if (!record_->progress.log) return std::nullopt;
+  SentAnswer answer = record_->progress.log->sent();
+  if (record_->keys) detail::redact(answer, *record_->keys);
+  return answer;
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }
+
+}}  // namespace mock_gateway
+
+// ---- evidence/gateway_problems.cpp ----------------------------------------------------------------------------------
+
+// What `verify()` finds: problems and their texts, stubs never called, what stubs expected; which problems and notes
+// are told only once.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace gateway_problems {
+
+MOCK_GATEWAY_INLINE std::string expected_calls(const Range& range) {
+  const double last = std::isinf(range.most()) ? range.least() : range.most();
+  return range.to_string() + (last == 1 ? " call" : " calls");
+}
+
+using Calls = std::vector<RecordedCall>;
+
+/// How many stubs are compared with what came instead: each costs a comparison with every request.
+inline constexpr std::size_t most_explained = 20;
+
+MOCK_GATEWAY_INLINE NearMiss compare_recorded(const StubState& stub, const RecordedCall& recorded) {
+  NearMiss near = compare(stub, recorded.call(), FunctionResults(), {});
+  near.exchange = recorded.record().id;
+  near.passed_over.clear();  // of now, not of then
+  return near;
+}
+
+/// Whether the stub was there when the request came, and did not answer it.
+MOCK_GATEWAY_INLINE bool could_have_been(const StubState& stub, const RecordedCall& recorded) {
+  return recorded.is_chat() && recorded.record().id > stub.plan().newest_exchange &&
+         (!recorded.record().stub || recorded.record().stub->id() != stub.id());
+}
+
+/// Why the answer was not the stub's, which matches the request: "no stub answered".
+MOCK_GATEWAY_INLINE std::string instead(const ExchangeRecord& record, const StubState& stub) {
+  const StubPlan& plan = stub.plan();
+  if (!record.stub) {
+    if (record.decision == Decision::Kind::unmatched) return "no stub answered";
+    return "the answer was " + to_string(record.decision.kind) +
+           (record.decision == Decision::Kind::forced_failure || record.decision == Decision::Kind::chaos ||
+                    record.decision == Decision::Kind::rejected
+                ? ", " + excerpts::plain(record.decision.detail)
+                : std::string());
+  }
+  std::string text = record.stub->title() + " answered";
+  if (!plan.in_states.empty()) {
+    // Which of them was missing at that moment is not on record.
+    const char* separator = ": this one waits for ";
+    for (const MachineState& wanted : plan.in_states) {
+      text += separator + ("state machine \"" + wanted.machine + "\" to be \"" + wanted.state + "\"");
+      separator = " and ";
+    }
+    return text;
+  }
+  if (record.stub->plan().priority > plan.priority) return text + ": it has a higher priority";
+  if (record.stub->plan().priority == plan.priority && record.stub->id() > stub.id()) return text + ": it is newer";
+  return text + (stub.removed() ? ": this one was removed" : "");
+}
+
+/// A request that the stub did not answer, and how near it came.
+struct Nearest {
+  const RecordedCall* call = nullptr;  // null: there is none
+  NearMiss near;
+};
+
+/// The first that the stub matches.
+MOCK_GATEWAY_INLINE Nearest hidden(const StubState& stub, const Calls& calls) {
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near)) return {&recorded, std::move(near)};
+  }
+  return {};
+}
+
+MOCK_GATEWAY_INLINE std::string hidden_line(const StubState& stub, const ExchangeRecord& record) {
+  return "exchange " + std::to_string(record.id) + " matches it, but " + instead(record, stub);
+}
+
+/// The one that came closest; those that the stub matches are left out.
+MOCK_GATEWAY_INLINE Nearest closest(const StubState& stub, const Calls& calls) {
+  Nearest best;
+  for (const RecordedCall& recorded : calls) {
+    if (!could_have_been(stub, recorded)) continue;
+    NearMiss near = compare_recorded(stub, recorded);
+    if (all_hold(near) || (best.call && near.matched <= best.near.matched)) continue;
+    best = {&recorded, std::move(near)};
+  }
+  return best;
+}
+
+/// Adds to the problem of a stub that was called too seldom what came nearest to a call.
+MOCK_GATEWAY_INLINE void add_nearest(Problem& found, const StubState& stub, const Calls& calls) {
+  Nearest match = hidden(stub, calls);
+  const bool is_match = match.call != nullptr;
+  Nearest nearest = is_match ? std::move(match) : closest(stub, calls);
+  if (!nearest.call) return;
+  NearMiss& near = nearest.near;
+  if (is_match) {
+    const ExchangeRecord& record = nearest.call->record();
+    near.passed_over = instead(record, stub);
+    found.text += "  " + hidden_line(stub, record) + '\n';
+  } else {
+    found.text += "closest: exchange " + std::to_string(near.exchange) + ", " + std::to_string(near.matched) + " of " +
+                  std::to_string(near.total) + '\n' + brief(nearest.call->call()) + condition_lines(near.conditions);
+  }
+  found.near_misses.push_back(std::move(near));
+}
+
+/// Lines for the requests that came while the stub was there and were refused, so that they are no calls of it.
+MOCK_GATEWAY_INLINE std::string refused(const StubState& stub, const Calls& calls) {
+  constexpr std::size_t most = 3;
+  std::string lines;
+  std::size_t count = 0;
+  for (const RecordedCall& recorded : calls) {
+    const ExchangeRecord& record = recorded.record();
+    const bool may_have_been_chat = record.decision == Decision::Kind::malformed ||
+                                    record.request.path() == chat_completions().path ||
+                                    (record.status == 404 && record.request.method == "POST");
+    const std::string reason = refusal(record);
+    if (reason.empty() || !may_have_been_chat || record.id <= stub.plan().newest_exchange) continue;
+    if (++count > most) continue;
+    lines += "  exchange " + std::to_string(record.id) + " was refused " +
+             (has_no_default_reply(record) ? "by the default reply" : "before the script") + ": " +
+             std::to_string(record.status) + " " + reason + '\n';
+  }
+  if (count > most) {
+    lines +=
+        "  and " + text::counted(count - most, "more request") + (count - most == 1 ? " was" : " were") + " refused\n";
+  }
+  return lines;
+}
+
+/// Without an explanation when `calls` is null.
+MOCK_GATEWAY_INLINE Problem unmet(const StubState& stub, const Range& expected, std::size_t calls_made, const Calls* calls) {
+  Problem found{Problem::Kind::unmet_expectation, {}, {}, stub.where(), reference_to(stub)};
+  found.text = "expectation not met  " + stub.title() + "  expected " + expected_calls(expected) + ", got " +
+               std::to_string(calls_made) + '\n';
+  if (static_cast<double>(calls_made) > expected.most()) {
+    constexpr std::size_t most = 20;
+    std::string ids;
+    for (const RecordedCall& recorded : calls ? *calls : Calls()) {
+      if (!recorded.record().stub || recorded.record().stub->id() != stub.id()) continue;
+      found.exchanges.push_back(recorded.record().id);
+      if (found.exchanges.size() <= most) ids += (ids.empty() ? " " : ", ") + std::to_string(recorded.record().id);
+    }
+    if (found.exchanges.size() > most) ids += ", …";
+    if (!ids.empty()) found.text += (found.exchanges.size() == 1 ? "  exchange" : "  exchanges") + ids + '\n';
+  } else if (calls) {
+    add_nearest(found, stub, *calls);
+    found.text += refused(stub, *calls);
+  }
+  found.text.pop_back();
+  return found;
+}
+
+/// "and 3 more problems of exchanges, not kept (unmatched)".
+MOCK_GATEWAY_INLINE std::string dropped_line(const KeptProblems::Dropped& dropped) {
+  const std::string count = dropped.count == 0
+                                ? "perhaps more problems"
+                                : (dropped.is_least ? "at least " : "") + text::counted(dropped.count, "more problem");
+  return "and " + count + " of exchanges, not kept (" + to_string(dropped.kind) + ")" +
+         (dropped.is_least ? ", whose header fields were too many to be counted" : "");
+}
+
+MOCK_GATEWAY_INLINE void add(std::vector<std::string>& notes, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(notes));
+}
+
+/// The line about chaos as a note; none when it is empty.
+MOCK_GATEWAY_INLINE std::vector<std::string> of_chaos(std::string line) {
+  if (line.empty()) return {};
+  return {std::move(line)};
+}
+
+/// What tells a note from others: of an exchange under way, all but how long it has waited.
+MOCK_GATEWAY_INLINE std::string identity_of(const std::string& note) {
+  const bool is_of_exchange = note.compare(0, 9, "exchange ") == 0;
+  return is_of_exchange ? note.substr(0, note.rfind(" since ")) : note;
+}
+
+/// Whether it says only how many there are: "and 2 more exchanges …", "1 exchange is still under way".
+MOCK_GATEWAY_INLINE bool is_number(const std::string& note) {
+  return note.compare(0, 4, "and ") == 0 || (!note.empty() && note[0] >= '0' && note[0] <= '9');
+}
+
+}  // namespace gateway_problems
+
+MOCK_GATEWAY_INLINE void ReportedProblems::add(const std::vector<std::string>& problems) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  problems_.insert(problems.begin(), problems.end());
+}
+
+MOCK_GATEWAY_INLINE bool ReportedProblems::contains(const std::string& found) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return problems_.count(found) != 0;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::add_notes(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& note : notes) notes_.insert(gateway_problems::identity_of(note));
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::new_notes(std::vector<std::string> notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto was_there = [this](const auto& note) {
+    return !notes_.insert(gateway_problems::identity_of(note)).second;
+  };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), was_there), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::pass_over(const std::vector<std::string>& notes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  passed_over_ = std::set<std::string>(notes.begin(), notes.end());
+  for (auto note = notes_.begin(); note != notes_.end();)
+    note = gateway_problems::is_number(*note) ? notes_.erase(note) : std::next(note);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> ReportedProblems::not_passed_over(std::vector<std::string> notes) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto is_older = [this](const auto& note) { return passed_over_.count(note) > 0; };
+  notes.erase(std::remove_if(notes.begin(), notes.end(), is_older), notes.end());
+  return notes;
+}
+
+MOCK_GATEWAY_INLINE void ReportedProblems::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  problems_.clear();
+  notes_.clear();
+  passed_over_.clear();
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::GatewayProblems(const GatewayParts& gateway, std::vector<std::string> without_findings)
+    : gateway_(gateway),
+      without_findings_(std::move(without_findings)),
+      sleeps_before_(expired_sleeps(gateway.clock).count) {}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::reset() {
+  reported_->clear();
+  sleeps_before_ = expired_sleeps(gateway_.clock).count;
+}
+
+MOCK_GATEWAY_INLINE std::string GatewayProblems::masked(std::string text) const {
+  gateway_.keys->mask(text);
+  return text::printable_lines(text);
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::mask(StubReference& stub) const {
+  stub.name = masked(std::move(stub.name));
+  stub.title = masked(std::move(stub.title));
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::mask(Problem& found) const {
+  found.text = masked(std::move(found.text));
+  mask(found.stub);
+  for (NearMiss& near : found.near_misses)
+    for (std::string* const text : texts_of(near)) *text = masked(std::move(*text));
+}
+
+MOCK_GATEWAY_INLINE Script::Stubs GatewayProblems::stubs(const RequestScope& scope) const {
+  // A key may be named by its id here and by its description there.
+  const auto same = [this](const RequestScope& a, const RequestScope& b) {
+    if (a.key().empty() || b.key().empty()) return a == b;
+    const std::vector<std::string> ids = gateway_.keys->named(a.key());
+    for (const std::string& id : gateway_.keys->named(b.key()))
+      if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+    return false;
+  };
+  Script::Stubs stubs;
+  for (auto& stub : gateway_.script->all()) {
+    const auto& scopes = stub->scopes();
+    const bool own = std::any_of(scopes.begin(), scopes.end(), [&](const RequestScope& of) { return same(of, scope); });
+    if (scope.whole() || own) stubs.push_back(std::move(stub));
+  }
+  return stubs;
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Calls GatewayProblems::calls(const RequestScope& scope, const Script::Stubs& stubs) const {
+  const bool asked_for = std::any_of(stubs.begin(), stubs.end(), [](const auto& stub) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const auto calls = static_cast<double>(stub->recorded());
+    return expected ? !expected->contains(calls) : stub->recorded() == 0 && !stub->removed();
+  });
+  if (!asked_for) return {};
+  constexpr std::size_t most = 200;
+  std::vector<std::shared_ptr<ExchangeRecord>> all = gateway_.journal->snapshot();
+  Calls calls;
+  for (auto record = all.rbegin(); record != all.rend() && calls.size() < most; ++record)
+    if (scope.covers((*record)->request)) calls.emplace_back(std::move(*record));
+  return {calls.rbegin(), calls.rend()};
+}
+
+MOCK_GATEWAY_INLINE Verification GatewayProblems::verify(const RequestScope& scope, Duration patience) const {
+  if (!scope.key().empty() && gateway_.keys->named(scope.key()).empty()) {
+    throw GatewayError("no key of this gateway has the id or description " + excerpts::quoted(scope.key()) +
+                       "; Keys::list() shows them");
+  }
+  gateway_.journal->wait_until_idle(scope, patience);
+  const Script::Stubs considered = stubs(scope);
+  const Calls recorded = calls(scope, considered);
+  std::vector<Problem> all;
+  std::vector<std::string> identities;
+  for (auto& [found, identity] : problems(scope, considered, recorded)) {
+    all.push_back(std::move(found));
+    identities.push_back(std::move(identity));
+  }
+  std::vector<std::string> all_notes = notes(scope, considered, recorded);
+  std::vector<VerifiedStub> all_stubs = verified(scope, considered, all);
+  return Access::make<Verification>(std::move(all), std::move(all_notes), std::move(identities), reported_,
+                                    std::move(all_stubs), gateway_.journal->evicted(), gateway_.journal->open(scope));
+}
+
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> GatewayProblems::verified(const RequestScope& scope, const Script::Stubs& stubs,
+                                                    const std::vector<Problem>& problems) const {
+  std::set<std::uint64_t> unmet;
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope))
+    if (dropped.kind == Problem::Kind::invalid) unmet.insert(dropped.stubs.begin(), dropped.stubs.end());
+  for (const Problem& found : problems)
+    if (found.kind == Problem::Kind::unmet_expectation || found.kind == Problem::Kind::invalid)
+      unmet.insert(found.stub.id);
+  std::vector<VerifiedStub> verified;
+  for (const auto& stub : stubs) {
+    const StubPlan& plan = stub->plan();
+    if (!plan.expected_calls && plan.validators.empty()) continue;
+    verified.push_back({reference_to(*stub), stub->recorded(), plan.expected_calls, !plan.validators.empty(),
+                        unmet.count(stub->id()) == 0});
+    mask(verified.back().stub);
+  }
+  return verified;
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Unreported GatewayProblems::unreported(bool with_problems, std::uint64_t since) const {
+  const Script::Stubs considered = stubs({});
+  const Calls recorded = calls({}, considered);
+  std::vector<Problem> untold;
+  for (auto& [found, identity] : problems({}, considered, recorded))
+    if (with_problems && !reported_->contains(identity)) untold.push_back(std::move(found));
+  std::vector<std::string> untold_notes;
+  if (!untold.empty() || are_notes_wanted()) untold_notes = new_findings(since);
+  gateway_problems::add(untold_notes, reported_->new_notes(notes({}, considered, recorded)));
+  std::string text = message_of(untold, untold_notes);
+  return untold.empty() ? Unreported{{}, lines_of(untold_notes)} : Unreported{std::move(text), {}};
+}
+
+MOCK_GATEWAY_INLINE std::string GatewayProblems::new_notes(std::uint64_t since) const {
+  using gateway_problems::add;
+  std::vector<std::string> notes;
+  add(notes,
+      reported_->not_passed_over(gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {}))));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, {}, since)) notes.push_back(masked(std::move(line)));
+  add(notes, first_connections(reported_->not_passed_over(notes_of_connections(*gateway_.journal))));
+  add(notes, notes_of_open(*gateway_.journal, {}));
+  std::vector<std::string> all = new_findings(since);
+  add(all, reported_->new_notes(std::move(notes)));
+  return lines_of(all);
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::pass_over_notes() const {
+  std::vector<std::string> notes = notes_of_connections(*gateway_.journal);
+  reported_->add_notes(notes);
+  gateway_problems::add(notes, gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, {})));
+  reported_->pass_over(notes);
+}
+
+MOCK_GATEWAY_INLINE GatewayProblems::Problems GatewayProblems::problems(const RequestScope& scope, const Script::Stubs& stubs,
+                                                    const Calls& calls) const {
+  Problems problems;
+  add_problems(scope, problems);
+  // Whose connection it waits for, and which test's client slept, cannot be told.
+  if (scope.whole()) {
+    add_connection_faults(problems);
+    add_expired_sleeps(problems);
+  }
+  std::size_t unmet = 0;
+  for (const auto& stub : stubs) {
+    const std::optional<Range>& expected = stub->plan().expected_calls;
+    const std::size_t made = stub->recorded();
+    if (!expected || expected->contains(static_cast<double>(made))) continue;
+    const bool explained = ++unmet <= gateway_problems::most_explained;
+    problems.emplace_back(gateway_problems::unmet(*stub, *expected, made, explained ? &calls : nullptr),
+                          "stub " + std::to_string(stub->id()) + " called " + std::to_string(made));
+  }
+  for (auto& found : problems) mask(found.first);
+  return problems;
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_problems(const RequestScope& scope, Problems& problems) const {
+  for (RecordedProblem& recorded : gateway_.journal->problems(scope)) {
+    Problem& found = recorded.problem;
+    if (recorded.stub) {
+      found.where = recorded.stub->where();
+      found.stub = reference_to(*recorded.stub);
+    }
+    const std::string identity = found.text;
+    problems.emplace_back(std::move(found), identity);
+  }
+  for (const KeptProblems::Dropped& dropped : gateway_.journal->problems_dropped(scope)) {
+    const std::string line = gateway_problems::dropped_line(dropped);
+    problems.emplace_back(Problem{dropped.kind, line}, line);
+  }
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_connection_faults(Problems& problems) const {
+  for (const ConnectionFaults::Queued& queued : gateway_.connection_faults->left()) {
+    const std::string count = queued.times == 1
+                                  ? "no connection came to it"
+                                  : std::to_string(queued.left) + " of " + std::to_string(queued.times) + " are left";
+    Problem found{Problem::Kind::fault_not_reached,
+                  "a fault was never reached  next connection: " + queued.fault.to_string() + " (" +
+                      queued.where.to_string() + ")\n  " + count,
+                  {},
+                  queued.where};
+    problems.emplace_back(std::move(found),
+                          "connection fault " + std::to_string(queued.serial) + " left " + std::to_string(queued.left));
+  }
+}
+
+MOCK_GATEWAY_INLINE void GatewayProblems::add_expired_sleeps(Problems& problems) const {
+  const ExpiredSleeps expired = expired_sleeps(gateway_.clock);
+  const std::size_t count = expired.count - sleeps_before_;
+  if (count == 0) return;
+  const std::string last = "ManualClock::sleep_for(" + text::decimal(expired.last.count(), 1000000000) + " s)";
+  problems.emplace_back(Problem{Problem::Kind::guard_expired,
+                                "a wait ran into its real-time guard  " +
+                                    (count == 1 ? last : std::to_string(count) + " sleeps, the last " + last) +
+                                    "\n  the manual clock was not advanced in time"},
+                        "expired sleeps " + std::to_string(expired.count));
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::notes(const RequestScope& scope, const Script::Stubs& stubs,
+                                                const Calls& calls) const {
+  using gateway_problems::add;
+  std::vector<std::string> notes = gateway_problems::of_chaos(chaos_line(*gateway_.chaos, *gateway_.journal, scope));
+  for (std::string& line : notes_of_exchanges(*gateway_.journal, scope, 0)) notes.push_back(masked(std::move(line)));
+  // Which test's client had the connection cannot be told.
+  if (scope.whole()) add(notes, first_connections(notes_of_connections(*gateway_.journal)));
+  std::vector<std::string> open = notes_of_open(*gateway_.journal, scope);
+  for (const auto& stub : stubs) {
+    // What an expectation says is a problem already, and what the catalogue mounts no tester wrote.
+    if (stub->recorded() > 0 || stub->removed() || stub->plan().expected_calls || stub->plan().of_catalogue) continue;
+    const RecordedCall* const call =
+        notes.size() < gateway_problems::most_explained ? gateway_problems::hidden(*stub, calls).call : nullptr;
+    notes.push_back(
+        masked(call ? "always hidden: " + stub->title() + ": " + gateway_problems::hidden_line(*stub, call->record())
+                    : "never called: " + stub->title()));
+  }
+  add(notes, std::move(open));
+  return notes;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/journal.cpp -------------------------------------------------------------------------------------------
+
+// Kinds of decisions, outcomes and departures and their words; `Journal` and its waits; the header declares
+// `Exchange`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string to_string(Decision::Kind kind) {
+  switch (kind) {
+    case Decision::Kind::stub: return "stub";
+    case Decision::Kind::default_reply: return "default reply";
+    case Decision::Kind::unmatched: return "unmatched";
+    case Decision::Kind::forced_failure: return "forced failure";
+    case Decision::Kind::chaos: return "chaos";
+    case Decision::Kind::rejected: return "rejected";
+    case Decision::Kind::models: return "models";
+    case Decision::Kind::embeddings: return "embeddings";
+    case Decision::Kind::handler: return "handler";
+    case Decision::Kind::preflight: return "preflight";
+    case Decision::Kind::callback_failed: return "callback failed";
+    case Decision::Kind::answer_failed: return "answer failed";
+    case Decision::Kind::malformed: return "malformed";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Decision::Kind kind) { return out << to_string(kind); }
+
+namespace detail {
+namespace journal {
+
+MOCK_GATEWAY_INLINE std::string text_of(const Decision& decision) {
+  if (decision.detail.empty()) return to_string(decision.kind);
+  const bool plain_name = decision.kind == Decision::Kind::stub && decision.detail.find('"') == std::string::npos;
+  const std::string detail = text::printable_lines(decision.detail);
+  return to_string(decision.kind) + (plain_name ? " \"" + detail + '"' : " (" + detail + ')');
+}
+
+MOCK_GATEWAY_INLINE std::string text_of(const Outcome& outcome) {
+  // How many events a broken answer had is the question; the number for a whole one says nothing.
+  if (outcome.kind == Outcome::Kind::completed || outcome.events == 0) return to_string(outcome.kind);
+  return to_string(outcome.kind) + " after " + text::counted(outcome.events, "event");
+}
+
+}  // namespace journal
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Decision& decision) {
+  return out << detail::journal::text_of(decision);
+}
+
+MOCK_GATEWAY_INLINE std::string to_string(Outcome::Kind kind) {
+  switch (kind) {
+    case Outcome::Kind::pending: return "pending";
+    case Outcome::Kind::completed: return "completed";
+    case Outcome::Kind::client_left: return "client left";
+    case Outcome::Kind::broken_by_fault: return "broken by fault";
+    case Outcome::Kind::client_stalled: return "client stalled";
+    case Outcome::Kind::stopped: return "stopped";
+    case Outcome::Kind::guard_expired: return "guard expired";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Outcome::Kind kind) { return out << to_string(kind); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Outcome& outcome) { return out << detail::journal::text_of(outcome); }
+
+MOCK_GATEWAY_INLINE std::string to_string(Departure::How how) { return how == Departure::How::reset ? "reset" : "closed"; }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Departure::How how) { return out << to_string(how); }
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Departure& departure) {
+  return out << departure.how << " after " << detail::text::counted(departure.events, "event");
+}
+
+MOCK_GATEWAY_INLINE Journal::Journal(std::shared_ptr<detail::JournalState> state) : state_(std::move(state)) {}
+
+MOCK_GATEWAY_INLINE std::size_t Journal::count() const { return state_->added(); }
+
+MOCK_GATEWAY_INLINE std::size_t Journal::evicted() const { return state_->evicted(); }
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::all() const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) exchanges.emplace_back(std::move(record));
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE Exchange Journal::last() const { return Exchange(state_->last()); }
+
+MOCK_GATEWAY_INLINE Exchange Journal::at(std::uint64_t id) const { return Exchange(state_->at(id)); }
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::by_key(const std::string& key_id) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (record->request.key_id == key_id) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::in(const RequestScope& scope) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (scope.covers(record->request)) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> Journal::find(const std::vector<Matcher>& conditions) const {
+  std::vector<Exchange> exchanges;
+  for (auto& record : state_->snapshot()) {
+    if (detail::RecordedCall(record).meets(conditions)) exchanges.emplace_back(std::move(record));
+  }
+  return exchanges;
+}
+
+MOCK_GATEWAY_INLINE ExchangeCount Journal::count(const std::vector<Matcher>& conditions) const {
+  const bool at_least = evicted() > 0;  // before the search, so that none goes in between unnoticed
+  const std::size_t found = find(conditions).size();
+  return {found, at_least || evicted() > 0};
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const ExchangeCount& count) { return out << count.to_string(); }
+
+MOCK_GATEWAY_INLINE std::vector<ConnectionHit> Journal::connection_hits() const { return state_->hits(); }
+
+MOCK_GATEWAY_INLINE std::size_t Journal::connections() const {
+  std::set<std::uint64_t> ids;
+  for (const auto& record : state_->snapshot()) ids.insert(record->connection_id);
+  return ids.size();
+}
+
+MOCK_GATEWAY_INLINE Wait Journal::wait_for(std::size_t count, Duration timeout) const {
+  std::size_t recorded = 0;
+  const bool fulfilled = state_->wait(timeout, [&] { return (recorded = state_->added_while_locked()) >= count; });
+  if (fulfilled) return detail::Access::make<Wait>(true, detail::text::counted(recorded, "exchange") + " recorded");
+  return detail::Access::make<Wait>(false,
+                                    std::to_string(recorded) + " of " + detail::text::counted(count, "exchange") +
+                                        (count == 1 ? " was recorded" : " were recorded") + state_->scripted_waits());
+}
+
+MOCK_GATEWAY_INLINE Wait Journal::wait_until_idle(Duration timeout) const {
+  std::size_t under_way = 0;
+  const bool idle = state_->wait(timeout, [&] { return (under_way = state_->open_while_locked({})) == 0; });
+  if (idle) return detail::Access::make<Wait>(true, "no request is under way");
+  std::string message = detail::text::counted(under_way, "request") + (under_way == 1 ? " is" : " are") + " under way";
+  std::size_t named = 0;
+  for (const Exchange& exchange : all()) {
+    if (exchange.outcome(Duration::zero()) != Outcome::Kind::pending) continue;
+    if (++named > 3) break;
+    message += (named == 1 ? ": " : "; ") + exchange.summary();
+  }
+  return detail::Access::make<Wait>(false, message + state_->scripted_waits());
+}
+
+MOCK_GATEWAY_INLINE void Journal::clear() const { state_->clear(); }
+
+}}  // namespace mock_gateway
+
+// ---- evidence/kept_problems.cpp -------------------------------------------------------------------------------------
+
+// How many problems are kept, for whom the others are counted; what is kept of one.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace kept_problems {
+
+/// Tells header fields apart as scopes do: the name in any case, the value exactly.
+MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const wire::Header& field) {
+  return fingerprint(field.value, fingerprint(text::lower_ascii(field.name) + ":"));
+}
+
+/// A request with nothing but its key, for scopes.
+MOCK_GATEWAY_INLINE ReceivedRequest with_key(const std::string& id, const std::string& description) {
+  ReceivedRequest request;
+  request.key_id = id;
+  request.key_description = description;
+  return request;
+}
+
+}  // namespace kept_problems
+
+MOCK_GATEWAY_INLINE KeptProblems::GroupName KeptProblems::group_of(const RecordedProblem& recorded) {
+  return {recorded.problem.kind, recorded.request.key_id, recorded.request.key_description};
+}
+
+MOCK_GATEWAY_INLINE void KeptProblems::add(RecordedProblem recorded) {
+  Group& group = groups_[group_of(recorded)];
+  if (group.kept == most_of_a_group) return drop(group, recorded);
+  ++group.kept;
+  problems_.push_back(std::move(recorded));
+}
+
+MOCK_GATEWAY_INLINE void KeptProblems::drop(Group& group, const RecordedProblem& recorded) {
+  ++group.dropped;
+  if (recorded.stub && group.stubs.size() < most_stubs) group.stubs.insert(recorded.stub->id());
+  std::set<std::uint64_t> fields;  // a request may have the same one twice
+  for (const wire::Header& field : recorded.request.headers) fields.insert(kept_problems::fingerprint_of(field));
+  for (const std::uint64_t field : fields) {
+    const auto known = group.fields.find(field);
+    if (known != group.fields.end()) {
+      ++known->second;
+    } else if (!group.has_uncounted && fields_ < most_fields) {
+      // No field is added after one that was not counted, so a field that is counted is counted from the beginning.
+      group.fields.emplace(field, 1);
+      ++fields_;
+    } else {
+      group.has_uncounted = true;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::of(const RequestScope& scope) const {
+  std::vector<RecordedProblem> its;
+  for (const RecordedProblem& recorded : problems_)
+    if (scope.covers(recorded.request)) its.push_back(recorded);
+  return its;
+}
+
+MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> KeptProblems::dropped(const RequestScope& scope) const {
+  std::vector<Dropped> all;
+  for (const auto& [name, group] : groups_) {
+    const auto& [kind, key_id, key_description] = name;
+    Dropped its{kind};
+    if (const std::optional<wire::Header> field = scope.header()) {
+      const auto counted = group.fields.find(kept_problems::fingerprint_of(*field));
+      if (counted != group.fields.end())
+        its.count = counted->second;
+      else
+        its.is_least = group.has_uncounted;
+    } else if (scope.covers(kept_problems::with_key(key_id, key_description))) {
+      its.count = group.dropped;
+    }
+    if (its.count == 0 && !its.is_least) continue;
+    if (all.empty() || all.back().kind != kind) all.push_back({kind});  // groups are in the order of kinds
+    all.back().count += its.count;
+    all.back().is_least = all.back().is_least || its.is_least;
+    all.back().stubs.insert(group.stubs.begin(), group.stubs.end());
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::forget(const RequestScope& scope) {
+  std::vector<RecordedProblem> forgotten;
+  std::vector<RecordedProblem> kept;
+  for (RecordedProblem& recorded : problems_) {
+    const bool is_its = scope.covers(recorded.request);
+    if (is_its) --groups_[group_of(recorded)].kept;
+    (is_its ? forgotten : kept).push_back(std::move(recorded));
+  }
+  problems_ = std::move(kept);
+  for (auto group = groups_.begin(); group != groups_.end();) {
+    const auto& [kind, key_id, key_description] = group->first;
+    if (!scope.covers(kept_problems::with_key(key_id, key_description))) {
+      ++group;
+      continue;
+    }
+    fields_ -= group->second.fields.size();
+    group = groups_.erase(group);
+  }
+  return forgotten;
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
+  groups_.clear();
+  fields_ = 0;
+  return std::exchange(problems_, {});
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
+
+// Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace notes {
+
+/// How many exchanges, and how many connections, the notes tell of.
+inline constexpr std::size_t most = 10;
+
+/// Whether the wait of this fault ran into the stall guard, so that a problem tells of it.
+MOCK_GATEWAY_INLINE bool is_told_by_guard(const ExchangeRecord& record, const Fault& fault) {
+  const Effect& effect = fault.effect;
+  if (record.outcome != Outcome::Kind::guard_expired) return false;
+  if (!faults::row_of(effect).has(EffectTraits::waits) || effect.gate()) return false;
+  return !effect.duration() || later(record.received, *effect.duration()) == TimePoint::max();
+}
+
+/// "was answered with 500 internal_error as scripted"; empty for an answer that is no failure, and for one of which
+/// problems, findings or the line about chaos tell.
+MOCK_GATEWAY_INLINE std::string failure(const ExchangeRecord& record) {
+  if (record.status < 400 || !refusal(record).empty()) return {};
+  if (record.stub && record.stub->plan().replies.empty()) return {};  // it must never be asked
+  const std::string& code = record.advice.code;
+  const std::string what = std::to_string(record.status) + (code.empty() ? "" : " " + text::printable(code, 40));
+  if (record.decision == Decision::Kind::stub) return "was answered with " + what + " as scripted";
+  if (record.decision == Decision::Kind::forced_failure) return "was answered with " + what + ", a forced failure";
+  if (record.decision != Decision::Kind::rejected) return {};
+  const std::string& description = record.request.key_description;
+  const std::string& key = description.empty() ? record.request.key_id : description;
+  return "was refused with " + what + ", " +
+         (key.empty() ? "with no key of this gateway" : "key " + excerpts::quoted(key));
+}
+
+/// What there is to note of an exchange, behind "exchange 1"; empty: nothing.
+MOCK_GATEWAY_INLINE std::string line(const ExchangeRecord& record) {
+  std::string list;
+  const auto add = [&list](const std::string& what) { list += (list.empty() ? " " : ", ") + what; };
+  if (const std::string what = failure(record); !what.empty()) add(what);
+  for (const ExchangeRecord::ScriptedFault& scripted : record.faults)
+    if (scripted.reached && !is_told_by_guard(record, scripted.fault))
+      add(faults::what_happened(scripted.fault) + " as scripted");
+  if (!record.unusual.empty()) list += (list.empty() ? ": " : ", ") + record.unusual;
+  return list;
+}
+
+}  // namespace notes
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_exchanges(const JournalState& journal, const RequestScope& scope,
+                                            std::uint64_t since) {
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  const std::vector<std::shared_ptr<ExchangeRecord>> records = journal.snapshot();
+  const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+  for (const auto& record : records) {
+    if (record->id <= since || !scope.covers(record->request)) continue;
+    const std::string line = notes::line(*record);
+    if (line.empty()) continue;
+    if (lines.size() < notes::most)
+      lines.push_back("exchange " + std::to_string(record->id) + line);
+    else
+      ++more;
+  }
+  if (more > 0) lines.push_back("and " + text::counted(more, "more exchange") + " with faults, failures or the like");
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_connections(const JournalState& journal) {
+  std::vector<std::string> lines;
+  for (const ConnectionHit& hit : journal.hits())
+    lines.push_back("connection " + std::to_string(hit.connection_id) +
+                    " was struck as scripted: " + hit.fault.to_string());
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> first_connections(std::vector<std::string> lines) {
+  if (lines.size() <= notes::most) return lines;
+  const std::size_t more = lines.size() - notes::most;
+  lines.resize(notes::most);
+  lines.push_back("and " + text::counted(more, "more connection") + " struck as scripted");
+  return lines;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> notes_of_open(const JournalState& journal, const RequestScope& scope) {
+  const std::size_t open = journal.open(scope);
+  if (open == 0) return {};
+  std::vector<std::string> lines;
+  for (const auto& record : journal.open_records(scope)) {
+    if (lines.size() == notes::most) break;
+    if (const std::optional<ScriptedWait> wait = record->progress.scripted_wait())
+      lines.push_back("exchange " + std::to_string(record->id) + " " + wait->under_way());
+  }
+  if (open <= lines.size()) return lines;
+  const std::size_t others = open - lines.size();
+  lines.push_back(text::counted(others, lines.empty() ? "exchange" : "more exchange") + (others == 1 ? " is" : " are") +
+                  " still under way");
+  return lines;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/record.cpp --------------------------------------------------------------------------------------------
+
+// What is kept of an exchange; eviction; which exchanges are under way; "exchange 3 was evicted …".
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace journal {
+
+/// The memory of these besides their own size: of a short text there is none.
+std::size_t held(const std::string& text);
+/// What scopes are told by, the body left out.
+ReceivedRequest without_body(const ReceivedRequest& request);
+
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point deadline(Duration timeout) {
+  constexpr Duration year = std::chrono::hours{24 * 365};
+  return std::chrono::steady_clock::now() +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::min(timeout, year));
+}
+
+MOCK_GATEWAY_INLINE std::string scripted_wait(const ExchangeRecord& record) {
+  const std::optional<ScriptedWait> wait = record.progress.scripted_wait();
+  return wait ? "; exchange " + std::to_string(record.id) + " " + wait->under_way() : "";
+}
+
+/// Under the journal's mutex.
+MOCK_GATEWAY_INLINE bool is_open(const ExchangeRecord& record, const RequestScope& scope) {
+  return record.outcome == Outcome::Kind::pending && !record.unattended && scope.covers(record.request);
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const std::string& text) {
+  const std::size_t own = std::string().capacity();
+  return text.capacity() > own ? text.capacity() + 1 : 0;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const wire::Headers& headers) {
+  std::size_t total = 0;
+  for (const wire::Header& header : headers) total += sizeof(wire::Header) + held(header.name) + held(header.value);
+  return total;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const ConnectionFault& fault) {
+  std::size_t total = held(fault.bytes());
+  if (const std::optional<Failure>& failure = fault.failure()) {
+    total += held(failure->code()) + held(failure->message()) + held(failure->type()) + held(failure->param()) +
+             held(failure->headers(TimePoint{})) + held(failure->content_type());
+    if (failure->raw_body()) total += held(*failure->raw_body());
+  }
+  return total;
+}
+
+MOCK_GATEWAY_INLINE std::size_t held(const NearMiss& near) {
+  std::size_t total = sizeof(NearMiss) + held(near.stub.name) + held(near.stub.title) + held(near.passed_over);
+  for (const NearMiss::Condition& condition : near.conditions)
+    total += sizeof(NearMiss::Condition) + held(condition.expected) + held(condition.actual);
+  return total;
+}
+
+MOCK_GATEWAY_INLINE ReceivedRequest without_body(const ReceivedRequest& request) {
+  ReceivedRequest copy;
+  copy.method = request.method;
+  copy.target = request.target;
+  copy.headers = request.headers;
+  copy.key_id = request.key_id;
+  copy.key_description = request.key_description;
+  return copy;
+}
+
+}  // namespace journal
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
+  using journal::held;
+  std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
+  for (const std::string* text :
+       {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
+        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
+    total += held(*text);
+  for (const Finding& finding : findings)  // each of one exchange
+    total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
+  for (const ChaosStrike& strike : chaos) total += sizeof(ChaosStrike) + held(strike.text);
+  if (connection_fault) total += held(*connection_fault);
+  for (const NearMiss& near : near_misses) total += held(near);
+  own_weight = total;
+}
+
+MOCK_GATEWAY_INLINE std::unique_lock<std::mutex> ExchangeRecord::lock() const {
+  // Before publication nobody else knows the record.
+  return signal ? std::unique_lock<std::mutex>(signal->mutex) : std::unique_lock<std::mutex>();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
+  const auto locked = lock();
+  if (first_byte) return;
+  first_byte = at;
+  answered = real;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_client_closed(const Leaving& leaving) {
+  {
+    const auto locked = lock();
+    if (departure) return;
+    departure = Departure{leaving.is_reset ? Departure::How::reset : Departure::How::closed,
+                          progress.events,
+                          progress.tokens,
+                          bytes,
+                          bytes - std::min(bytes.load(), leaving.under_way),
+                          leaving.at,
+                          leaving.after_last_write};
+    left = std::chrono::steady_clock::now();
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_unattended(bool is) {
+  if (!signal) return;
+  {
+    const auto locked = lock();
+    if (unattended == is) return;
+    unattended = is;
+    is ? --signal->under_way : ++signal->under_way;
+  }
+  signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE bool ExchangeRecord::has_guard_expired() const {
+  const auto locked = lock();
+  return guard_expired;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_chaos_missed(std::size_t strike) {
+  const auto locked = lock();
+  chaos[strike].missed = true;
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_delivered(std::vector<ScriptedFault> scripted, std::string what_was_unusual) {
+  const auto locked = lock();
+  faults = std::move(scripted);
+  unusual = std::move(what_was_unusual);
+}
+
+MOCK_GATEWAY_INLINE std::vector<ExchangeRecord::ScriptedFault> ExchangeRecord::scripted_faults() const {
+  const auto locked = lock();
+  return faults;
+}
+
+MOCK_GATEWAY_INLINE std::size_t ExchangeRecord::chaos_strikes() const {
+  if (chaos.empty()) return 0;
+  const auto locked = lock();
+  return static_cast<std::size_t>(
+      std::count_if(chaos.begin(), chaos.end(), [](const ChaosStrike& strike) { return !strike.missed; }));
+}
+
+MOCK_GATEWAY_INLINE void ExchangeRecord::mark_guard_expired() {
+  {
+    const auto locked = lock();
+    guard_expired = true;
+  }
+  if (signal) signal->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE JournalState::JournalState(std::size_t max_entries, std::size_t max_bytes)
+    : max_entries_(max_entries), max_bytes_(max_bytes) {
+  if (max_entries == 0 || max_bytes == 0) {
+    throw GatewayError("journal_limits(entries, bytes) needs at least 1 of each; the newest exchange is always kept");
+  }
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::reserve_id() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  reserved_.insert(++newest_);
+  return newest_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::settle_reserved(ExchangeRecord& record) {
+  if (reserved_.erase(record.id) == 0) return;
+  for (const auto& [scope, newest] : forgotten_)
+    record.forgotten = record.forgotten || (record.id <= newest && scope.covers(record.request));
+  if (reserved_.empty()) forgotten_.clear();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::add(std::shared_ptr<ExchangeRecord> record) {
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  record->weigh();
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    record->number = ++added_;
+    if (record->id == 0) record->id = ++newest_;
+    settle_reserved(*record);
+    record->signal = signal_;
+    record->recorded = std::chrono::steady_clock::now();
+    record->machine_time = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+    // Under the lock: who sees the count finds the record.
+    if (record->stub) record->stub->count_recorded(record->id);
+    for (Finding& finding : record->findings) finding.exchanges = {record->id};
+    for (NearMiss& near : record->near_misses) near.exchange = record->id;
+    for (RecordedProblem& problem : record->problems) keep(*record, std::move(problem));
+    record->problems.clear();
+    bytes_ += record->weight();
+    auto after = records_.end();  // of one whose id was reserved, those that came since
+    while (after != records_.begin() && (*(after - 1))->id > record->id) --after;
+    records_.insert(after, std::move(record));
+    evict(out);
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::evict(std::vector<std::shared_ptr<ExchangeRecord>>& out) {
+  while (records_.size() > 1 && (records_.size() > max_entries_ || bytes_ > max_bytes_)) {
+    bytes_ -= records_.front()->weight();
+    out.push_back(std::move(records_.front()));
+    records_.pop_front();
+    ++evicted_;
+  }
+}
+
+MOCK_GATEWAY_INLINE std::deque<std::shared_ptr<ExchangeRecord>>::iterator JournalState::find(const ExchangeRecord& record) {
+  const auto found = std::lower_bound(records_.begin(), records_.end(), record.id,
+                                      [](const auto& kept, std::uint64_t wanted) { return kept->id < wanted; });
+  return found != records_.end() && found->get() == &record ? found : records_.end();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::report(const ExchangeRecord& record, RecordedProblem problem) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  keep(record, std::move(problem));
+}
+
+MOCK_GATEWAY_INLINE void JournalState::keep(const ExchangeRecord& record, RecordedProblem recorded) {
+  if (record.epoch != epoch_ || record.forgotten) return;  // of an earlier test
+  recorded.request = journal::without_body(record.request);
+  if (!recorded.stub) recorded.stub = record.stub;
+  Problem& problem = recorded.problem;
+  problem.exchanges = {record.id};
+  problem.text = headline(problem.kind, record.request, record.id) + '\n' + text::printable_lines(problem.text);
+  for (NearMiss& near : problem.near_misses) near.exchange = record.id;
+  problems_.add(std::move(recorded));
+}
+
+MOCK_GATEWAY_INLINE std::vector<RecordedProblem> JournalState::problems(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return problems_.of(scope);
+}
+
+MOCK_GATEWAY_INLINE std::vector<KeptProblems::Dropped> JournalState::problems_dropped(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return problems_.dropped(scope);
+}
+
+MOCK_GATEWAY_INLINE void JournalState::forget_problems() {
+  std::vector<RecordedProblem> out;  // freed after the lock
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  out = problems_.clear();
+  ++epoch_;
+}
+
+MOCK_GATEWAY_INLINE std::uint64_t JournalState::newest_id() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return newest_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::began() {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  ++signal_->under_way;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::dropped() {
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    --signal_->under_way;
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::hit(ConnectionHit hit) {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  hits_.push_back(std::move(hit));
+  if (hits_.size() > max_entries_) hits_.pop_front();
+}
+
+MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {hits_.begin(), hits_.end()};
+}
+
+MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
+  std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  const std::size_t answer = record.progress.log ? record.progress.log->weight() : 0;
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    if (record.outcome != Outcome::Kind::pending) return;
+    record.outcome = outcome;
+    record.ended = at;
+    record.over = std::chrono::steady_clock::now();
+    if (!std::exchange(record.unattended, false)) --signal_->under_way;
+    const auto found = record.forgotten || answer > 0 ? find(record) : records_.end();
+    if (found != records_.end() && record.forgotten) {
+      bytes_ -= record.weight();
+      out.push_back(std::move(*found));
+      records_.erase(found);
+    } else if (found != records_.end()) {
+      record.answer_weight = answer;
+      bytes_ += answer;
+      evict(out);
+    }
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::snapshot() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return {records_.begin(), records_.end()};
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::added() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return added_while_locked();
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::evicted() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return evicted_;
+}
+
+MOCK_GATEWAY_INLINE void JournalState::clear() {
+  std::deque<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    out.swap(records_);
+    hits_.clear();
+    bytes_ = 0;
+    cleared_ = added_;
+    cleared_id_ = newest_;
+    evicted_ = 0;
+  }
+  signal_->changed.notify_all();
+}
+
+MOCK_GATEWAY_INLINE void JournalState::forget(const RequestScope& scope) {
+  std::deque<std::shared_ptr<ExchangeRecord>> kept;  // what is dropped is freed after the lock
+  std::vector<RecordedProblem> problems;             // likewise
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_) {
+    const bool is_covered = scope.covers(record->request);
+    record->forgotten = record->forgotten || is_covered;
+    if (is_covered && record->outcome != Outcome::Kind::pending)
+      bytes_ -= record->weight();
+    else
+      kept.push_back(record);
+  }
+  records_.swap(kept);
+  problems = problems_.forget(scope);
+  if (!reserved_.empty()) forgotten_.emplace_back(scope, newest_);
+}
+
+MOCK_GATEWAY_INLINE JournalState::News JournalState::news(std::uint64_t number) const {
+  News news;
+  {
+    const std::lock_guard<std::mutex> lock(signal_->mutex);
+    news.number = added_;
+    news.oldest = records_.empty() ? newest_ + 1 : records_.front()->id;
+    // Most of them are the last ones. Those that were evicted already are missing.
+    std::uint64_t missing = added_ - std::min(number, added_);
+    for (auto record = records_.rbegin(); missing > 0 && record != records_.rend(); ++record) {
+      if ((*record)->number <= number) continue;
+      news.added.push_back(*record);
+      --missing;
+    }
+  }
+  std::sort(news.added.begin(), news.added.end(),
+            [](const auto& left, const auto& right) { return left->number < right->number; });
+  return news;
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::take_ended(
+    std::vector<std::shared_ptr<ExchangeRecord>>& pending) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> ended;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  std::size_t left = 0;
+  for (auto& record : pending) {
+    if (record->outcome == Outcome::Kind::pending)
+      pending[left++].swap(record);
+    else
+      ended.push_back(std::move(record));
+  }
+  pending.resize(left);
+  return ended;
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last() const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  if (!records_.empty()) return records_.back();
+  throw GatewayError(added_ == 0 ? "no exchange has been recorded yet; Journal::wait_for(1, timeout) waits for one"
+                                 : "no exchange has been recorded since the journal was cleared");
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::at(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const std::string name = "exchange " + std::to_string(id);
+  if (id == 0) throw GatewayError("exchanges count from 1");
+  const auto found = std::lower_bound(records_.begin(), records_.end(), id,
+                                      [](const auto& record, std::uint64_t wanted) { return record->id < wanted; });
+  if (found != records_.end() && (*found)->id == id) return *found;
+  if (id > newest_) {
+    throw GatewayError("there is no " + name + " yet; " +
+                       (newest_ == 0 ? "none has been recorded" : "the newest is " + std::to_string(newest_)));
+  }
+  if (id <= cleared_id_) throw GatewayError(name + " was forgotten when the journal was cleared");
+  if (evicted_ > 0 && found == records_.begin())
+    throw GatewayError(name + " was evicted to keep the journal's bounds; Options::journal_limits raises them");
+  throw GatewayError(name + " is not recorded: it waits to be answered, or was forgotten with its test's key");
+}
+
+MOCK_GATEWAY_INLINE bool JournalState::wait(Duration timeout, const std::function<bool()>& condition) const {
+  std::unique_lock<std::mutex> lock(signal_->mutex);
+  return signal_->changed.wait_until(lock, journal::deadline(timeout), condition);
+}
+
+MOCK_GATEWAY_INLINE void JournalState::wait_until_idle(const RequestScope& scope, Duration patience) const {
+  static_cast<void>(wait(patience, [&] { return open_while_locked(scope) == 0; }));
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::open(const RequestScope& scope) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  return open_while_locked(scope);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::shared_ptr<ExchangeRecord>> JournalState::open_records(const RequestScope& scope) const {
+  std::vector<std::shared_ptr<ExchangeRecord>> open;
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  for (const auto& record : records_)
+    if (journal::is_open(*record, scope)) open.push_back(record);
+  return open;
+}
+
+MOCK_GATEWAY_INLINE std::size_t JournalState::open_while_locked(const RequestScope& scope) const {
+  if (scope.whole()) return signal_->under_way;
+  return static_cast<std::size_t>(std::count_if(
+      records_.begin(), records_.end(), [&scope](const auto& record) { return journal::is_open(*record, scope); }));
+}
+
+MOCK_GATEWAY_INLINE std::string JournalState::scripted_waits() const {
+  constexpr std::size_t most = 3;
+  std::string all;
+  std::size_t waiting = 0;
+  for (const auto& record : snapshot()) {
+    const std::string wait = journal::scripted_wait(*record);
+    if (!wait.empty() && ++waiting <= most) all += wait;
+  }
+  return waiting > most ? all + "; and " + std::to_string(waiting - most) + " more wait as scripted" : all;
+}
+
+MOCK_GATEWAY_INLINE std::shared_ptr<ExchangeRecord> JournalState::last_of_stub(const StubState& stub) const {
+  const std::lock_guard<std::mutex> lock(signal_->mutex);
+  const auto found = std::find_if(records_.rbegin(), records_.rend(),
+                                  [&stub](const auto& record) { return record->stub.get() == &stub; });
+  return found == records_.rend() ? nullptr : *found;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/redaction.cpp -----------------------------------------------------------------------------------------
+
+// Where a recorded request is masked, and an answer. Which fields, and what is a key: `src/keys/secrets.cpp`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace redaction {
+
+/// What stands between the scheme and its credential: "Bearer " of "Bearer sk-1". Empty when there is no scheme.
+MOCK_GATEWAY_INLINE std::string_view scheme_of(std::string_view name, std::string_view value) {
+  if (!text::equals_ignoring_case(name, "Authorization") && !text::equals_ignoring_case(name, "Proxy-Authorization"))
+    return {};
+  const std::string_view scheme = value.substr(0, value.find_first_of(" \t"));
+  if (scheme.size() == value.size()) return text::equals_ignoring_case(value, "Bearer") ? value : std::string_view{};
+  // Letters only: what stands first in a malformed field may be the key itself.
+  const bool is_word = std::all_of(scheme.begin(), scheme.end(), [](char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
+  });
+  if (scheme.size() > 12 || !is_word) return {};
+  return value.substr(0, value.find_first_not_of(" \t", scheme.size()));
+}
+
+/// The value of a sensitive field, its credential replaced.
+MOCK_GATEWAY_INLINE std::string masked_value(std::string_view name, std::string_view value) {
+  const std::string_view trimmed = text::trim(value);
+  const std::string_view scheme = scheme_of(name, trimmed);
+  const std::string_view credential = trimmed.substr(scheme.size());
+  if (credential.empty()) return std::string(trimmed);
+  return std::string(scheme).append(credential.substr(0, 3) == "sk-" ? secrets::masked : secrets::masked_other);
+}
+
+/// The credentials in the sensitive fields that no key of the gateway has.
+MOCK_GATEWAY_INLINE void add_foreign(secrets::Known& foreign, const wire::Headers& headers, const KeyStore::Presented& presented) {
+  if (presented.key.id.empty()) foreign.add(presented.credential);
+  for (const wire::Header& header : headers) {
+    if (!secrets::is_sensitive_header(header.name)) continue;
+    const std::string_view value = text::trim(header.value);
+    const std::string_view credential = value.substr(scheme_of(header.name, value).size());
+    // What else such a field holds may be any word: replacing it in the body would change what the request says.
+    if (secrets::looks_like_key(credential) && credential != presented.credential) foreign.add(credential);
+  }
+}
+
+/// The sensitive fields of a header section as it arrived, continuation lines (RFC 9112, 5.2) and lines that are no
+/// field included.
+MOCK_GATEWAY_INLINE std::string masked_fields(const std::string& raw_head) {
+  const auto is_behind_name = [](char byte) { return byte == ':' || byte == '=' || byte == ' ' || byte == '\t'; };
+  std::string result;
+  result.reserve(raw_head.size());
+  bool is_sensitive = false;
+  for (std::size_t start = 0; start < raw_head.size();) {
+    std::size_t end = start;
+    while (end < raw_head.size() && raw_head[end] != '\r' && raw_head[end] != '\n') ++end;
+    const std::string_view line = std::string_view(raw_head).substr(start, end - start);
+    const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
+    // A malformed line may lack its colon, or have a space before it.
+    const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
+    const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
+    if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
+    const auto value = static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
+    const bool is_masked = is_sensitive && !line.empty();
+    result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
+    if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));
+    result.append(raw_head, end, 1);
+    start = end + 1;
+  }
+  return result;
+}
+
+/// Whether the body came as one chunk: it stands whole behind the line that says its size.
+MOCK_GATEWAY_INLINE bool is_one_chunk(const std::string& raw_body, const std::string& body) {
+  const std::size_t size_line = raw_body.find("\r\n");
+  return size_line != std::string::npos && raw_body.compare(size_line + 2, body.size(), body) == 0;
+}
+
+}  // namespace redaction
+
+MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_body,
+             const KeyStore::Presented& presented, const KeyStore& keys) {
+  secrets::Known foreign;
+  redaction::add_foreign(foreign, request.headers, presented);
+  Leaks leaks;
+  if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
+  raw_head = redaction::masked_fields(raw_head);
+  for (wire::Header& header : Access::fields(request.headers))
+    if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
+  // All of its parts stand in the head, between characters of no key: where it holds no secret, none of them does.
+  if (keys.mask(raw_head, foreign).bytes > 0) {
+    for (wire::Header& header : Access::fields(request.headers)) {
+      keys.mask(header.name, foreign);
+      keys.mask(header.value, foreign);
+    }
+    keys.mask(request.method, foreign);
+    leaks.in_target = keys.mask(request.target, foreign).has_key;
+  }
+  const bool in_pieces = !redaction::is_one_chunk(raw_body, request.body);
+  const secrets::Masked in_body = keys.mask(request.body, foreign);
+  leaks.in_body = in_body.has_key;
+  if (!raw_body.empty()) keys.mask(raw_body, foreign);
+  // Chunks may have cut a secret in two, and then their bytes cannot be kept.
+  if (!raw_body.empty() && in_pieces && in_body.bytes > 0) raw_body = "(left out: a key in it may span two chunks)";
+  return leaks;
+}
+
+MOCK_GATEWAY_INLINE void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys) {
+  if (text.empty()) return;
+  secrets::Known foreign;
+  redaction::add_foreign(foreign, {}, presented);
+  keys.mask(text, foreign);
+}
+
+MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
+  const auto mask_text = [&](std::string& text) {
+    answer.has_masked_key = keys.mask(text).bytes > 0 || answer.has_masked_key;
+  };
+  const auto mask_headers = [&](wire::Headers& headers) {
+    wire::Headers masked;
+    for (const wire::Header& header : headers) {
+      std::string value = header.value;
+      mask_text(value);
+      masked.add(header.name, std::move(value));
+    }
+    headers = std::move(masked);
+  };
+  mask_headers(answer.headers);
+  for (SentAnswer::Interim& interim : answer.interim) mask_headers(interim.headers);
+  mask_text(answer.garbage);
+  std::string whole = answer.body();
+  if (keys.mask(whole).bytes == 0) return;
+  answer.has_masked_key = true;
+  for (SentAnswer::Part& part : answer.parts) keys.mask(part.bytes);
+  if (answer.body() != whole) answer.parts = {{std::move(whole), answer.parts.front().at, answer.parts.back().until}};
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
+
+// What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
+// findings.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace retries {
+
+using RealTime = Seen::RealTime;
+using Group = std::vector<const Seen*>;
+using text::seconds;
+
+/// How much earlier than told a client may come back.
+inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
+/// Requests that follow each other faster may come from calls made in parallel.
+inline constexpr Duration burst = std::chrono::milliseconds{100};
+/// How long after a final error a new call that asks the same looks like another try.
+inline constexpr Duration soon = std::chrono::seconds{1};
+/// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
+inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+
+// --- Which requests ask the same -------------------------------------------------------------------------------------
+
+/// A fingerprint of several texts.
+class Identity {
+ public:
+  explicit Identity(std::uint64_t basis) : value_(basis) {}
+
+  /// With its length, so that what stands in one text cannot pass for the end of another.
+  void add(std::string_view part) {
+    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_;
+};
+
+MOCK_GATEWAY_INLINE std::string_view without_blanks(std::string_view json) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
+  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
+}
+
+/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
+/// counts brackets and takes no stack for them: bodies may be nested to any depth.
+MOCK_GATEWAY_INLINE std::size_t end_of_member(std::string_view json, std::size_t at) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (; at < json.size(); ++at) {
+    const char c = json[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
+      return at;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return json.size();
+}
+
+/// Whether it is `"user": "somebody"` or the like.
+MOCK_GATEWAY_INLINE bool is_label(std::string_view member) {
+  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
+    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
+    const std::string_view rest = member.substr(name.size() + 1);
+    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
+  });
+}
+
+/// The members of an object as they are written, without labels; nothing for what is no object.
+MOCK_GATEWAY_INLINE std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
+  const std::string_view json = without_blanks(body);
+  if (json.size() < 2 || json.front() != '{') return std::nullopt;
+  std::vector<std::string_view> members;
+  for (std::size_t at = 1;;) {
+    const std::size_t end = end_of_member(json, at);
+    if (end == json.size()) return std::nullopt;
+    const std::string_view member = without_blanks(json.substr(at, end - at));
+    if (!is_label(member)) members.push_back(member);
+    at = end + 1;
+    if (json[end] == ',') continue;
+    if (json[end] != '}' || at != json.size()) return std::nullopt;
+    return members;
+  }
+}
+
+/// The same for a request and its retries.
+MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
+  const ReceivedRequest& request = record.request;
+  Identity all(record.leaks.credential);
+  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
+  if (const auto members = members_of(request.body)) {
+    all.add("an object");
+    for (const std::string_view member : *members) all.add(member);
+  } else {
+    all.add("bytes");
+    all.add(request.body);
+  }
+  return all.value();
+}
+
+// --- Which came when -------------------------------------------------------------------------------------------------
+
+/// Whether the first was answered, and the second came afterwards.
+MOCK_GATEWAY_INLINE bool comes_after(const Seen& first, const Seen& second) {
+  if (first.answered) return second.possible > *first.answered;
+  return first.outcome != Outcome::Kind::pending;
+}
+
+/// From the first's answer to the second on the clock on which it was longer; from the first request where nothing was
+/// answered.
+MOCK_GATEWAY_INLINE Duration pause_between(const Seen& first, const Seen& second) {
+  const Duration in_real_time = second.record->recorded - first.answered.value_or(first.record->recorded);
+  // A client that sleeps in real time has waited too, although the gateway's clock may stand still.
+  const TimePoint began = first.first_byte.value_or(first.record->received);
+  return std::max(in_real_time, second.record->received - began);
+}
+
+/// How long the client waited, as a message tells it: what it was judged by. Where another clock than the gateway's
+/// made it longer by a hundredth of what was asked for at most, which says nothing, by the gateway's clock, so that a
+/// manual clock gives the same message each time.
+MOCK_GATEWAY_INLINE Duration told(Duration judged, Duration by_gateway, Duration asked) {
+  return judged - by_gateway > asked / 100 ? judged : by_gateway;
+}
+
+/// Whether the client seems to ask the very same in several calls at once.
+MOCK_GATEWAY_INLINE bool asked_in_parallel(const Group& same) {
+  for (std::size_t i = 1; i < same.size(); ++i) {
+    const Seen& first = *same[i - 1];
+    const Seen& second = *same[i];
+    if (!comes_after(first, second)) return true;
+    // A call that succeeded is over: the next one has come from beside it.
+    if (first.record->status < 400 && pause_between(first, second) < burst) return true;
+  }
+  return false;
+}
+
+/// Until when another request would have been under way together with this one.
+MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
+  const bool is_pending = seen.outcome == Outcome::Kind::pending;
+  if (seen.record->status >= 400) return seen.answered.value_or(is_pending ? RealTime::max() : seen.over);
+  if (is_pending) return RealTime::max();
+  // The gateway notes the end of a stream after the client has read it, and may have asked again.
+  return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
+}
+
+/// Says for each request whether another one was under way together with it, or with one of its burst.
+MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
+  const std::size_t count = same.size();
+  std::vector<bool> company(count, false);
+  RealTime until = RealTime::min();
+  for (std::size_t i = 0; i < count; ++i) {
+    company[i] = same[i]->possible <= until;
+    until = std::max(until, under_way_until(*same[i]));
+  }
+  RealTime next = RealTime::max();
+  for (std::size_t i = count; i-- > 0;) {
+    if (under_way_until(*same[i]) >= next) company[i] = true;
+    next = std::min(next, same[i]->possible);
+  }
+  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
+    bool any = false;
+    do any = any || company[end];
+    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
+    using Offset = std::vector<bool>::difference_type;
+    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
+  }
+  return company;
+}
+
+// --- What was wrong --------------------------------------------------------------------------------------------------
+
+MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
+  if (record.advice.should_retry.value_or(false)) return false;
+  if (record.status == 400 || record.status == 401 || record.status == 403) return true;
+  return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
+}
+
+/// Whether it failed, and its client has read that.
+MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
+  // What was not whole the client may not have read.
+  return seen.record->status >= 400 && seen.outcome == Outcome::Kind::completed && seen.first_byte && seen.answered &&
+         !seen.broken && seen.record->decision != Decision::Kind::malformed;
+}
+
+/// Whether nothing was changed between the two, and the second came when the first was over.
+MOCK_GATEWAY_INLINE bool follows(const Seen& first, const Seen& second) {
+  return first.record->changes == second.record->changes && comes_after(first, second);
+}
+
+/// Whether the second may be the client's next try after the first, as far as header fields say.
+MOCK_GATEWAY_INLINE bool numbers_fit(const Seen& first, const Seen& second) {
+  if (second.number) return first.number && *first.number + 1 == *second.number;
+  return !first.number && first.call == second.call;
+}
+
+/// What says that the second is a new call, and no retry of the first; empty: nothing does.
+MOCK_GATEWAY_INLINE std::string sign_of_new_call(const Seen& first, const Seen& second) {
+  if (second.number) return *second.number == 0 ? "x-stainless-retry-count: 0" : "";
+  return second.call && second.call != first.call ? "an Idempotency-Key of its own" : "";
+}
+
+/// How the second came before the time that the first's answer asked for.
+struct TooEarly {
+  std::string when;   // "after 0.5 s"
+  std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
+  std::string clocks;
+};
+
+/// Nothing when it came in time.
+MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
+  const ExchangeRecord& retry = *second.record;
+  const RetryAdvice& advice = first.record->advice;
+  const Duration shown = retry.received - *first.first_byte;
+  if (const Duration pause = pause_between(first, second); advice.after && pause + timer_tolerance < *advice.after) {
+    const std::string header = advice.in_milliseconds ? "retry-after-ms" : "Retry-After";
+    return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
+                    ""};
+  }
+  if (!advice.not_before) return std::nullopt;
+  const Duration ahead = *advice.not_before - *first.first_byte;
+  // The machine's clock is the client's.
+  const Duration pause = std::max(pause_between(first, second), retry.machine_time - *first.first_byte);
+  if (pause + timer_tolerance >= ahead) return std::nullopt;
+  const Duration apart = retry.received - retry.machine_time;
+  const bool other_clock = apart > std::chrono::seconds{1} || apart < std::chrono::seconds{-1};
+  return TooEarly{seconds(ahead - told(pause, shown, ahead)) + " before the date in Retry-After", "",
+                  other_clock ? " The gateway's clock is not the machine's, by which a client without the Date header "
+                                "reads a date."
+                              : ""};
+}
+
+/// `401 "unauthorized"`.
+MOCK_GATEWAY_INLINE std::string error_of(const ExchangeRecord& record) {
+  const std::string& code = record.advice.code;
+  return std::to_string(record.status) + (code.empty() ? "" : " " + excerpts::quoted(code));
+}
+
+MOCK_GATEWAY_INLINE Finding finding(const finding_kinds::Kind& kind, const Seen& first, const Seen& second, std::string message) {
+  return kind.make(std::move(message), {first.record->id, second.record->id});
+}
+
+MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& second) {
+  return finding(finding_kinds::retried_final_error, first, second,
+                 "retried after " + error_of(*first.record) +
+                     ", which another try does not change. Report the error to the caller instead.");
+}
+
+MOCK_GATEWAY_INLINE Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
+  return finding(finding_kinds::retry_after_ignored, first, second,
+                 "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
+                     ". Wait for the header's time before retrying." + early.clocks);
+}
+
+/// What was wrong about this retry.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
+  if (is_final(*first.record)) return retried_final_error(first, second);
+  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
+  return std::nullopt;
+}
+
+/// What was wrong about a request that no number makes a retry, and that came alone.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
+  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+  const auto early = too_early(first, second);
+  if (!is_final_error && !early) return std::nullopt;
+  const std::string sign = sign_of_new_call(first, second);
+  if (sign.empty()) {
+    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
+  }
+  std::string message = "asked the same again ";
+  if (is_final_error) {
+    const Duration shown = second.record->received - *first.first_byte;
+    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
+               ", as a new call (" + sign + "). Let what retries around the client report the error.";
+  } else {
+    message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
+               ". Let what retries around the client wait for the header's time.";
+  }
+  return finding(finding_kinds::asked_again_early, first, second,
+                 message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
+}
+
+/// Whether it says that it is a retry, and has an Idempotency-Key that the try before it had not.
+MOCK_GATEWAY_INLINE bool has_new_key(const Seen& first, const Seen& second) {
+  return second.number && *second.number > 0 && second.call && second.call != first.call;
+}
+
+MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const Seen& second) {
+  const std::string retry = "a retry (x-stainless-retry-count: " + std::to_string(*second.number) + ") with ";
+  const std::string unknown = ", so that a server cannot know it for the same call. ";
+  return finding(finding_kinds::idempotency_key_changed, first, second,
+                 first.call ? retry + "another Idempotency-Key than the try before it" + unknown +
+                                  "Keep the key for all tries of a call."
+                            : retry + "an Idempotency-Key, which the try before it had not" + unknown +
+                                  "Send one key with all tries of a call.");
+}
+
+// --- Requests that ask the same --------------------------------------------------------------------------------------
+
+/// Judges a group of requests that ask the same.
+class SameQuestion {
+ public:
+  SameQuestion(const Group& same, std::vector<Finding>& findings)
+      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
+    Group unnumbered;
+    for (const Seen* seen : same)
+      if (!seen->number) unnumbered.push_back(seen);
+    parallel_ = asked_in_parallel(unnumbered);
+  }
+
+  void judge() {
+    for (std::size_t i = 0; i < same_.size(); ++i) {
+      judge_retry_at(i);
+      // A numbered try that broke is continued by the next, although it forbids nothing.
+      const Seen& seen = *same_[i];
+      if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
+    }
+    const std::vector<bool> company = in_company(same_);
+    for (std::size_t i = 1; i < same_.size(); ++i)
+      if (!company[i]) judge_lone_at(i);
+  }
+
+ private:
+  bool may_continue(const Seen& first, const Seen& second) const {
+    if (!numbers_fit(first, second) || !follows(first, second)) return false;
+    return second.number ? first.record->decision != Decision::Kind::malformed
+                         : was_refused(first) && !(parallel_ && pause_between(first, second) < burst);
+  }
+
+  void judge_retry_at(std::size_t at) {
+    const Seen& second = *same_[at];
+    if (second.number && *second.number == 0) return;
+    const bool has_its_own = second.number && std::any_of(open_.begin(), open_.end(), [&](std::size_t i) {
+                               return same_[i]->call == second.call && may_continue(*same_[i], second);
+                             });
+    // Of several calls any may be the one that comes back: it is wrong only if it is wrong after each.
+    std::optional<std::size_t> continued;
+    std::optional<Finding> wrong;
+    for (const std::size_t i : open_) {
+      const Seen& first = *same_[i];
+      if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
+      continued = i;
+      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      if (!wrong) break;
+    }
+    if (!continued) return;
+    if (wrong) findings_.push_back(std::move(*wrong));
+    const Seen& first = *same_[*continued];
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
+    is_retry_[at] = true;
+    is_continued_[*continued] = true;
+    open_.erase(std::find(open_.begin(), open_.end(), *continued));
+  }
+
+  void judge_lone_at(std::size_t at) {
+    const Seen& first = *same_[at - 1];
+    const Seen& second = *same_[at];
+    // What a retry continues later was still under way, and what it has continued before is over.
+    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (!was_refused(first) || !follows(first, second)) return;
+    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
+  }
+
+  const Group& same_;
+  std::vector<Finding>& findings_;
+  bool parallel_ = false;
+  std::vector<std::size_t> open_;   // that failed, and no retry has continued
+  std::vector<bool> is_retry_;      // of one that failed
+  std::vector<bool> is_continued_;  // by a retry
+};
+
+}  // namespace retries
+
+MOCK_GATEWAY_INLINE void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  std::map<std::uint64_t, retries::Group> groups;
+  for (const Seen& seen : all) groups[retries::identity(*seen.record)].push_back(&seen);
+  for (const auto& [identity, same] : groups) retries::SameQuestion(same, findings).judge();
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/review.cpp --------------------------------------------------------------------------------------------
+
+// `review()`: when a finding is found, its text; what it waits for; how it prints.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace review {
+
+using RealTime = Seen::RealTime;
+
+/// What a client has to close a stream after its end.
+inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
+
+/// A number of `unit`s; nothing when it is no plain decimal number.
+std::optional<Duration> parse_number(std::string_view text, Duration unit);
+
+std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
+/// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
+std::set<std::string> products(std::string_view user_agent);
+
+void review_alone(const Seen& seen, std::vector<Finding>& findings);
+void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings);
+
+MOCK_GATEWAY_INLINE std::optional<Duration> parse_number(std::string_view text, Duration unit) {
+  text = text::trim(text);
+  double value = 0;
+  double digit_weight = 0;  // of the next digit after the point
+  std::size_t digits = 0;
+  for (const char c : text) {
+    if (c == '.' && digit_weight == 0) {
+      digit_weight = 0.1;
+    } else if (c >= '0' && c <= '9') {
+      ++digits;
+      if (digit_weight == 0) {
+        value = value * 10 + (c - '0');
+      } else {
+        value += (c - '0') * digit_weight;
+        digit_weight /= 10;
+      }
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (digits == 0) return std::nullopt;
+  constexpr double most = 3e18;  // nanoseconds; some 95 years
+  const double count = std::min(value * static_cast<double>(unit.count()), most);
+  return Duration{static_cast<Duration::rep>(count + 0.5)};
+}
+
+MOCK_GATEWAY_INLINE std::vector<Seen> look(const JournalState& journal, const RequestScope& scope) {
+  std::vector<Seen> all;
+  for (auto& record : journal.snapshot()) {
+    if (!scope.covers(record->request)) continue;
+    Seen seen;
+    seen.record = std::move(record);
+    const wire::Headers& headers = seen.record->request.headers;
+    if (const auto count = headers.find("x-stainless-retry-count"))
+      seen.number = text::whole_number(text::trim(*count));
+    seen.call = headers.find("Idempotency-Key");
+    const std::lock_guard<std::mutex> lock(journal.signal()->mutex);
+    const ExchangeRecord& now = *seen.record;
+    seen.outcome = now.outcome;
+    seen.client_closed = now.departure.has_value();
+    seen.client_left = now.left;
+    seen.first_byte = now.first_byte;
+    seen.answered = now.answered;
+    seen.possible = now.position == 1 && now.sendable != RealTime{} ? now.sendable : now.recorded;
+    seen.over = now.over;
+    seen.broken =
+        std::any_of(now.chaos.begin(), now.chaos.end(),
+                    [](const ExchangeRecord::ChaosStrike& strike) { return strike.fault && !strike.missed; }) ||
+        std::any_of(now.faults.begin(), now.faults.end(), [](const ExchangeRecord::ScriptedFault& scripted) {
+          return scripted.reached && scripted.fault.effect.kind() == Effect::Kind::wrong_content_length;
+        });
+    all.push_back(std::move(seen));
+  }
+  return all;
+}
+
+MOCK_GATEWAY_INLINE std::set<std::string> products(std::string_view user_agent) {
+  const auto is_version = [](std::string_view part) {
+    if (!part.empty() && part[0] == 'v') part.remove_prefix(1);
+    return !part.empty() && part[0] >= '0' && part[0] <= '9';
+  };
+  const std::string all = text::lower_ascii(user_agent);
+  std::set<std::string> names;
+  for (std::string_view rest = all; !rest.empty();) {
+    std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    // The asynchronous client of an SDK beside the synchronous one is no other service.
+    if (word.substr(0, 5) == "async") word.remove_prefix(5);
+    if (is_version(word)) continue;
+    // Nor is a new version.
+    for (std::size_t slash = word.find('/'); slash != std::string_view::npos; slash = word.find('/', slash + 1))
+      if (is_version(word.substr(slash + 1))) word = word.substr(0, slash);
+    if (!word.empty()) names.emplace(word);
+  }
+  return names;
+}
+
+MOCK_GATEWAY_INLINE void review_alone(const Seen& seen, std::vector<Finding>& findings) {
+  const ExchangeRecord& record = *seen.record;
+  const auto add = [&](const finding_kinds::Kind& kind, std::string message) {
+    findings.push_back(kind.make(std::move(message), {record.id}));
+  };
+  findings.insert(findings.end(), record.findings.begin(), record.findings.end());
+  if (const std::string reason = refusal(record); !reason.empty()) {
+    const char* const advice =
+        has_no_default_reply(record) ? ". The default reply cannot be made for it. Script a reply."
+        : record.status == 404       ? ". No stub was asked. Correct the client's address, or mount the operation."
+        : record.status == 405       ? ". No stub was asked. Send a method that the operation has."
+                                     : ". No stub was asked. Send what the documentation asks for.";
+    add(finding_kinds::request_refused,
+        "refused with " + std::to_string(record.status) + " " + record.advice.code + ": " + reason + advice);
+  }
+  if (record.leaks.in_target) {
+    add(finding_kinds::key_in_query,
+        "the target holds a key, and targets end in logs. Send it in the Authorization header alone.");
+  }
+  if (record.leaks.in_body) {
+    add(finding_kinds::key_in_body, "the body holds a key. Send it in the Authorization header alone.");
+  }
+  if (const auto origin = record.request.headers.find("Origin"); origin && !record.origin_is_named) {
+    add(finding_kinds::browser_request,
+        "Origin is " + excerpts::quoted(*origin) +
+            ", so a browser sent it. Keep keys on a server and let the page ask that server.");
+  }
+  if (seen.outcome == Outcome::Kind::client_stalled && !seen.client_closed) {
+    add(finding_kinds::stream_abandoned,
+        "stopped reading and left the connection open until the gateway gave up. Close a stream that is no longer "
+        "wanted.");
+  }
+  if (record.progress.done && seen.outcome != Outcome::Kind::client_stalled) {
+    const RealTime until = seen.client_left                         ? *seen.client_left
+                           : seen.outcome == Outcome::Kind::pending ? std::chrono::steady_clock::now()
+                                                                    : seen.over;
+    if (until - record.progress.done_at.load() >= time_to_close) {
+      add(finding_kinds::stream_left_open,
+          "the stream was still open half a second after [DONE]. Close it there instead of waiting for the "
+          "connection's end.");
+    }
+  }
+  if (record.behind_stream != 0) {
+    findings.push_back(finding_kinds::pipelined_request.make(
+        "sent on the connection of a stream that was unfinished, so it waited for the stream's end. Send it on another "
+        "connection, or close the stream first.",
+        {record.behind_stream, record.id}));
+  }
+}
+
+MOCK_GATEWAY_INLINE void review_sharing(const std::vector<Seen>& all, std::vector<Finding>& findings) {
+  struct User {
+    std::set<std::string> products;
+    std::string agent;
+    std::uint64_t exchange;
+  };
+  struct Key {
+    std::string name;
+    std::vector<User> users;
+  };
+  std::map<std::string, Key> keys;
+  for (const Seen& seen : all) {
+    const ReceivedRequest& request = seen.record->request;
+    const auto agent = request.headers.find("User-Agent");
+    if (request.key_id.empty() || !agent) continue;
+    Key& key = keys[request.key_id];
+    key.name = request.key_description.empty() ? request.key_id : request.key_description;
+    std::set<std::string> names = products(*agent);
+    if (names.empty()) continue;
+    // One in common is enough: parts of an SDK put different names before it.
+    const auto same = std::find_if(key.users.begin(), key.users.end(), [&names](const User& user) {
+      return std::any_of(names.begin(), names.end(), [&](const auto& name) { return user.products.count(name) > 0; });
+    });
+    if (same == key.users.end()) {
+      key.users.push_back({std::move(names), *agent, seen.record->id});
+    } else {
+      same->products.merge(names);
+    }
+  }
+  for (const auto& [id, key] : keys) {
+    if (key.users.size() < 2) continue;
+    constexpr std::size_t most = 3;
+    const std::size_t shown = std::min(key.users.size(), most);
+    std::string agents;
+    std::vector<std::uint64_t> exchanges;
+    for (std::size_t i = 0; i < shown; ++i) {
+      if (i > 0) agents += i + 1 == key.users.size() ? " and " : ", ";
+      agents += excerpts::quoted(key.users[i].agent);
+      exchanges.push_back(key.users[i].exchange);
+    }
+    if (key.users.size() > most) agents += " and " + std::to_string(key.users.size() - most) + " more";
+    findings.push_back(finding_kinds::key_shared.make(
+        "key " + excerpts::quoted(key.name) + " is used by " + agents + ". Create a key for each service.",
+        std::move(exchanges)));
+  }
+}
+
+}  // namespace review
+
+MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
+  const std::vector<std::string>& codes = finding_codes();
+  if (std::find(codes.begin(), codes.end(), code) != codes.end()) return;
+  std::string list;
+  for (const std::string& known : codes) list += (list.empty() ? "" : ", ") + known;
+  throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
+}
+
+MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
+  RetryAdvice& advice = record.advice;
+  advice = RetryAdvice{};
+  advice.code = error_code;
+  const std::vector<std::string> retries = headers.all("x-should-retry");
+  const auto says = [&retries](const char* what) {
+    return std::find(retries.begin(), retries.end(), what) != retries.end();
+  };
+  if (says("true") || says("false")) advice.should_retry = says("true");
+  // When fields of one name differ, clients differ in which they read.
+  const auto differ = [&headers](const char* name) {
+    const std::vector<std::string> fields = headers.all(name);
+    return std::adjacent_find(fields.begin(), fields.end(), std::not_equal_to<>()) != fields.end();
+  };
+  if (differ("retry-after-ms")) return;
+  if (const auto milliseconds = headers.find("retry-after-ms")) {
+    advice.after = review::parse_number(*milliseconds, std::chrono::milliseconds{1});
+    advice.in_milliseconds = advice.after.has_value();
+  }
+  if (const auto field = headers.find("Retry-After"); field && !advice.after && !differ("Retry-After")) {
+    advice.after = review::parse_number(*field, std::chrono::seconds{1});
+    if (!advice.after) advice.not_before = calendar::parse_http_date(*field);
+  }
+  if (advice.after && *advice.after == Duration{0}) advice.after.reset();
+}
+
+namespace review {
+
+/// Leaves out those that are switched off, and puts the others in order.
+MOCK_GATEWAY_INLINE void arrange(std::vector<Finding>& findings, const std::vector<std::string>& switched_off) {
+  const auto is_off = [&](const Finding& finding) {
+    return std::find(switched_off.begin(), switched_off.end(), finding.code) != switched_off.end();
+  };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_off), findings.end());
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.exchanges.back() < b.exchanges.back(); });
+}
+
+}  // namespace review
+
+MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosRules& chaos, const RequestScope& scope,
+                   const std::vector<std::string>& switched_off, Duration patience,
+                   std::shared_ptr<ReportedProblems> reported) {
+  journal.wait_until_idle(scope, patience);
+  const std::vector<Seen> all = review::look(journal, scope);
+  std::vector<Finding> findings;
+  std::size_t open = 0;
+  for (const Seen& seen : all) {
+    review::review_alone(seen, findings);
+    if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
+  }
+  review_retries(all, findings);
+  review::review_sharing(all, findings);
+  review::arrange(findings, switched_off);
+  return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
+                              chaos_line(chaos, journal, scope), std::move(reported));
+}
+
+MOCK_GATEWAY_INLINE std::vector<Finding> harmless_findings(const JournalState& journal, const std::vector<std::string>& switched_off,
+                                       std::uint64_t since) {
+  const std::vector<Seen> all = review::look(journal, {});
+  std::vector<Finding> findings;
+  // Only a retry may be meant, and there is none without a failure. Comparing requests takes time.
+  if (std::any_of(all.begin(), all.end(), [](const Seen& seen) { return seen.record->status >= 400; }))
+    review_retries(all, findings);
+  review::arrange(findings, switched_off);
+  const auto is_other = [since](const Finding& one) { return one.fails_review || one.exchanges.back() <= since; };
+  findings.erase(std::remove_if(findings.begin(), findings.end(), is_other), findings.end());
+  return findings;
+}
+
+MOCK_GATEWAY_INLINE Review GatewayProblems::review(const RequestScope& scope, Duration patience) const {
+  return make_review(*gateway_.journal, *gateway_.chaos, scope, without_findings_, patience, reported_);
+}
+
+MOCK_GATEWAY_INLINE std::vector<std::string> GatewayProblems::new_findings(std::uint64_t since) const {
+  std::vector<Finding> found = harmless_findings(*gateway_.journal, without_findings_, since);
+  const auto was_printed = [this](const Finding& one) { return reported_->new_notes({text_of(one)}).empty(); };
+  found.erase(std::remove_if(found.begin(), found.end(), was_printed), found.end());
+  if (found.empty()) return {};
+  constexpr std::size_t none = 0;
+  const auto review = Access::make<Review>(std::move(found), std::string(), none, none, none, std::string(), nullptr);
+  return {masked(review.message())};
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Review::Review(const Review&) = default;
+MOCK_GATEWAY_INLINE Review& Review::operator=(const Review&) = default;
+MOCK_GATEWAY_INLINE Review::~Review() = default;
+
+MOCK_GATEWAY_INLINE Review::Review(std::vector<Finding> findings, std::string scope, std::size_t judged, std::size_t evicted,
+               std::size_t open, std::string chaos, std::shared_ptr<detail::ReportedProblems> reported)
+    : findings_(std::move(findings)),
+      scope_(std::move(scope)),
+      judged_(judged),
+      evicted_(evicted),
+      open_(open),
+      chaos_(std::move(chaos)),
+      reported_(std::move(reported)) {}
+
+MOCK_GATEWAY_INLINE Review::operator bool() const {
+  return std::none_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return finding.fails_review; });
+}
+
+MOCK_GATEWAY_INLINE std::vector<Finding> Review::findings() && { return findings_; }
+MOCK_GATEWAY_INLINE std::string Review::chaos() const { return chaos_; }
+
+MOCK_GATEWAY_INLINE std::string Review::message() const {
+  std::string rest;
+  const auto add = [&rest](const std::string& part) { rest += (rest.empty() ? "" : ", ") + part; };
+  if (evicted_ > 0) {
+    add(detail::text::counted(evicted_, "exchange") + (evicted_ == 1 ? " was" : " were") + " evicted unjudged");
+  }
+  if (open_ > 0) add(detail::text::counted(open_, "exchange") + (open_ == 1 ? " is" : " are") + " still open");
+
+  const std::string chaos = chaos_.empty() ? "" : "\n" + chaos_;
+  std::string clean;
+  if (std::all_of(findings_.begin(), findings_.end(),
+                  [](const Finding& finding) { return finding.severity == Severity::note; })) {
+    const std::string of_scope = scope_.empty() ? "" : " with " + scope_;
+    const std::string judged = judged_ == 0 ? "no exchange" + of_scope + " was recorded"
+                                            : detail::text::counted(judged_, "exchange") + of_scope + " judged";
+    clean = "clean: " + judged + (rest.empty() ? "" : "; " + rest);
+  }
+  std::string lines = clean;
+  std::vector<std::string> harmless;
+  for (const Finding& finding : findings_)
+    if (!finding.fails_review) harmless.push_back(detail::text_of(finding));
+  if (reported_) reported_->add_notes(harmless);
+  std::map<std::pair<std::string, std::string>, std::vector<const Finding*>> alike;
+  for (const Finding& finding : findings_) alike[{finding.code, finding.message}].push_back(&finding);
+  for (const Finding& finding : findings_) {
+    const std::vector<const Finding*>& others = alike[{finding.code, finding.message}];
+    if (others.front() != &finding) continue;
+    if (!lines.empty()) lines += '\n';
+    lines += detail::text_of(finding);
+    if (others.size() > 1) {
+      lines += " (" + std::to_string(others.size() - 1) + " more like it, the last in exchange " +
+               std::to_string(others.back()->exchanges.back()) + ")";
+    }
+  }
+  return (rest.empty() || !clean.empty() ? lines : lines + "\n" + rest) + chaos;
+}
+
+MOCK_GATEWAY_INLINE Review Review::without(const std::string& code) const {
+  detail::require_finding_code(code);
+  Review less = *this;
+  const auto is_it = [&code](const Finding& finding) { return finding.code == code; };
+  less.findings_.erase(std::remove_if(less.findings_.begin(), less.findings_.end(), is_it), less.findings_.end());
+  return less;
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Review& review) {
+  return out << detail::text::ended_lines(review.message());
+}
+
+MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
+  static const std::vector<std::string> codes = [] {
+    std::vector<std::string> all;
+    for (const detail::finding_kinds::Kind& kind : detail::finding_kinds::all) all.emplace_back(kind.code);
+    return all;
+  }();
+  return codes;
+}
+
+}}  // namespace mock_gateway
+
+// ---- evidence/verification.cpp --------------------------------------------------------------------------------------
+
+// What `verify()` prints, and of how many problems and notes; names of kinds of problems; `called_in_order`.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+MOCK_GATEWAY_INLINE std::string to_string(Problem::Kind kind) {
+  switch (kind) {
+    case Problem::Kind::unmatched: return "unmatched";
+    case Problem::Kind::unmet_expectation: return "unmet expectation";
+    case Problem::Kind::invalid: return "invalid";
+    case Problem::Kind::callback_failed: return "callback failed";
+    case Problem::Kind::answer_failed: return "answer failed";
+    case Problem::Kind::fault_not_reached: return "fault not reached";
+    case Problem::Kind::place_not_reached: return "place not reached";
+    case Problem::Kind::guard_expired: return "guard expired";
+    case Problem::Kind::out_of_order: return "out of order";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, Problem::Kind kind) { return out << to_string(kind); }
+
+namespace detail {
+namespace verifications {
+
+/// How many problems, and how many notes, a message shows.
+inline constexpr std::size_t most_shown = 20;
+
+}  // namespace verifications
+
+MOCK_GATEWAY_INLINE std::string lines_of(const std::vector<std::string>& notes) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(notes.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n") + notes[i];
+  if (notes.size() > verifications::most_shown)
+    text += "\nand " + text::counted(notes.size() - verifications::most_shown, "more note");
+  return text;
+}
+
+MOCK_GATEWAY_INLINE std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
+  std::string text;
+  if (problems.size() > 1) text = std::to_string(problems.size()) + " problems\n\n";
+  for (std::size_t i = 0; i < std::min(problems.size(), verifications::most_shown); ++i)
+    text += (i == 0 ? "" : "\n\n") + problems[i].text;
+  if (problems.size() > verifications::most_shown)
+    text += "\n\nand " + std::to_string(problems.size() - verifications::most_shown) + " more";
+  if (!notes.empty()) text += '\n' + lines_of(notes);
+  return text;
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Verification::Verification(const Verification&) = default;
+MOCK_GATEWAY_INLINE Verification& Verification::operator=(const Verification&) = default;
+MOCK_GATEWAY_INLINE Verification::~Verification() = default;
+
+MOCK_GATEWAY_INLINE Verification::Verification(std::vector<Problem> problems, std::vector<std::string> notes,
+                           std::vector<std::string> identities, std::shared_ptr<detail::ReportedProblems> reported,
+                           std::vector<VerifiedStub> stubs, std::size_t evicted, std::size_t open)
+    : problems_(std::move(problems)),
+      notes_(std::move(notes)),
+      identities_(std::move(identities)),
+      reported_(std::move(reported)),
+      stubs_(std::move(stubs)),
+      evicted_(evicted),
+      open_(open) {}
+
+MOCK_GATEWAY_INLINE const std::vector<Problem>& Verification::problems() const& {
+  if (reported_) reported_->add(identities_);
+  return problems_;
+}
+
+MOCK_GATEWAY_INLINE Verification::operator bool() const { return problems().empty(); }
+MOCK_GATEWAY_INLINE std::vector<Problem> Verification::problems() && { return problems(); }
+MOCK_GATEWAY_INLINE std::vector<std::string> Verification::notes() && { return std::move(notes_); }
+MOCK_GATEWAY_INLINE std::vector<VerifiedStub> Verification::stubs() && { return std::move(stubs_); }
+
+MOCK_GATEWAY_INLINE std::string Verification::message() const {
+  std::string text = detail::message_of(problems(), notes_);
+  if (reported_) reported_->add_notes(notes_);
+  return problems_.empty() ? "nothing is wrong" + text : text;
+}
+
+MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Verification& verification) {
+  return out << detail::text::ended_lines(verification.message());
+}
+
+namespace detail {
+
+MOCK_GATEWAY_INLINE Verification verify_order(const std::vector<std::shared_ptr<StubState>>& stubs) {
+  std::vector<Problem> problems;
+  const StubState* previous = nullptr;
+  const secrets::Known looks_like;  // a key
+  for (const auto& stub : stubs) {
+    Problem found{Problem::Kind::out_of_order, {}, {}, stub->where(), reference_to(*stub)};
+    if (stub->recorded() == 0) {
+      found.text = "out of order  " + stub->title() + " was not called";
+    } else if (previous != nullptr && previous->last_exchange() > stub->first_exchange()) {
+      found.text = "out of order  " + stub->title() + " answered exchange " + std::to_string(stub->first_exchange()) +
+                   ", before " + previous->title() + " answered exchange " + std::to_string(previous->last_exchange());
+      found.exchanges = {stub->first_exchange(), previous->last_exchange()};
+    }
+    if (!found.text.empty()) {
+      // The stubs may be of several gateways, whose keys nobody here knows.
+      for (std::string* const text : {&found.text, &found.stub.name, &found.stub.title}) looks_like.mask(*text);
+      problems.push_back(std::move(found));
+    }
+    if (stub->recorded() > 0) previous = stub.get();
+  }
+  return Access::make<Verification>(std::move(problems), std::vector<std::string>(), std::vector<std::string>(),
+                                    nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0});
+}
+
+}  // namespace detail
+}}  // namespace mock_gateway
+
 // ---- serve/asked_requests.cpp ---------------------------------------------------------------------------------------
 
 // Requests that wait for the test's reply, and how long (10 s, in the header).
@@ -31081,7 +31070,7 @@ MOCK_GATEWAY_INLINE void note_date(ServedRequest& served) {
 
 MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
   if (bytes.empty() || !connection.write(bytes)) return;
-  if (record.progress.kept) record.progress.kept->add_interim(bytes);
+  if (record.progress.log) record.progress.log->add_interim(bytes);
 }
 
 }  // namespace runner
@@ -31121,7 +31110,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
   connection_.end(Outlet::Ending::close);
   if (!is_published_) return gateway_.journal->dropped();
   const TimePoint now = gateway_.clock.now();
-  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, now);
+  if (record_->progress.log) record_->progress.log->end(SentAnswer::Ending::abandoned, now);
   gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
 }
 
@@ -31145,7 +31134,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& inco
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
   if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
-  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream);
+  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream ? record_->id : 0);
   const BodyFraming framing = runner::framing_of(served.answer, incoming.http_1_1);
   if (incoming.malformed || incoming.is_body_unread) connection_.linger();
   runner::add_transport_headers(served, framing);
@@ -31180,9 +31169,6 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request(IncomingRequest& incomi
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
   record.behind_stream = connection_.overtaken_stream();
-  if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
-  if (gateway_.keeps_answers)
-    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection_.limits().max_body);
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
@@ -31209,6 +31195,11 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers);
+  const bool is_traced = answer.delivery.reply && Access::data(*answer.delivery.reply).traced;
+  if (is_traced)
+    record.progress.log = std::make_unique<AnswerLog>(record.received, std::nullopt);
+  else if (gateway_.keeps_answers)
+    record.progress.log = std::make_unique<AnswerLog>(record.received, connection_.limits().max_body);
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
@@ -31244,7 +31235,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
 
 MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
   const DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
-  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, timeline_->now());
+  if (record_->progress.log) record_->progress.log->end(SentAnswer::Ending::abandoned, timeline_->now());
   report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
@@ -31253,7 +31244,12 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
     case Delivery::Result::broken_off: break;
   }
   connection_.end(Outlet::Ending::close);
-  return connection_.failure();
+  switch (connection_.failure()) {
+    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
+    case Connection::Failure::stopped: return Outcome::Kind::stopped;
+  }
+  return Outcome::Kind::client_left;
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -33904,11 +33900,11 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> cuts_inside(std::string_view bytes,
   return cuts;
 }
 
-MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
+MOCK_GATEWAY_INLINE std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte) {
   std::vector<Boundary> found{{{before_headers()}}, {{after_headers()}}};
   const auto more_events = [&trace](std::size_t from) {
     return std::any_of(trace.parts.begin() + static_cast<std::ptrdiff_t>(from), trace.parts.end(),
-                       [](const DeliveryTrace::Part& part) { return part.event != 0; });
+                       [](const AnswerLog::Parts::Part& part) { return part.event != 0; });
   };
   found.back().event_follows = more_events(0);
   std::size_t before = 0;  // bytes of the body
@@ -33986,8 +33982,8 @@ class SweepRun {
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
   /// Throws the GatewayError of an unbroken run that made no request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
-  void pair_up(const DeliveryTrace& trace);
-  bool is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const;
+  void pair_up(const AnswerLog::Parts& trace);
+  bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
   /// Which of all steps is number `number` of those that are made.
   std::size_t chosen(std::size_t number);
@@ -34018,15 +34014,16 @@ MOCK_GATEWAY_INLINE void SweepRun::run_unbroken() {
   traced.traced = true;
   const std::vector<Exchange> exchanges = run(std::move(traced), "the unbroken run of a sweep");
   const auto first = std::find_if(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
-    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || Access::record(exchange).progress.trace;
+    const AnswerLog* const log = Access::record(exchange).progress.log.get();
+    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || (log && log->keeps_all());
   });
   if (first == exchanges.end()) refuse(newest_before, exchanges.size());
   if (first->outcome(Duration::zero()) == Outcome::Kind::pending) {
     throw GatewayError("the unbroken run of a sweep left its exchange open: " + first->summary() +
                        "; the callable must return when the client has its answer, or has given up and closed");
   }
-  const DeliveryTrace& trace = *Access::record(*first).progress.trace;
-  for (const DeliveryTrace::Part& part : trace.parts) body_ += part.bytes.size();
+  const AnswerLog::Parts trace = Access::record(*first).progress.log->parts();
+  for (const AnswerLog::Parts::Part& part : trace.parts) body_ += part.bytes.size();
   if (options_.splits) {
     bytes_ = first->bytes_sent();
     first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
@@ -34087,7 +34084,7 @@ MOCK_GATEWAY_INLINE std::vector<Exchange> SweepRun::run(ReplyData reply, const s
   return exchanges;
 }
 
-MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const {
+MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const {
   const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
   switch (faults::row_of(effect).place) {
     case EffectPlace::head: return !trace.streamed;
@@ -34106,7 +34103,7 @@ MOCK_GATEWAY_INLINE bool SweepRun::is_pair(const DeliveryTrace& trace, const swe
   return true;
 }
 
-MOCK_GATEWAY_INLINE void SweepRun::pair_up(const DeliveryTrace& trace) {
+MOCK_GATEWAY_INLINE void SweepRun::pair_up(const AnswerLog::Parts& trace) {
   for (std::size_t b = 0; b < boundaries_.size(); ++b) {
     for (std::size_t e = 0; e < effects_.size(); ++e) {
       if (!is_pair(trace, boundaries_[b], effects_[e])) continue;
@@ -38908,259 +38905,260 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2089    model/http_reply.hpp
 //   2171    model/connection_fault.hpp
 //   2270    evidence/journal.hpp
-//   2563    evidence/sent_answer.hpp
-//   2644    script/near_miss.hpp
-//   2690    evidence/verification.hpp
-//   2823    model/finding.hpp
-//   2867    evidence/review.hpp
-//   2990    model/operation.hpp
-//   3021    keys/api_key.hpp
-//   3133    keys/keys.hpp
-//   3191    model/profile.hpp
-//   3223    model/tokenizer.hpp
-//   3235    gateway/options.hpp
-//   3379    model/acceptance.hpp
-//   3627    model/chat_request.hpp
-//   3756    script/scope.hpp
-//   3812    script/failure_scope.hpp
-//   3858    script/chaos.hpp
-//   3958    gateway/sweep.hpp
-//   4099    gateway/catalogue.hpp
-//   4267    document/scenario_files.hpp
-//   4299    core/error.hpp
-//   4314    document/script_document.hpp
-//   4454    evidence/evidence_json.hpp
-//   4479    core/printed.hpp
-//   4510    core/reporter.hpp
-//   4594  Implementation
-//   4651    core/text.hpp
-//   4762    core/random.hpp
-//   4796    core/json_reader.hpp
-//   4853    core/json_pointer.hpp
-//   4870    core/calendar.hpp
-//   4905    core/access.hpp
-//   4977    core/timeline.hpp
-//   5152    core/process.hpp
-//   5177    core/relief.hpp
-//   5209    core/warning.hpp
-//   5219    core/rows.hpp
-//   5245    core/change_count.hpp
-//   5292    core/seldom.hpp
-//   5319    model/profile_traits.hpp
-//   5428    model/checks.hpp
-//   5445    model/reply_data.hpp
-//   5513    model/request_error.hpp
-//   5526    model/embedding_request.hpp
-//   5550    model/fault_rows.hpp
-//   5679    model/chat_parser.hpp
-//   5697    model/dialect_rows.hpp
-//   5737    model/finding_kinds.hpp
-//   5806    model/reply_checks.hpp
-//   5841    model/chat_fields.hpp
-//   5890    model/chat_reader.hpp
-//   5988    model/reply_template.hpp
-//   6010    keys/secrets.hpp
-//   6057    keys/key_store.hpp
-//   6219    answer/bodies.hpp
-//   6248    answer/events.hpp
-//   6296    answer/tokens.hpp
-//   6371    answer/completion.hpp
-//   6480    answer/completion_json.hpp
-//   6515    answer/completion_events.hpp
-//   6583    answer/words.hpp
-//   6598    answer/default_reply.hpp
-//   6614    answer/schema_pattern.hpp
-//   6711    answer/schema_instance.hpp
-//   6733    answer/embeddings.hpp
-//   6748    answer/occurrences.hpp
-//   6771    answer/schema_checker.hpp
-//   6866    script/matcher_node.hpp
-//   6957    script/script.hpp
-//   7237    script/chaos_plan.hpp
-//   7282    script/chaos_rules.hpp
-//   7364    script/connection_faults.hpp
-//   7420    script/forced_failures.hpp
-//   7465    script/field_matchers.hpp
-//   7559    script/hiding.hpp
-//   7600    script/excerpts.hpp
-//   7626    script/json_comparison.hpp
-//   7653    script/matcher_leaf.hpp
-//   7684    delivery/gzip.hpp
-//   7710    delivery/framing.hpp
-//   7760    delivery/outlet.hpp
-//   7812    delivery/pace_schedule.hpp
-//   7854    delivery/kept_answer.hpp
-//   7950    delivery/progress.hpp
-//   8048    delivery/waits.hpp
-//   8129    delivery/delivery.hpp
-//   8385    evidence/kept_problems.hpp
-//   8455    evidence/record.hpp
-//   8719    evidence/gateway_parts.hpp
-//   8738    evidence/review_parts.hpp
-//   8790    evidence/diagnosis.hpp
-//   8862    evidence/gateway_problems.hpp
-//   8964    evidence/redaction.hpp
-//   8983    http/sockets.hpp
-//   9115    http/connection.hpp
-//   9443    http/request_reader.hpp
-//   9577    http/server.hpp
-//   9643    http/response.hpp
-//   9659    http/turned_away.hpp
-//   9713    http/workers.hpp
-//   9772    http/acceptor.hpp
-//   9820    http/compatibility.hpp
-//   9830    http/poller.hpp
-//   9870    http/reactor.hpp
-//   9984    serve/asked_requests.hpp
-//  10066    serve/operations.hpp
-//  10136    serve/served_models.hpp
-//  10179    serve/gateway_state.hpp
-//  10241    serve/served_request.hpp
-//  10395    serve/runner.hpp
-//  10453    serve/connection_loop.hpp
-//  10496    serve/request_checks.hpp
-//  10519    serve/tester_code.hpp
-//  10584    serve/explanation.hpp
-//  10607    gateway/catalogue_entries.hpp
-//  10832    gateway/option_values.hpp
-//  10891    gateway/sweep_run.hpp
-//  10915    document/script_reader.hpp
-//  11124    document/script_files.hpp
-//  11143    document/script_references.hpp
-//  11179    document/script_sections.hpp
-//  11308    document/script_values.hpp
-//  11440    document/loaded_document.hpp
-//  11472    core/calendar.cpp
-//  11584    core/clock.cpp
-//  12173    core/json_pointer.cpp
-//  12230    core/json_reader.cpp
-//  12575    core/process.cpp
-//  12599    core/random.cpp
-//  12659    core/relief.cpp
-//  12686    core/reporter.cpp
-//  12769    core/source_location.cpp
-//  12785    core/text.cpp
-//  13141    core/wait.cpp
-//  13153    core/warning.cpp
-//  13167    model/acceptance.cpp
-//  13226    model/chat_fields.cpp
-//  13368    model/chat_messages.cpp
-//  13577    model/chat_reader.cpp
-//  13985    model/chat_request.cpp
-//  14070    model/checks.cpp
-//  14108    model/connection_fault.cpp
-//  14210    model/embedding_request.cpp
-//  14297    model/failure.cpp
-//  14467    model/fault.cpp
-//  14702    model/finding.cpp
-//  14736    model/hold.cpp
-//  14758    model/http_reply.cpp
-//  14824    model/pace.cpp
-//  15023    model/profile.cpp
-//  15203    model/range.cpp
-//  15233    model/received_request.cpp
-//  15301    model/reply.cpp
-//  15773    model/reply_checks.cpp
-//  15965    model/reply_template.cpp
-//  16137    model/sse_dialect.cpp
-//  16283    keys/api_key.cpp
-//  16330    keys/key_store.cpp
-//  16793    keys/keys.cpp
-//  16845    keys/secrets.cpp
-//  17050    answer/bodies.cpp
-//  17157    answer/completion.cpp
-//  17393    answer/completion_events.cpp
-//  17604    answer/completion_json.cpp
-//  17822    answer/default_reply.cpp
-//  18025    answer/embeddings.cpp
-//  18139    answer/events.cpp
-//  18158    answer/occurrences.cpp
-//  18180    answer/schema_checker.cpp
-//  18652    answer/schema_instance.cpp
-//  19032    answer/schema_pattern.cpp
-//  19450    answer/tokens.cpp
-//  19680    answer/words.cpp
-//  19741    script/chaos.cpp
-//  19879    script/chaos_rules.cpp
-//  19991    script/connection_faults.cpp
-//  20100    script/excerpts.cpp
-//  20163    script/field_matchers.cpp
-//  20576    script/forced_failures.cpp
-//  20680    script/hiding.cpp
-//  20737    script/json_comparison.cpp
-//  20823    script/matcher.cpp
-//  21078    script/matchers.cpp
-//  21434    script/scope.cpp
-//  21492    script/script.cpp
-//  21923    script/text_matchers.cpp
-//  22044    delivery/delivery.cpp
-//  22874    delivery/framing.cpp
-//  22986    delivery/gzip.cpp
-//  23053    delivery/kept_answer.cpp
-//  23144    delivery/pace_schedule.cpp
-//  23213    delivery/progress.cpp
-//  23276    evidence/diagnosis.cpp
-//  23496    evidence/evidence_json.cpp
-//  23880    evidence/exchange.cpp
-//  24180    evidence/gateway_problems.cpp
-//  24631    evidence/journal.cpp
-//  24790    evidence/kept_problems.cpp
-//  24901    evidence/notes.cpp
-//  25002    evidence/record.cpp
-//  25453    evidence/redaction.cpp
-//  25565    evidence/retries.cpp
-//  25955    evidence/review.cpp
-//  26330    evidence/sent_answer.cpp
-//  26448    evidence/verification.cpp
-//  26565    http/acceptor.cpp
-//  26674    http/compatibility.cpp
-//  26784    http/connection.cpp
-//  27415    http/poller.cpp
-//  27630    http/reactor.cpp
-//  27898    http/request_reader.cpp
-//  28358    http/response.cpp
-//  28439    http/server.cpp
-//  28857    http/sockets.cpp
-//  29377    http/turned_away.cpp
-//  29467    http/workers.cpp
-//  29580    serve/asked_requests.cpp
-//  29658    serve/chat_judge.cpp
-//  29939    serve/connection_loop.cpp
-//  30098    serve/cross_origin.cpp
-//  30141    serve/delivery_report.cpp
-//  30232    serve/explanation.cpp
-//  30298    serve/gateway_state.cpp
-//  30334    serve/judge.cpp
-//  30564    serve/operations.cpp
-//  30787    serve/profile_headers.cpp
-//  30829    serve/reply_answer.cpp
-//  30970    serve/request_checks.cpp
-//  31044    serve/runner.cpp
-//  31271    serve/served_models.cpp
-//  31349    serve/served_request.cpp
-//  31420    gateway/catalogue.cpp
-//  31815    gateway/catalogue_delivery.cpp
-//  32377    gateway/catalogue_entries.cpp
-//  32543    gateway/catalogue_failures.cpp
-//  32806    gateway/catalogue_replies.cpp
-//  33202    gateway/chat_script.cpp
-//  33351    gateway/gateway.cpp
-//  33639    gateway/options.cpp
-//  33786    gateway/sweep.cpp
-//  34208    document/scenario_files.cpp
-//  34354    document/script_document.cpp
-//  34756    document/script_faults.cpp
-//  35083    document/script_files.cpp
-//  35230    document/script_gateway.cpp
-//  35547    document/script_matchers.cpp
-//  35913    document/script_objects.cpp
-//  36078    document/script_reader.cpp
-//  36515    document/script_references.cpp
-//  36839    document/script_replies.cpp
-//  37317    document/script_schema.cpp
-//  37452    document/script_sections.cpp
-//  38031    document/script_values.cpp
-//  38429  Adapters
-//  38446    adapters/catch2.hpp
-//  38604    adapters/doctest.hpp
-//  38769    adapters/gtest.hpp
+//   2564    model/sent_answer.hpp
+//   2635    script/near_miss.hpp
+//   2681    evidence/verification.hpp
+//   2814    model/finding.hpp
+//   2858    evidence/review.hpp
+//   2981    model/operation.hpp
+//   3012    keys/api_key.hpp
+//   3124    keys/keys.hpp
+//   3182    model/profile.hpp
+//   3214    model/tokenizer.hpp
+//   3226    gateway/options.hpp
+//   3370    model/acceptance.hpp
+//   3618    model/chat_request.hpp
+//   3747    script/scope.hpp
+//   3803    script/failure_scope.hpp
+//   3849    script/chaos.hpp
+//   3949    gateway/sweep.hpp
+//   4090    gateway/catalogue.hpp
+//   4258    document/scenario_files.hpp
+//   4290    core/error.hpp
+//   4305    document/script_document.hpp
+//   4445    evidence/evidence_json.hpp
+//   4470    core/printed.hpp
+//   4501    core/reporter.hpp
+//   4585  Implementation
+//   4642    core/text.hpp
+//   4753    core/random.hpp
+//   4787    core/json_reader.hpp
+//   4844    core/json_pointer.hpp
+//   4861    core/calendar.hpp
+//   4896    core/access.hpp
+//   4968    core/timeline.hpp
+//   5143    core/process.hpp
+//   5168    core/relief.hpp
+//   5200    core/warning.hpp
+//   5210    core/rows.hpp
+//   5236    core/change_count.hpp
+//   5283    core/seldom.hpp
+//   5310    model/profile_traits.hpp
+//   5419    model/checks.hpp
+//   5436    model/reply_data.hpp
+//   5504    model/request_error.hpp
+//   5517    model/embedding_request.hpp
+//   5541    model/fault_rows.hpp
+//   5670    model/chat_parser.hpp
+//   5688    model/dialect_rows.hpp
+//   5728    model/finding_kinds.hpp
+//   5797    model/reply_checks.hpp
+//   5832    model/chat_fields.hpp
+//   5881    model/chat_reader.hpp
+//   5979    model/reply_template.hpp
+//   6001    keys/secrets.hpp
+//   6048    keys/key_store.hpp
+//   6210    answer/bodies.hpp
+//   6239    answer/events.hpp
+//   6287    answer/tokens.hpp
+//   6362    answer/completion.hpp
+//   6471    answer/completion_json.hpp
+//   6506    answer/completion_events.hpp
+//   6574    answer/words.hpp
+//   6589    answer/default_reply.hpp
+//   6605    answer/schema_pattern.hpp
+//   6702    answer/schema_instance.hpp
+//   6724    answer/embeddings.hpp
+//   6739    answer/occurrences.hpp
+//   6762    answer/schema_checker.hpp
+//   6857    script/matcher_node.hpp
+//   6948    script/script.hpp
+//   7228    script/chaos_plan.hpp
+//   7273    script/chaos_rules.hpp
+//   7355    script/connection_faults.hpp
+//   7411    script/forced_failures.hpp
+//   7456    script/field_matchers.hpp
+//   7550    script/hiding.hpp
+//   7591    script/excerpts.hpp
+//   7617    script/json_comparison.hpp
+//   7644    script/matcher_leaf.hpp
+//   7675    delivery/answer_log.hpp
+//   7793    delivery/gzip.hpp
+//   7819    delivery/framing.hpp
+//   7869    delivery/outlet.hpp
+//   7921    delivery/pace_schedule.hpp
+//   7963    delivery/progress.hpp
+//   8010    delivery/waits.hpp
+//   8091    delivery/delivery.hpp
+//   8347    http/exchange_observer.hpp
+//   8382    http/sockets.hpp
+//   8514    http/connection.hpp
+//   8844    http/request_reader.hpp
+//   8978    http/server.hpp
+//   9044    http/response.hpp
+//   9060    http/turned_away.hpp
+//   9114    http/workers.hpp
+//   9173    http/acceptor.hpp
+//   9221    http/compatibility.hpp
+//   9231    http/poller.hpp
+//   9271    http/reactor.hpp
+//   9385    evidence/kept_problems.hpp
+//   9455    evidence/record.hpp
+//   9718    evidence/gateway_parts.hpp
+//   9737    evidence/review_parts.hpp
+//   9789    evidence/diagnosis.hpp
+//   9861    evidence/redaction.hpp
+//   9883    evidence/gateway_problems.hpp
+//   9985    serve/asked_requests.hpp
+//  10067    serve/operations.hpp
+//  10137    serve/served_models.hpp
+//  10180    serve/gateway_state.hpp
+//  10240    serve/served_request.hpp
+//  10394    serve/runner.hpp
+//  10452    serve/connection_loop.hpp
+//  10495    serve/request_checks.hpp
+//  10518    serve/tester_code.hpp
+//  10583    serve/explanation.hpp
+//  10606    gateway/catalogue_entries.hpp
+//  10831    gateway/option_values.hpp
+//  10890    gateway/sweep_run.hpp
+//  10914    document/script_reader.hpp
+//  11123    document/script_files.hpp
+//  11142    document/script_references.hpp
+//  11178    document/script_sections.hpp
+//  11307    document/script_values.hpp
+//  11439    document/loaded_document.hpp
+//  11471    core/calendar.cpp
+//  11583    core/clock.cpp
+//  12172    core/json_pointer.cpp
+//  12229    core/json_reader.cpp
+//  12574    core/process.cpp
+//  12598    core/random.cpp
+//  12658    core/relief.cpp
+//  12685    core/reporter.cpp
+//  12768    core/source_location.cpp
+//  12784    core/text.cpp
+//  13140    core/wait.cpp
+//  13152    core/warning.cpp
+//  13166    model/acceptance.cpp
+//  13225    model/chat_fields.cpp
+//  13367    model/chat_messages.cpp
+//  13576    model/chat_reader.cpp
+//  13984    model/chat_request.cpp
+//  14069    model/checks.cpp
+//  14107    model/connection_fault.cpp
+//  14209    model/embedding_request.cpp
+//  14296    model/failure.cpp
+//  14466    model/fault.cpp
+//  14701    model/finding.cpp
+//  14735    model/hold.cpp
+//  14757    model/http_reply.cpp
+//  14823    model/pace.cpp
+//  15022    model/profile.cpp
+//  15202    model/range.cpp
+//  15232    model/received_request.cpp
+//  15300    model/reply.cpp
+//  15772    model/reply_checks.cpp
+//  15964    model/reply_template.cpp
+//  16136    model/sent_answer.cpp
+//  16164    model/sse_dialect.cpp
+//  16310    keys/api_key.cpp
+//  16357    keys/key_store.cpp
+//  16820    keys/keys.cpp
+//  16872    keys/secrets.cpp
+//  17077    answer/bodies.cpp
+//  17184    answer/completion.cpp
+//  17420    answer/completion_events.cpp
+//  17631    answer/completion_json.cpp
+//  17849    answer/default_reply.cpp
+//  18052    answer/embeddings.cpp
+//  18166    answer/events.cpp
+//  18185    answer/occurrences.cpp
+//  18207    answer/schema_checker.cpp
+//  18679    answer/schema_instance.cpp
+//  19059    answer/schema_pattern.cpp
+//  19477    answer/tokens.cpp
+//  19707    answer/words.cpp
+//  19768    script/chaos.cpp
+//  19906    script/chaos_rules.cpp
+//  20018    script/connection_faults.cpp
+//  20127    script/excerpts.cpp
+//  20190    script/field_matchers.cpp
+//  20603    script/forced_failures.cpp
+//  20707    script/hiding.cpp
+//  20764    script/json_comparison.cpp
+//  20850    script/matcher.cpp
+//  21105    script/matchers.cpp
+//  21461    script/scope.cpp
+//  21519    script/script.cpp
+//  21950    script/text_matchers.cpp
+//  22071    delivery/answer_log.cpp
+//  22241    delivery/delivery.cpp
+//  23060    delivery/framing.cpp
+//  23172    delivery/gzip.cpp
+//  23239    delivery/pace_schedule.cpp
+//  23308    delivery/progress.cpp
+//  23360    http/acceptor.cpp
+//  23469    http/compatibility.cpp
+//  23579    http/connection.cpp
+//  24202    http/poller.cpp
+//  24417    http/reactor.cpp
+//  24685    http/request_reader.cpp
+//  25145    http/response.cpp
+//  25226    http/server.cpp
+//  25644    http/sockets.cpp
+//  26164    http/turned_away.cpp
+//  26254    http/workers.cpp
+//  26367    evidence/diagnosis.cpp
+//  26587    evidence/evidence_json.cpp
+//  26971    evidence/exchange.cpp
+//  27273    evidence/gateway_problems.cpp
+//  27724    evidence/journal.cpp
+//  27883    evidence/kept_problems.cpp
+//  27994    evidence/notes.cpp
+//  28095    evidence/record.cpp
+//  28552    evidence/redaction.cpp
+//  28687    evidence/retries.cpp
+//  29077    evidence/review.cpp
+//  29452    evidence/verification.cpp
+//  29569    serve/asked_requests.cpp
+//  29647    serve/chat_judge.cpp
+//  29928    serve/connection_loop.cpp
+//  30087    serve/cross_origin.cpp
+//  30130    serve/delivery_report.cpp
+//  30221    serve/explanation.cpp
+//  30287    serve/gateway_state.cpp
+//  30323    serve/judge.cpp
+//  30553    serve/operations.cpp
+//  30776    serve/profile_headers.cpp
+//  30818    serve/reply_answer.cpp
+//  30959    serve/request_checks.cpp
+//  31033    serve/runner.cpp
+//  31267    serve/served_models.cpp
+//  31345    serve/served_request.cpp
+//  31416    gateway/catalogue.cpp
+//  31811    gateway/catalogue_delivery.cpp
+//  32373    gateway/catalogue_entries.cpp
+//  32539    gateway/catalogue_failures.cpp
+//  32802    gateway/catalogue_replies.cpp
+//  33198    gateway/chat_script.cpp
+//  33347    gateway/gateway.cpp
+//  33635    gateway/options.cpp
+//  33782    gateway/sweep.cpp
+//  34205    document/scenario_files.cpp
+//  34351    document/script_document.cpp
+//  34753    document/script_faults.cpp
+//  35080    document/script_files.cpp
+//  35227    document/script_gateway.cpp
+//  35544    document/script_matchers.cpp
+//  35910    document/script_objects.cpp
+//  36075    document/script_reader.cpp
+//  36512    document/script_references.cpp
+//  36836    document/script_replies.cpp
+//  37314    document/script_schema.cpp
+//  37449    document/script_sections.cpp
+//  38028    document/script_values.cpp
+//  38426  Adapters
+//  38443    adapters/catch2.hpp
+//  38601    adapters/doctest.hpp
+//  38766    adapters/gtest.hpp

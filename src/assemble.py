@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "evidence", "http", "serve", "gateway", "document", "adapters"]
+LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
 ROOT = "mock_gateway.hpp"
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it

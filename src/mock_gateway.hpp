@@ -65,7 +65,7 @@
 #include "model/connection_fault.hpp"
 #include "core/clock.hpp"
 #include "evidence/journal.hpp"
-#include "evidence/sent_answer.hpp"
+#include "model/sent_answer.hpp"
 #include "model/received_request.hpp"
 #include "evidence/verification.hpp"
 #include "script/near_miss.hpp"

@@ -151,7 +151,6 @@ std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const 
 Control::Control(Serving& its_serving, ControlIdentity its_identity)
     : serving(its_serving), identity(std::move(its_identity)) {
   if (serving.script()) gates.share(detail::Access::state(*serving.script()));
-  state().keeps_event_times = true;
   state().keeps_answers = true;
 }
 

@@ -15,7 +15,7 @@
 #include "core/text.hpp"
 #include "document/script_sections.hpp"
 #include "evidence/diagnosis.hpp"
-#include "evidence/sent_answer.hpp"
+#include "model/sent_answer.hpp"
 #include "evidence_routes.hpp"
 #include "serve/explanation.hpp"
 #include "serve/gateway_state.hpp"
@@ -328,9 +328,10 @@ Record record_of(const Control& control, const ControlRequest& request) {
 
 Json events_of(const detail::ExchangeRecord& record) {
   Json events = Json::array();
-  if (!record.progress.times) return events;
+  if (!record.progress.log) return events;
+  constexpr std::size_t most = 1024;
   std::size_t number = 0;
-  for (const detail::EventTimes::Event& event : record.progress.times->all()) {
+  for (const detail::AnswerLog::Event& event : record.progress.log->events(most)) {
     const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(event.at).count();
     events.push_back(Json{{"number", ++number},
                           {"kind", event.token ? "token" : "event"},

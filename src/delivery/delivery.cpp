@@ -66,7 +66,6 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Tim
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
   steps_.reserve(8);  // of an answer of one piece
-  if (plan.traced) progress.trace = std::make_unique<DeliveryTrace>();
 }
 
 Delivery::~Delivery() = default;
@@ -110,11 +109,11 @@ void Delivery::end_whole() {
   nothing_follows_ = true;
   in_turn([this] { at_end(); },
           [this] {
-            keep_end();
+            log_end();
             flush();
           },
           [this] {
-            if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+            if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
           });
 }
 
@@ -193,24 +192,21 @@ void Delivery::break_off() {
 }
 
 void Delivery::send_head() {
-  if (progress_.trace) progress_.trace->head = head_.size();
-  if (progress_.times) progress_.times->begin(head_.size());
-  keep(KeptAnswer::Kind::head, head_, head_);
+  log(AnswerLog::Kind::head, head_, head_);
   gathered_.reserve(std::min(head_.size() + body_.size(), delivery::largest_copy));
   send(head_);
 }
 
 void Delivery::at_end() {
-  if (progress_.trace) progress_.trace->whole = true;
+  if (progress_.log) progress_.log->end_body();
   strike(Trigger::Kind::at_end, 0);
 }
 
 void Delivery::begin_stream() {
   framing_.emplace(plan_.sse, chunked_);
-  if (progress_.trace) progress_.trace->streamed = true;
-  if (progress_.kept) progress_.kept->stream();
+  if (progress_.log) progress_.log->stream();
   plan_pings();
-  simply_ = framing_->is_plain() && plan_.faults.empty() && !plan_.traced && !progress_.kept;
+  simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
   // Only such a stream must know its last event beforehand.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
   strike(Trigger::Kind::after_headers, 0);
@@ -291,7 +287,7 @@ void Delivery::take_next_event() {
 }
 
 void Delivery::send_done() {
-  if (progress_.trace) progress_.trace->done = events_ + 1;
+  if (progress_.log) progress_.log->done_follows(events_ + 1);
   in_turn([this] { send_after_events("[DONE]", plan_.sse.after_done().empty()); },
           [this] {
             if (!plan_.sse.after_done().empty()) send_after_events(plan_.sse.after_done(), true);
@@ -337,6 +333,7 @@ void Delivery::send_copy(const StreamEvent& event, bool ends_unfinished) {
 }
 
 void Delivery::note_copy(const StreamEvent& event, bool ends_unfinished) {
+  if (progress_.log) progress_.log->end_event(position_, event.token);
   sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
   ++sent_.events;
   if (event.token) ++sent_.tokens;
@@ -365,22 +362,21 @@ void Delivery::end_body() {
             [this] { outlet_.end(Outlet::Ending::close); });
   } else {
     send(framing_->terminator());
-    keep_end();
+    log_end();
     flush();
     in_turn([this] {
-      if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+      if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
     });
   }
 }
 
 void Delivery::send_body(std::string_view bytes, std::size_t event) {
-  if (progress_.trace && !bytes.empty()) progress_.trace->parts.push_back({event, std::string(bytes)});
   std::vector<Cut> cuts;
   if (!plan_.faults.empty()) cuts = cuts_in(bytes, event);
-  const auto send_rest = [this](std::string_view rest) {
+  const auto send_rest = [this, event](std::string_view rest) {
     // A body without events ends the answer, but not before what happens inside of it.
     if (!framing_) announce_last_bytes();
-    send_part(rest, 0);
+    send_part(rest, event, 0);
   };
   if (cuts.empty()) return send_rest(bytes);
   in_turn([send_rest, rest = bytes.substr(cuts.back().offset)] { send_rest(rest); });
@@ -391,8 +387,8 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
     const bool truncates = plan_.faults[fault].effect.kind() == Effect::Kind::truncate;
     const std::size_t missing = truncates ? bytes.size() - cuts[i].offset : 0;
     in_turn(
-        [this, part, missing, fault] {
-          send_part(part, missing);
+        [this, part, event, missing, fault] {
+          send_part(part, event, missing);
           inside_event_ = true;
           strike_one(fault);
         },
@@ -400,10 +396,10 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
   }
 }
 
-void Delivery::send_part(std::string_view bytes, std::size_t missing) {
+void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
-  keep(KeptAnswer::Kind::body, bytes, wire, missing);
+  log(AnswerLog::Kind::body, bytes, wire, missing, event);
   send(wire);
   body_bytes_ += bytes.size();
 }
@@ -489,7 +485,7 @@ Outlet::Look Delivery::hand_over() {
       count = outlet_.write_some(bytes);
       if (count) {
         written_ += *count;
-        if (progress_.kept) progress_.kept->handed_over(written_, timeline_.now());
+        if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
         publish();
       }
     }
@@ -538,14 +534,6 @@ void Delivery::publish() {
   while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
   if (published_ == before) return;
   const Sent& sent = marks_[published_ - 1].sent;
-  if (progress_.times && framing_) {
-    const TimePoint now = timeline_.now();
-    for (std::size_t index = before; index < published_; ++index) {
-      const Mark& mark = marks_[index];
-      progress_.times->add(mark.sent.tokens > timed_tokens_, now, mark.bytes);
-      timed_tokens_ = mark.sent.tokens;
-    }
-  }
   progress_.events.store(sent.events, std::memory_order_relaxed);
   progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
   if (sent.done && !progress_.done) {
@@ -557,12 +545,13 @@ void Delivery::publish() {
   published_ = 0;
 }
 
-void Delivery::keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing) const {
-  if (!progress_.kept) return;
-  const bool is_compressed = kind == KeptAnswer::Kind::body && framing_ && plan_.sse.gzip();
+void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
+                   std::size_t event) const {
+  if (!progress_.log) return;
+  const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
-  progress_.kept->add(kind, payload, {position_, wire.size(), at, missing, is_compressed});
+  progress_.log->add(kind, payload, {position_, wire.size(), at, missing, is_compressed}, event);
 }
 
 void Delivery::announce_last_bytes() const {
@@ -620,7 +609,7 @@ void Delivery::happen(const Fault& fault) {
     case Effect::Kind::half_close: return half_close(fault.trigger);
     case Effect::Kind::garbage:
       announce_last_bytes();
-      keep(KeptAnswer::Kind::garbage, effect.bytes(), effect.bytes());
+      log(AnswerLog::Kind::garbage, effect.bytes(), effect.bytes());
       send(effect.bytes());
       flush();
       return in_turn([this] { end_connection(Outlet::Ending::close); });
@@ -642,7 +631,7 @@ void Delivery::stall(const Fault& fault) {
 }
 
 void Delivery::end_connection(Outlet::Ending ending) {
-  keep_end(ending == Outlet::Ending::reset ? KeptAnswer::Ending::reset : KeptAnswer::Ending::closed);
+  log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
   await([this] { return outlet_.look_for_delivery(); });
   in_turn([this, ending] {
     outlet_.end(ending);
@@ -674,7 +663,7 @@ void Delivery::send_error(const Effect& effect) {
 
 void Delivery::half_close(const Trigger& trigger) {
   announce_last_bytes();
-  keep_end(KeptAnswer::Ending::half_closed);
+  log_end(SentAnswer::Ending::half_closed);
   await([this] { return outlet_.look_for_delivery(); });
   in_turn(
       [this, &trigger] {
@@ -787,7 +776,7 @@ void Delivery::stall_guard_expired(const std::string& purpose) {
                          : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
                                " s; the client still waited";
   outlet_.guard_expired();
-  keep_end(KeptAnswer::Ending::reset);
+  log_end(SentAnswer::Ending::reset);
   outlet_.end(Outlet::Ending::reset);
   end(Result::guard_expired);
 }

@@ -146,7 +146,7 @@ class Delivery {
   /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
   /// belong to none. They must stay as they are until they were sent.
   void send_body(std::string_view bytes, std::size_t event);
-  void send_part(std::string_view bytes, std::size_t missing);
+  void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
   /// Gathers bytes for the next write. What would not fit into one is written at once.
   void send(std::string_view bytes);
@@ -165,14 +165,15 @@ class Delivery {
   void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
-  /// Gives the kept answer, if there is one, the payload of the bytes that are about to be sent.
-  void keep(KeptAnswer::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0) const;
-  /// Tells the kept answer that the whole answer was sent, or how it ends otherwise.
-  void keep_end() const {
-    if (progress_.kept) progress_.kept->add_end(position_);
+  /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
+  void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
+           std::size_t event = 0) const;
+  /// Tells the log that the whole answer was sent, or how it ends otherwise.
+  void log_end() const {
+    if (progress_.log) progress_.log->add_end(position_);
   }
-  void keep_end(KeptAnswer::Ending ending) const {
-    if (progress_.kept) progress_.kept->end(ending, timeline_.now());
+  void log_end(SentAnswer::Ending ending) const {
+    if (progress_.log) progress_.log->end(ending, timeline_.now());
   }
   void announce_last_bytes() const;
   /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
@@ -265,7 +266,6 @@ class Delivery {
   std::size_t written_ = 0;                    // bytes handed over
   std::vector<Mark> marks_;
   std::size_t published_ = 0;  // of the marks
-  std::size_t timed_tokens_ = 0;
   bool is_split_ = false;
   /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
   Duration time_to_read_{0};

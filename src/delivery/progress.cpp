@@ -1,4 +1,4 @@
-// What is noted of a delivery; of how many events the times are kept (in the header); "stalls as scripted after …".
+// What is noted of a delivery: "stalls as scripted after …".
 
 #include "progress.hpp"
 
@@ -26,17 +26,6 @@ Verb verb_of(ScriptedWait::Kind kind) {
 }
 
 }  // namespace progress
-
-void EventTimes::add(bool token, TimePoint at, std::size_t end) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (events_.size() < most) events_.push_back({token, at - received_, end - end_});
-  end_ = end;
-}
-
-std::vector<EventTimes::Event> EventTimes::all() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return events_;
-}
 
 std::string ScriptedWait::under_way() const {
   const auto lasted =

@@ -3,7 +3,7 @@
 #include "../core/json.hpp"
 #include "journal.hpp"
 #include "review.hpp"
-#include "sent_answer.hpp"
+#include "../model/sent_answer.hpp"
 #include "verification.hpp"
 
 // Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands

@@ -12,7 +12,7 @@
 #include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
 #include "record.hpp"
-#include "sent_answer.hpp"
+#include "redaction.hpp"
 
 namespace mock_gateway {
 
@@ -302,8 +302,10 @@ std::string Exchange::summary() const {
 }
 
 std::optional<SentAnswer> Exchange::answer() const {
-  if (!record_->progress.kept) return std::nullopt;
-  return detail::sent_answer(*record_->progress.kept, record_->keys.get());
+  if (!record_->progress.log) return std::nullopt;
+  SentAnswer answer = record_->progress.log->sent();
+  if (record_->keys) detail::redact(answer, *record_->keys);
+  return answer;
 }
 
 std::ostream& operator<<(std::ostream& out, const Exchange& exchange) { return out << exchange.summary(); }

@@ -210,7 +210,8 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when the request came. Copies the bytes.
+  /// What was sent so far. Empty unless Options::keep_answers was set when the request came, or a sweep looks at the
+  /// answer. Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
   /// When the request was complete, when the answer began and when it ended, on the gateway's clock; empty before. A

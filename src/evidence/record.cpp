@@ -104,11 +104,17 @@ void ExchangeRecord::mark_first_byte(TimePoint at, RealTime real) {
   answered = real;
 }
 
-void ExchangeRecord::mark_client_closed(const Departure& how) {
+void ExchangeRecord::mark_client_closed(const Leaving& leaving) {
   {
     const auto locked = lock();
     if (departure) return;
-    departure = how;
+    departure = Departure{leaving.is_reset ? Departure::How::reset : Departure::How::closed,
+                          progress.events,
+                          progress.tokens,
+                          bytes,
+                          bytes - std::min(bytes.load(), leaving.under_way),
+                          leaving.at,
+                          leaving.after_last_write};
     left = std::chrono::steady_clock::now();
   }
   if (signal) signal->changed.notify_all();
@@ -286,7 +292,7 @@ std::vector<ConnectionHit> JournalState::hits() const {
 
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  const std::size_t answer = record.progress.kept ? record.progress.kept->weight() : 0;
+  const std::size_t answer = record.progress.log ? record.progress.log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;

@@ -19,6 +19,7 @@
 #include "../core/access.hpp"
 #include "../core/shared.hpp"
 #include "../delivery/progress.hpp"
+#include "../http/exchange_observer.hpp"
 #include "../model/chat_parser.hpp"
 #include "../model/fault.hpp"
 #include "../script/near_miss.hpp"
@@ -65,7 +66,7 @@ struct Leaks {
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
 /// counters are atomic; the rest is guarded by the signal's mutex.
-struct ExchangeRecord {
+struct ExchangeRecord final : ExchangeObserver {
   /// A rule of chaos that struck it.
   struct ChaosStrike {
     std::string text;
@@ -150,14 +151,13 @@ struct ExchangeRecord {
   /// Finds its own weight out, before it is published.
   void weigh();
 
-  // For the connection's thread, before or after publication; each is idempotent and wakes whoever waits for it.
-  /// Both moments are from before the byte left: its client may react before the sender goes on.
-  void mark_first_byte(TimePoint at, RealTime real);
-  /// The client sent FIN, reset, or could not be written to.
-  void mark_client_closed(const Departure& how);
-  /// Whether the exchange waits although its client has closed its side: see `unattended`.
-  void mark_unattended(bool unattended);
-  void mark_guard_expired();
+  // For the connection's thread, before or after publication; what waits for it is woken, and what is said twice
+  // changes nothing.
+  void mark_first_byte(TimePoint at, RealTime real) override;
+  void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
+  void mark_client_closed(const Leaving& leaving) override;
+  void mark_unattended(bool is) override;
+  void mark_guard_expired() override;
   bool has_guard_expired() const;
   void mark_chaos_missed(std::size_t strike);
   /// What became of the reply's script, when its delivery is over.

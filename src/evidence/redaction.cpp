@@ -1,4 +1,4 @@
-// Where a recorded request is masked. Which fields, and what is a key: `src/keys/secrets.cpp`.
+// Where a recorded request is masked, and an answer. Which fields, and what is a key: `src/keys/secrets.cpp`.
 
 #include "redaction.hpp"
 
@@ -118,6 +118,29 @@ void redact(std::string& text, const KeyStore::Presented& presented, const KeySt
   secrets::Known foreign;
   redaction::add_foreign(foreign, {}, presented);
   keys.mask(text, foreign);
+}
+
+void redact(SentAnswer& answer, const KeyStore& keys) {
+  const auto mask_text = [&](std::string& text) {
+    answer.has_masked_key = keys.mask(text).bytes > 0 || answer.has_masked_key;
+  };
+  const auto mask_headers = [&](wire::Headers& headers) {
+    wire::Headers masked;
+    for (const wire::Header& header : headers) {
+      std::string value = header.value;
+      mask_text(value);
+      masked.add(header.name, std::move(value));
+    }
+    headers = std::move(masked);
+  };
+  mask_headers(answer.headers);
+  for (SentAnswer::Interim& interim : answer.interim) mask_headers(interim.headers);
+  mask_text(answer.garbage);
+  std::string whole = answer.body();
+  if (keys.mask(whole).bytes == 0) return;
+  answer.has_masked_key = true;
+  for (SentAnswer::Part& part : answer.parts) keys.mask(part.bytes);
+  if (answer.body() != whole) answer.parts = {{std::move(whole), answer.parts.front().at, answer.parts.back().until}};
 }
 
 }  // namespace mock_gateway::detail

@@ -4,6 +4,7 @@
 
 #include "../keys/key_store.hpp"
 #include "../model/received_request.hpp"
+#include "../model/sent_answer.hpp"
 #include "journal.hpp"
 #include "record.hpp"
 
@@ -21,5 +22,8 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
 
 /// Masks keys in a text that was made from the request: a decision's detail, a finding, a line of a log.
 void redact(std::string& text, const KeyStore::Presented& presented, const KeyStore& keys);
+
+/// Masks the gateway's keys, and what looks like one, in an answer.
+void redact(SentAnswer& answer, const KeyStore& keys);
 
 }  // namespace mock_gateway::detail

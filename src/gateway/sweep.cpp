@@ -139,11 +139,11 @@ std::vector<std::size_t> cuts_inside(std::string_view bytes, bool every_byte) {
   return cuts;
 }
 
-std::vector<Boundary> boundaries(const DeliveryTrace& trace, bool every_byte) {
+std::vector<Boundary> boundaries(const AnswerLog::Parts& trace, bool every_byte) {
   std::vector<Boundary> found{{{before_headers()}}, {{after_headers()}}};
   const auto more_events = [&trace](std::size_t from) {
     return std::any_of(trace.parts.begin() + static_cast<std::ptrdiff_t>(from), trace.parts.end(),
-                       [](const DeliveryTrace::Part& part) { return part.event != 0; });
+                       [](const AnswerLog::Parts::Part& part) { return part.event != 0; });
   };
   found.back().event_follows = more_events(0);
   std::size_t before = 0;  // bytes of the body
@@ -221,8 +221,8 @@ class SweepRun {
   std::vector<Exchange> run(ReplyData reply, const std::string& name);
   /// Throws the GatewayError of an unbroken run that made no request.
   [[noreturn]] void refuse(std::uint64_t newest_before, std::size_t requests) const;
-  void pair_up(const DeliveryTrace& trace);
-  bool is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const;
+  void pair_up(const AnswerLog::Parts& trace);
+  bool is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const;
   std::size_t count() const { return options_.splits ? bytes_ - first_split_ : pairs_.size(); }
   /// Which of all steps is number `number` of those that are made.
   std::size_t chosen(std::size_t number);
@@ -253,15 +253,16 @@ void SweepRun::run_unbroken() {
   traced.traced = true;
   const std::vector<Exchange> exchanges = run(std::move(traced), "the unbroken run of a sweep");
   const auto first = std::find_if(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
-    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || Access::record(exchange).progress.trace;
+    const AnswerLog* const log = Access::record(exchange).progress.log.get();
+    return exchange.outcome(Duration::zero()) == Outcome::Kind::pending || (log && log->keeps_all());
   });
   if (first == exchanges.end()) refuse(newest_before, exchanges.size());
   if (first->outcome(Duration::zero()) == Outcome::Kind::pending) {
     throw GatewayError("the unbroken run of a sweep left its exchange open: " + first->summary() +
                        "; the callable must return when the client has its answer, or has given up and closed");
   }
-  const DeliveryTrace& trace = *Access::record(*first).progress.trace;
-  for (const DeliveryTrace::Part& part : trace.parts) body_ += part.bytes.size();
+  const AnswerLog::Parts trace = Access::record(*first).progress.log->parts();
+  for (const AnswerLog::Parts::Part& part : trace.parts) body_ += part.bytes.size();
   if (options_.splits) {
     bytes_ = first->bytes_sent();
     first_split_ = std::min(bytes_, options_.body_only ? trace.head + 1 : 1);
@@ -322,7 +323,7 @@ std::vector<Exchange> SweepRun::run(ReplyData reply, const std::string& name) {
   return exchanges;
 }
 
-bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& boundary, const Effect& effect) const {
+bool SweepRun::is_pair(const AnswerLog::Parts& trace, const sweep::Boundary& boundary, const Effect& effect) const {
   const bool at_end = boundary.triggers.front().kind() == Trigger::Kind::at_end;
   switch (faults::row_of(effect).place) {
     case EffectPlace::head: return !trace.streamed;
@@ -341,7 +342,7 @@ bool SweepRun::is_pair(const DeliveryTrace& trace, const sweep::Boundary& bounda
   return true;
 }
 
-void SweepRun::pair_up(const DeliveryTrace& trace) {
+void SweepRun::pair_up(const AnswerLog::Parts& trace) {
   for (std::size_t b = 0; b < boundaries_.size(); ++b) {
     for (std::size_t e = 0; e < effects_.size(); ++e) {
       if (!is_pair(trace, boundaries_[b], effects_[e])) continue;

@@ -11,7 +11,6 @@
 #include "../core/relief.hpp"
 #include "../core/shared.hpp"
 #include "../core/timeline.hpp"
-#include "../evidence/record.hpp"
 #include "workers.hpp"
 
 namespace mock_gateway::detail {
@@ -360,42 +359,42 @@ std::uint64_t Connection::overtaken_stream() const {
   return overtaken ? stream_->exchange : 0;
 }
 
-void Connection::begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed) {
-  record_ = &record;
+void Connection::begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream) {
+  observer_ = &observer;
   timeline_ = &timeline;
   stream_.reset();
-  if (streamed) stream_ = Stream{record.id, std::chrono::steady_clock::now()};
+  if (stream != 0) stream_ = Stream{stream, std::chrono::steady_clock::now()};
   last_bytes_follow_ = closed_before_last_bytes_ = false;
   last_write_ = {};
   has_news_ = true;
   moved_at_once_ = 0;
-  if (peer_closed_) record.mark_client_closed(departure(how_));
-  if (std::exchange(guard_expired_, false)) record.mark_guard_expired();
+  if (peer_closed_) observer.mark_client_closed(leaving());
+  if (std::exchange(guard_expired_, false)) observer.mark_guard_expired();
 }
 
 void Connection::end_exchange() {
-  record_ = nullptr;
+  observer_ = nullptr;
   timeline_ = nullptr;
   last_exchange_ended_ = std::chrono::steady_clock::now();
 }
 
 std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
   if (stop_line_->is_stopped()) return std::nullopt;
-  const bool begins = record_ && record_->bytes == 0;
+  const bool begins = observer_ && last_write_ == TimePoint{};
   const TimePoint now = begins ? timeline_->now() : TimePoint{};
   const auto real_now = begins ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
   std::size_t count = 0;
   const sockets::Transfer transfer = sockets::send(socket_, bytes.data(), bytes.size(), count);
   if (transfer == sockets::Transfer::reset || transfer == sockets::Transfer::failed) {
-    note_peer_closed(transfer == sockets::Transfer::reset ? Departure::How::reset : Departure::How::closed);
+    note_peer_closed(transfer == sockets::Transfer::reset);
     return std::nullopt;
   }
-  if (record_ && count > 0) {
+  if (observer_ && count > 0) {
     last_write_ = timeline_->now();
-    record_->bytes.fetch_add(count, std::memory_order_relaxed);
+    observer_->mark_written(count);
     moved_at_once_ += count;
     if (moved_at_once_ > connection::takes_long) call_relief();
-    if (begins) record_->mark_first_byte(now, real_now);
+    if (begins) observer_->mark_first_byte(now, real_now);
   }
   return count;
 }
@@ -418,7 +417,7 @@ sockets::Readiness Connection::news() {
 
 Outlet::Look Connection::look(Pending& pending, OnClientClosed on_client_closed) {
   const Look look = look_at(pending, on_client_closed);
-  if (look != Look::not_yet && record_) record_->mark_unattended(false);
+  if (look != Look::not_yet && observer_) observer_->mark_unattended(false);
   return look;
 }
 
@@ -430,10 +429,10 @@ Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_clos
     note_disconnected();
     return Look::given_up;
   }
-  if (news.peer_closed) note_peer_closed(Departure::How::closed);
+  if (news.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
-  if (peer_closed_ && record_) record_->mark_unattended(true);
-  if (record_ && !has_unread()) {  // thousands may wait
+  if (peer_closed_ && observer_) observer_->mark_unattended(true);
+  if (observer_ && !has_unread()) {  // thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -505,7 +504,7 @@ void Connection::last_bytes_follow() {
     if (readiness.disconnected)
       note_disconnected();
     else if (readiness.peer_closed)
-      note_peer_closed(Departure::How::closed);
+      note_peer_closed(false);
   }
   closed_before_last_bytes_ = peer_closed_;
 }
@@ -555,39 +554,31 @@ bool Connection::drain() {
 }
 
 void Connection::guard_expired() {
-  if (record_) {
-    record_->mark_guard_expired();
+  if (observer_) {
+    observer_->mark_guard_expired();
   } else {
     guard_expired_ = true;
   }
 }
 
-void Connection::note_peer_closed(Departure::How how) {
+void Connection::note_peer_closed(bool is_reset) {
   if (peer_closed_ || stop_line_->is_stopped()) return;
   peer_closed_ = true;
-  how_ = how;
-  if (record_) record_->mark_client_closed(departure(how));
+  is_reset_ = is_reset;
+  if (observer_) observer_->mark_client_closed(leaving());
 }
 
-void Connection::note_disconnected() {
-  note_peer_closed(sockets::was_reset(socket_) ? Departure::How::reset : Departure::How::closed);
+void Connection::note_disconnected() { note_peer_closed(sockets::was_reset(socket_)); }
+
+ExchangeObserver::Leaving Connection::leaving() const {
+  ExchangeObserver::Leaving leaving{is_reset_, sockets::under_way(socket_), timeline_->now()};
+  if (last_write_ != TimePoint{}) leaving.after_last_write = leaving.at - last_write_;
+  return leaving;
 }
 
-Departure Connection::departure(Departure::How how) const {
-  Departure departure;
-  departure.how = how;
-  departure.events = record_->progress.events;
-  departure.tokens = record_->progress.tokens;
-  departure.bytes = record_->bytes;
-  departure.delivered = departure.bytes - std::min(departure.bytes, sockets::under_way(socket_));
-  departure.at = timeline_->now();
-  if (last_write_ != TimePoint{}) departure.after_last_write = departure.at - last_write_;
-  return departure;
-}
-
-Outcome::Kind Connection::failure() const {
-  if (stalled_) return Outcome::Kind::client_stalled;
-  return stop_line_->is_stopped() && !peer_closed_ ? Outcome::Kind::stopped : Outcome::Kind::client_left;
+Connection::Failure Connection::failure() const {
+  if (stalled_) return Failure::client_stalled;
+  return stop_line_->is_stopped() && !peer_closed_ ? Failure::stopped : Failure::client_left;
 }
 
 void Connection::send_ending() {

@@ -15,8 +15,7 @@
 #include "../core/shared.hpp"
 #include "../core/timeline.hpp"
 #include "../delivery/outlet.hpp"
-#include "../evidence/journal.hpp"
-#include "../evidence/record.hpp"
+#include "exchange_observer.hpp"
 #include "sockets.hpp"
 
 namespace mock_gateway::detail {
@@ -95,6 +94,7 @@ class Connection final : public Outlet {
  public:
   /// `spent`: the connection is on trial, and has sent as much as it may.
   enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
+  enum class Failure { client_left, client_stalled, stopped };
 
   /// Takes the descriptor over.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
@@ -153,7 +153,8 @@ class Connection final : public Outlet {
   std::uint64_t overtaken_stream() const;
 
   // Writing: the exchange under way hears of what happens.
-  void begin_exchange(ExchangeRecord& record, Timeline& timeline, bool streamed);
+  /// `stream`: the id of an exchange whose answer is a stream; 0 otherwise.
+  void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   std::optional<std::size_t> write_some(std::string_view bytes) override;
   Look look(Pending& pending, OnClientClosed on_client_closed) override;
@@ -184,7 +185,7 @@ class Connection final : public Outlet {
 
   Ending ending() const { return ending_; }
   /// Why write, drain or wait gave up.
-  Outcome::Kind failure() const;
+  Failure failure() const;
   /// The body of the request was not read: before the connection closes, what the client still sends is taken off
   /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
   void linger() { linger_ = true; }
@@ -287,10 +288,10 @@ class Connection final : public Outlet {
   sockets::Readiness news();
   template <class Looking>
   bool wait_while(const Looking& looking);
-  void note_peer_closed(Departure::How how);
+  void note_peer_closed(bool is_reset);
   /// Notes that the connection can be used no more.
   void note_disconnected();
-  Departure departure(Departure::How how) const;
+  ExchangeObserver::Leaving leaving() const;
   /// Returns whether no more is to be taken off.
   bool take_off_what_still_comes();
 
@@ -325,7 +326,7 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  Departure::How how_ = Departure::How::closed;
+  bool is_reset_ = false;  // by the client
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
@@ -335,7 +336,7 @@ class Connection final : public Outlet {
   std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
   bool has_news_ = true;                    // the socket may have changed since it was looked at
   std::optional<sockets::Readiness> seen_;  // by the wait for news
-  ExchangeRecord* record_ = nullptr;
+  ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
   std::atomic<const char*> busy_literal_{nullptr};

@@ -73,7 +73,7 @@ struct ReplyData {
   Writes writes;
   wire::Headers headers;
   bool templated = false;  // its texts have places that the request fills
-  bool traced = false;     // its delivery writes down what left
+  bool traced = false;     // all that leaves is kept
   bool swept = false;      // it belongs to a sweep, which itself tells of a fault that was not reached
 
   static const ReplyData& moved_from() { refuse_moved_from("Reply"); }

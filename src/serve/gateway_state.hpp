@@ -71,9 +71,7 @@ struct GatewayState : GatewayParts {
   Operations operations;
   Occurrences occurrences;
   Tokens tokens;
-  /// Whether exchanges keep the times of their events, for whoever looks at them one by one.
-  std::atomic<bool> keeps_event_times{false};
-  /// Whether they keep what was sent.
+  /// Whether exchanges keep what was sent.
   std::atomic<bool> keeps_answers{false};
   std::int64_t started;  // Unix seconds: when the models were created, as the list says
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,7 +60,7 @@ void note_date(ServedRequest& served) {
 
 void send_interim(Connection& connection, ExchangeRecord& record, const std::string& bytes) {
   if (bytes.empty() || !connection.write(bytes)) return;
-  if (record.progress.kept) record.progress.kept->add_interim(bytes);
+  if (record.progress.log) record.progress.log->add_interim(bytes);
 }
 
 }  // namespace runner
@@ -99,7 +100,7 @@ void RunningExchange::give_up(const std::exception& why) noexcept {
   connection_.end(Outlet::Ending::close);
   if (!is_published_) return gateway_.journal->dropped();
   const TimePoint now = gateway_.clock.now();
-  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, now);
+  if (record_->progress.log) record_->progress.log->end(SentAnswer::Ending::abandoned, now);
   gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
 }
 
@@ -123,7 +124,7 @@ void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t po
   if (incoming.fault) runner::send_interim(connection_, *record_, incoming.fault->bytes());
   runner::send_interim(connection_, *record_, served.answer.delivery.interim);
   if (incoming.is_answered_before_body() && !incoming.is_body_read_later) connection_.linger();
-  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream);
+  connection_.begin_exchange(*record_, *timeline_, served.answer.delivery.stream ? record_->id : 0);
   const BodyFraming framing = runner::framing_of(served.answer, incoming.http_1_1);
   if (incoming.malformed || incoming.is_body_unread) connection_.linger();
   runner::add_transport_headers(served, framing);
@@ -158,9 +159,6 @@ void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
   record.behind_stream = connection_.overtaken_stream();
-  if (gateway_.keeps_event_times) record.progress.times = std::make_unique<EventTimes>(record.received);
-  if (gateway_.keeps_answers)
-    record.progress.kept = std::make_unique<KeptAnswer>(record.received, connection_.limits().max_body);
 }
 
 void RunningExchange::record_answer(ServedRequest& served) {
@@ -187,6 +185,11 @@ void RunningExchange::record_answer(ServedRequest& served) {
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
   note_answer(record, answer.error_code, answer.headers);
+  const bool is_traced = answer.delivery.reply && Access::data(*answer.delivery.reply).traced;
+  if (is_traced)
+    record.progress.log = std::make_unique<AnswerLog>(record.received, std::nullopt);
+  else if (gateway_.keeps_answers)
+    record.progress.log = std::make_unique<AnswerLog>(record.received, connection_.limits().max_body);
 }
 
 void RunningExchange::begin_delivery(BodyFraming framing) {
@@ -222,7 +225,7 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
 
 Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
   const DeliveryEnd end{result, chunks_ ? chunks_->count() : 0, timeline_->is_guard_spent()};
-  if (record_->progress.kept) record_->progress.kept->end(KeptAnswer::Ending::abandoned, timeline_->now());
+  if (record_->progress.log) record_->progress.log->end(SentAnswer::Ending::abandoned, timeline_->now());
   report_delivery(*gateway_.journal, *record_, answer_.delivery, *delivery_, end);
   switch (result) {
     case Delivery::Result::completed: return Outcome::Kind::completed;
@@ -231,7 +234,12 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
     case Delivery::Result::broken_off: break;
   }
   connection_.end(Outlet::Ending::close);
-  return connection_.failure();
+  switch (connection_.failure()) {
+    case Connection::Failure::client_left: break;
+    case Connection::Failure::client_stalled: return Outcome::Kind::client_stalled;
+    case Connection::Failure::stopped: return Outcome::Kind::stopped;
+  }
+  return Outcome::Kind::client_left;
 }
 
 void RunningExchange::notify() const {

@@ -488,6 +488,12 @@ class Journal(Evidence):
                 client.makefile("rb").read()
             self.assertEqual(gateway.get("/journal/2")["events"], [])
 
+    def test_of_an_exchange_the_first_thousand_or_so_events_are_shown(self):
+        with Program({"stubs": [{"reply": {"text": "x" * 2000, "chunked": {"characters": 1}}}]}) as gateway:
+            gateway.chat("it's", stream=True)
+            events = gateway.get("/journal/1")["events"]
+            self.assertEqual([event["number"] for event in events], list(range(1, 1025)))
+
     def test_filters_choose(self):
         script = {
             "stubs": [{"when": {"user_says": "Word"}, "reply": "yes"}],

@@ -140,14 +140,13 @@ TEST_CASE("an exchange that is under way is forgotten with its test once it has 
 }
 
 TEST_CASE("events have the time at which they left and the bytes that they took") {
-  Gateway gateway{Options{}.clock(InstantClock{})};
-  state_of(gateway).keeps_event_times = true;
+  Gateway gateway{Options{}.clock(InstantClock{}).keep_answers(true)};
   gateway.chat().reply(text("one two three").first_token_after(100ms).every(50ms));
   const Response response = Http(gateway).stream();
   REQUIRE(gateway.journal().wait_until_idle(patience));
   const detail::ExchangeRecord& record = detail::Access::record(gateway.journal().last());
-  REQUIRE(record.progress.times);
-  const auto times = record.progress.times->all();
+  REQUIRE(record.progress.log);
+  const auto times = record.progress.log->events(1024);
   CHECK(times.size() == response.events().size());
   std::size_t bytes = 0;
   std::vector<Duration> tokens;
@@ -164,16 +163,14 @@ TEST_CASE("events have the time at which they left and the bytes that they took"
   CHECK(bytes == response.raw.size() - response.head.size() - std::string("0\r\n\r\n").size());
 }
 
-TEST_CASE("times of events are kept only when somebody asks for them, and of the first thousand or so") {
-  Gateway gateway;
-  gateway.chat().reply(text(std::string(4000, 'x')).chunked(by_characters(1)));
+TEST_CASE("of many events the first can be had, with their times") {
+  Gateway gateway{Options{}.keep_answers(true)};
+  gateway.chat().reply(text("abcdef").chunked(by_characters(1)));
   CHECK(Http(gateway).stream().done());
   REQUIRE(gateway.journal().wait_until_idle(patience));
-  CHECK(detail::Access::record(gateway.journal().last()).progress.times == nullptr);
-  state_of(gateway).keeps_event_times = true;
-  CHECK(Http(gateway).stream().done());
-  REQUIRE(gateway.journal().wait_until_idle(patience));
-  CHECK(detail::Access::record(gateway.journal().last()).progress.times->all().size() == 1024);
+  const auto& log = *detail::Access::record(gateway.journal().last()).progress.log;
+  CHECK(log.events(4).size() == 4);
+  CHECK(log.events(1000).size() == gateway.journal().last().events_sent());
 }
 
 TEST_CASE("a manual clock tells what fired, in order") {

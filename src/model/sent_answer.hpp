@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../core/duration.hpp"
-#include "../model/received_request.hpp"
+#include "received_request.hpp"
 
 namespace mock_gateway {
 
@@ -74,15 +74,5 @@ struct SentAnswer {
 
 std::string to_string(SentAnswer::Ending ending);
 std::ostream& operator<<(std::ostream& out, SentAnswer::Ending ending);
-
-namespace detail {
-
-class KeptAnswer;
-class KeyStore;
-
-/// What has left so far. `keys`, whose secrets are masked, may be null.
-SentAnswer sent_answer(const KeptAnswer& kept, const KeyStore* keys);
-
-}  // namespace detail
 
 }  // namespace mock_gateway
