@@ -5072,6 +5072,24 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
+/// A wait until a client's kernel has acknowledged, of which the system tells nobody: it has to be asked.
+class Acknowledgement {
+ public:
+  Acknowledgement();
+  ~Acknowledgement();
+  Acknowledgement(const Acknowledgement&) = delete;
+  Acknowledgement& operator=(const Acknowledgement&) = delete;
+
+  Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
+  /// When the system is to be asked again: the later, the longer this has lasted, and the more of them there are.
+  Duration look_again_in() const;
+
+ private:
+  static std::atomic<int>& count();
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
@@ -5090,8 +5108,9 @@ class GateWait final : public Pending {
 
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
-  std::function<bool()> delivered_;  // null once it was
-  bool released_ = false;            // guarded by the gate's mutex
+  std::function<bool()> delivered_;
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // nothing once it came
+  bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
   std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
@@ -8346,6 +8365,8 @@ class Delivery {
 
 // ---- http/exchange_observer.hpp -------------------------------------------------------------------------------------
 
+// What a connection tells of the exchange under way: five facts.
+
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// What a connection tells of the exchange under way. Called by the thread that has the connection.
@@ -8729,14 +8750,11 @@ class Connection final : public Outlet {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
-    /// How long that is looked at.
-    Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
 
    private:
     int socket_;
     std::size_t queued_;
-    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point since_ = began_;
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
   /// The stream that was sent last.
   struct Stream {
@@ -8821,16 +8839,17 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  bool is_reset_ = false;  // by the client
+  bool is_reset_ = false;   // by the client
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Watch> watch_;
-  std::optional<Standstill> standstill_;    // of the look for room or delivery that said `not_yet`
-  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
-  bool has_news_ = true;                    // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;  // by the wait for news
+  std::optional<Standstill> standstill_;            // of the look for room or delivery that said `not_yet`
+  std::optional<Acknowledgement> acknowledgement_;  // of the look for delivery
+  std::size_t moved_at_once_ = 0;                   // bytes received and written since something was waited for
+  bool has_news_ = true;                            // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;          // by the wait for news
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -12065,6 +12084,29 @@ class GateState {
   std::deque<GateWait*> held_;
 };
 
+MOCK_GATEWAY_INLINE Acknowledgement::Acknowledgement() { ++count(); }
+
+MOCK_GATEWAY_INLINE Acknowledgement::~Acknowledgement() { --count(); }
+
+MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+MOCK_GATEWAY_INLINE Duration Acknowledgement::look_again_in() const {
+  // Most come at once, some after tens of milliseconds, the others when the client reads.
+  constexpr Duration shortest = std::chrono::microseconds{20};
+  const Duration lasted = this->lasted();
+  Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
+  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
+  const int count = Acknowledgement::count().load(std::memory_order_relaxed);
+  longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
+  const Duration step = std::clamp(lasted, shortest, longest);
+  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration now = std::chrono::steady_clock::now().time_since_epoch();
+  return step + (together - (now + step) % together);
+}
+
 MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
     : gate_(std::move(gate)),
       wake_(std::move(wake)),
@@ -12076,8 +12118,8 @@ MOCK_GATEWAY_INLINE GateWait::GateWait(std::shared_ptr<GateState> gate, std::sha
 MOCK_GATEWAY_INLINE GateWait::~GateWait() { gate_->leave(*this); }
 
 MOCK_GATEWAY_INLINE bool GateWait::over() {
-  if (delivered_ && delivered_()) {
-    delivered_ = nullptr;
+  if (acknowledgement_ && delivered_()) {
+    acknowledgement_.reset();
     gate_->note_delivered(*this);
   }
   return gate_->over(*this);
@@ -12086,12 +12128,7 @@ MOCK_GATEWAY_INLINE bool GateWait::over() {
 MOCK_GATEWAY_INLINE std::optional<Duration> GateWait::look_again_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   const Duration left = std::max(Duration{0}, gate_->guard() - spent);
-  if (!delivered_) return left;
-  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
-  // the client reads.
-  constexpr Duration shortest = std::chrono::microseconds{20};
-  constexpr Duration longest = std::chrono::milliseconds{20};
-  return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
+  return acknowledgement_ ? std::min(left, acknowledgement_->look_again_in()) : left;
 }
 
 MOCK_GATEWAY_INLINE void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
@@ -24030,12 +24067,20 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
-  if (!is_delivered && !standstill_) standstill_.emplace(socket_);
-  const bool is_disconnected =
-      !is_delivered && sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  if (!is_delivered && !standstill_) {
+    standstill_.emplace(socket_);
+    acknowledgement_.emplace();
+  }
+  bool is_disconnected = false;
+  if (!is_delivered) {
+    const sockets::Readiness news = this->news();
+    is_disconnected = news.disconnected;
+    has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  }
   const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
   if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
     standstill_.reset();
+    acknowledgement_.reset();
     if (stop_line_->is_stopped()) return Look::given_up;
     if (is_delivered) return Look::over;
     if (is_disconnected)
@@ -24044,13 +24089,8 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
       stalled_ = true;
     return Look::given_up;
   }
-  const Duration lasted = standstill_->lasted();
-  if (timeline_ && lasted >= longest_acknowledgement) timeline_->settle();
-  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
-  // the client reads.
-  constexpr Duration shortest = std::chrono::microseconds{20};
-  const Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  return not_yet({sockets::Interest::nothing, false, false, {}}, std::clamp(lasted, shortest, longest));
+  if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
+  return not_yet({sockets::Interest::nothing, !has_news_, false, {}}, acknowledgement_->look_again_in());
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
@@ -25942,7 +25982,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
 
 MOCK_GATEWAY_INLINE std::size_t under_way(int socket) {
   const std::size_t bytes = unacknowledged(socket);
-  if (bytes == 0) return 0;
+  if (bytes == 0 || unsent(socket) > 0) return bytes;
   const std::optional<OtherEnd> end = other_end(socket);
   return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
@@ -38937,228 +38977,228 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4861    core/calendar.hpp
 //   4896    core/access.hpp
 //   4968    core/timeline.hpp
-//   5143    core/process.hpp
-//   5168    core/relief.hpp
-//   5200    core/warning.hpp
-//   5210    core/rows.hpp
-//   5236    core/change_count.hpp
-//   5283    core/seldom.hpp
-//   5310    model/profile_traits.hpp
-//   5419    model/checks.hpp
-//   5436    model/reply_data.hpp
-//   5504    model/request_error.hpp
-//   5517    model/embedding_request.hpp
-//   5541    model/fault_rows.hpp
-//   5670    model/chat_parser.hpp
-//   5688    model/dialect_rows.hpp
-//   5728    model/finding_kinds.hpp
-//   5797    model/reply_checks.hpp
-//   5832    model/chat_fields.hpp
-//   5881    model/chat_reader.hpp
-//   5979    model/reply_template.hpp
-//   6001    keys/secrets.hpp
-//   6048    keys/key_store.hpp
-//   6210    answer/bodies.hpp
-//   6239    answer/events.hpp
-//   6287    answer/tokens.hpp
-//   6362    answer/completion.hpp
-//   6471    answer/completion_json.hpp
-//   6506    answer/completion_events.hpp
-//   6574    answer/words.hpp
-//   6589    answer/default_reply.hpp
-//   6605    answer/schema_pattern.hpp
-//   6702    answer/schema_instance.hpp
-//   6724    answer/embeddings.hpp
-//   6739    answer/occurrences.hpp
-//   6762    answer/schema_checker.hpp
-//   6857    script/matcher_node.hpp
-//   6948    script/script.hpp
-//   7228    script/chaos_plan.hpp
-//   7273    script/chaos_rules.hpp
-//   7355    script/connection_faults.hpp
-//   7411    script/forced_failures.hpp
-//   7456    script/field_matchers.hpp
-//   7550    script/hiding.hpp
-//   7591    script/excerpts.hpp
-//   7617    script/json_comparison.hpp
-//   7644    script/matcher_leaf.hpp
-//   7675    delivery/answer_log.hpp
-//   7793    delivery/gzip.hpp
-//   7819    delivery/framing.hpp
-//   7869    delivery/outlet.hpp
-//   7921    delivery/pace_schedule.hpp
-//   7963    delivery/progress.hpp
-//   8010    delivery/waits.hpp
-//   8091    delivery/delivery.hpp
-//   8347    http/exchange_observer.hpp
-//   8382    http/sockets.hpp
-//   8514    http/connection.hpp
-//   8844    http/request_reader.hpp
-//   8978    http/server.hpp
-//   9044    http/response.hpp
-//   9060    http/turned_away.hpp
-//   9114    http/workers.hpp
-//   9173    http/acceptor.hpp
-//   9221    http/compatibility.hpp
-//   9231    http/poller.hpp
-//   9271    http/reactor.hpp
-//   9385    evidence/kept_problems.hpp
-//   9455    evidence/record.hpp
-//   9718    evidence/gateway_parts.hpp
-//   9737    evidence/review_parts.hpp
-//   9789    evidence/diagnosis.hpp
-//   9861    evidence/redaction.hpp
-//   9883    evidence/gateway_problems.hpp
-//   9985    serve/asked_requests.hpp
-//  10067    serve/operations.hpp
-//  10137    serve/served_models.hpp
-//  10180    serve/gateway_state.hpp
-//  10240    serve/served_request.hpp
-//  10394    serve/runner.hpp
-//  10452    serve/connection_loop.hpp
-//  10495    serve/request_checks.hpp
-//  10518    serve/tester_code.hpp
-//  10583    serve/explanation.hpp
-//  10606    gateway/catalogue_entries.hpp
-//  10831    gateway/option_values.hpp
-//  10890    gateway/sweep_run.hpp
-//  10914    document/script_reader.hpp
-//  11123    document/script_files.hpp
-//  11142    document/script_references.hpp
-//  11178    document/script_sections.hpp
-//  11307    document/script_values.hpp
-//  11439    document/loaded_document.hpp
-//  11471    core/calendar.cpp
-//  11583    core/clock.cpp
-//  12172    core/json_pointer.cpp
-//  12229    core/json_reader.cpp
-//  12574    core/process.cpp
-//  12598    core/random.cpp
-//  12658    core/relief.cpp
-//  12685    core/reporter.cpp
-//  12768    core/source_location.cpp
-//  12784    core/text.cpp
-//  13140    core/wait.cpp
-//  13152    core/warning.cpp
-//  13166    model/acceptance.cpp
-//  13225    model/chat_fields.cpp
-//  13367    model/chat_messages.cpp
-//  13576    model/chat_reader.cpp
-//  13984    model/chat_request.cpp
-//  14069    model/checks.cpp
-//  14107    model/connection_fault.cpp
-//  14209    model/embedding_request.cpp
-//  14296    model/failure.cpp
-//  14466    model/fault.cpp
-//  14701    model/finding.cpp
-//  14735    model/hold.cpp
-//  14757    model/http_reply.cpp
-//  14823    model/pace.cpp
-//  15022    model/profile.cpp
-//  15202    model/range.cpp
-//  15232    model/received_request.cpp
-//  15300    model/reply.cpp
-//  15772    model/reply_checks.cpp
-//  15964    model/reply_template.cpp
-//  16136    model/sent_answer.cpp
-//  16164    model/sse_dialect.cpp
-//  16310    keys/api_key.cpp
-//  16357    keys/key_store.cpp
-//  16820    keys/keys.cpp
-//  16872    keys/secrets.cpp
-//  17077    answer/bodies.cpp
-//  17184    answer/completion.cpp
-//  17420    answer/completion_events.cpp
-//  17631    answer/completion_json.cpp
-//  17849    answer/default_reply.cpp
-//  18052    answer/embeddings.cpp
-//  18166    answer/events.cpp
-//  18185    answer/occurrences.cpp
-//  18207    answer/schema_checker.cpp
-//  18679    answer/schema_instance.cpp
-//  19059    answer/schema_pattern.cpp
-//  19477    answer/tokens.cpp
-//  19707    answer/words.cpp
-//  19768    script/chaos.cpp
-//  19906    script/chaos_rules.cpp
-//  20018    script/connection_faults.cpp
-//  20127    script/excerpts.cpp
-//  20190    script/field_matchers.cpp
-//  20603    script/forced_failures.cpp
-//  20707    script/hiding.cpp
-//  20764    script/json_comparison.cpp
-//  20850    script/matcher.cpp
-//  21105    script/matchers.cpp
-//  21461    script/scope.cpp
-//  21519    script/script.cpp
-//  21950    script/text_matchers.cpp
-//  22071    delivery/answer_log.cpp
-//  22241    delivery/delivery.cpp
-//  23060    delivery/framing.cpp
-//  23172    delivery/gzip.cpp
-//  23239    delivery/pace_schedule.cpp
-//  23308    delivery/progress.cpp
-//  23360    http/acceptor.cpp
-//  23469    http/compatibility.cpp
-//  23579    http/connection.cpp
-//  24202    http/poller.cpp
-//  24417    http/reactor.cpp
-//  24685    http/request_reader.cpp
-//  25145    http/response.cpp
-//  25226    http/server.cpp
-//  25644    http/sockets.cpp
-//  26164    http/turned_away.cpp
-//  26254    http/workers.cpp
-//  26367    evidence/diagnosis.cpp
-//  26587    evidence/evidence_json.cpp
-//  26971    evidence/exchange.cpp
-//  27273    evidence/gateway_problems.cpp
-//  27724    evidence/journal.cpp
-//  27883    evidence/kept_problems.cpp
-//  27994    evidence/notes.cpp
-//  28095    evidence/record.cpp
-//  28552    evidence/redaction.cpp
-//  28687    evidence/retries.cpp
-//  29077    evidence/review.cpp
-//  29452    evidence/verification.cpp
-//  29569    serve/asked_requests.cpp
-//  29647    serve/chat_judge.cpp
-//  29928    serve/connection_loop.cpp
-//  30087    serve/cross_origin.cpp
-//  30130    serve/delivery_report.cpp
-//  30221    serve/explanation.cpp
-//  30287    serve/gateway_state.cpp
-//  30323    serve/judge.cpp
-//  30553    serve/operations.cpp
-//  30776    serve/profile_headers.cpp
-//  30818    serve/reply_answer.cpp
-//  30959    serve/request_checks.cpp
-//  31033    serve/runner.cpp
-//  31267    serve/served_models.cpp
-//  31345    serve/served_request.cpp
-//  31416    gateway/catalogue.cpp
-//  31811    gateway/catalogue_delivery.cpp
-//  32373    gateway/catalogue_entries.cpp
-//  32539    gateway/catalogue_failures.cpp
-//  32802    gateway/catalogue_replies.cpp
-//  33198    gateway/chat_script.cpp
-//  33347    gateway/gateway.cpp
-//  33635    gateway/options.cpp
-//  33782    gateway/sweep.cpp
-//  34205    document/scenario_files.cpp
-//  34351    document/script_document.cpp
-//  34753    document/script_faults.cpp
-//  35080    document/script_files.cpp
-//  35227    document/script_gateway.cpp
-//  35544    document/script_matchers.cpp
-//  35910    document/script_objects.cpp
-//  36075    document/script_reader.cpp
-//  36512    document/script_references.cpp
-//  36836    document/script_replies.cpp
-//  37314    document/script_schema.cpp
-//  37449    document/script_sections.cpp
-//  38028    document/script_values.cpp
-//  38426  Adapters
-//  38443    adapters/catch2.hpp
-//  38601    adapters/doctest.hpp
-//  38766    adapters/gtest.hpp
+//   5162    core/process.hpp
+//   5187    core/relief.hpp
+//   5219    core/warning.hpp
+//   5229    core/rows.hpp
+//   5255    core/change_count.hpp
+//   5302    core/seldom.hpp
+//   5329    model/profile_traits.hpp
+//   5438    model/checks.hpp
+//   5455    model/reply_data.hpp
+//   5523    model/request_error.hpp
+//   5536    model/embedding_request.hpp
+//   5560    model/fault_rows.hpp
+//   5689    model/chat_parser.hpp
+//   5707    model/dialect_rows.hpp
+//   5747    model/finding_kinds.hpp
+//   5816    model/reply_checks.hpp
+//   5851    model/chat_fields.hpp
+//   5900    model/chat_reader.hpp
+//   5998    model/reply_template.hpp
+//   6020    keys/secrets.hpp
+//   6067    keys/key_store.hpp
+//   6229    answer/bodies.hpp
+//   6258    answer/events.hpp
+//   6306    answer/tokens.hpp
+//   6381    answer/completion.hpp
+//   6490    answer/completion_json.hpp
+//   6525    answer/completion_events.hpp
+//   6593    answer/words.hpp
+//   6608    answer/default_reply.hpp
+//   6624    answer/schema_pattern.hpp
+//   6721    answer/schema_instance.hpp
+//   6743    answer/embeddings.hpp
+//   6758    answer/occurrences.hpp
+//   6781    answer/schema_checker.hpp
+//   6876    script/matcher_node.hpp
+//   6967    script/script.hpp
+//   7247    script/chaos_plan.hpp
+//   7292    script/chaos_rules.hpp
+//   7374    script/connection_faults.hpp
+//   7430    script/forced_failures.hpp
+//   7475    script/field_matchers.hpp
+//   7569    script/hiding.hpp
+//   7610    script/excerpts.hpp
+//   7636    script/json_comparison.hpp
+//   7663    script/matcher_leaf.hpp
+//   7694    delivery/answer_log.hpp
+//   7812    delivery/gzip.hpp
+//   7838    delivery/framing.hpp
+//   7888    delivery/outlet.hpp
+//   7940    delivery/pace_schedule.hpp
+//   7982    delivery/progress.hpp
+//   8029    delivery/waits.hpp
+//   8110    delivery/delivery.hpp
+//   8366    http/exchange_observer.hpp
+//   8403    http/sockets.hpp
+//   8535    http/connection.hpp
+//   8863    http/request_reader.hpp
+//   8997    http/server.hpp
+//   9063    http/response.hpp
+//   9079    http/turned_away.hpp
+//   9133    http/workers.hpp
+//   9192    http/acceptor.hpp
+//   9240    http/compatibility.hpp
+//   9250    http/poller.hpp
+//   9290    http/reactor.hpp
+//   9404    evidence/kept_problems.hpp
+//   9474    evidence/record.hpp
+//   9737    evidence/gateway_parts.hpp
+//   9756    evidence/review_parts.hpp
+//   9808    evidence/diagnosis.hpp
+//   9880    evidence/redaction.hpp
+//   9902    evidence/gateway_problems.hpp
+//  10004    serve/asked_requests.hpp
+//  10086    serve/operations.hpp
+//  10156    serve/served_models.hpp
+//  10199    serve/gateway_state.hpp
+//  10259    serve/served_request.hpp
+//  10413    serve/runner.hpp
+//  10471    serve/connection_loop.hpp
+//  10514    serve/request_checks.hpp
+//  10537    serve/tester_code.hpp
+//  10602    serve/explanation.hpp
+//  10625    gateway/catalogue_entries.hpp
+//  10850    gateway/option_values.hpp
+//  10909    gateway/sweep_run.hpp
+//  10933    document/script_reader.hpp
+//  11142    document/script_files.hpp
+//  11161    document/script_references.hpp
+//  11197    document/script_sections.hpp
+//  11326    document/script_values.hpp
+//  11458    document/loaded_document.hpp
+//  11490    core/calendar.cpp
+//  11602    core/clock.cpp
+//  12209    core/json_pointer.cpp
+//  12266    core/json_reader.cpp
+//  12611    core/process.cpp
+//  12635    core/random.cpp
+//  12695    core/relief.cpp
+//  12722    core/reporter.cpp
+//  12805    core/source_location.cpp
+//  12821    core/text.cpp
+//  13177    core/wait.cpp
+//  13189    core/warning.cpp
+//  13203    model/acceptance.cpp
+//  13262    model/chat_fields.cpp
+//  13404    model/chat_messages.cpp
+//  13613    model/chat_reader.cpp
+//  14021    model/chat_request.cpp
+//  14106    model/checks.cpp
+//  14144    model/connection_fault.cpp
+//  14246    model/embedding_request.cpp
+//  14333    model/failure.cpp
+//  14503    model/fault.cpp
+//  14738    model/finding.cpp
+//  14772    model/hold.cpp
+//  14794    model/http_reply.cpp
+//  14860    model/pace.cpp
+//  15059    model/profile.cpp
+//  15239    model/range.cpp
+//  15269    model/received_request.cpp
+//  15337    model/reply.cpp
+//  15809    model/reply_checks.cpp
+//  16001    model/reply_template.cpp
+//  16173    model/sent_answer.cpp
+//  16201    model/sse_dialect.cpp
+//  16347    keys/api_key.cpp
+//  16394    keys/key_store.cpp
+//  16857    keys/keys.cpp
+//  16909    keys/secrets.cpp
+//  17114    answer/bodies.cpp
+//  17221    answer/completion.cpp
+//  17457    answer/completion_events.cpp
+//  17668    answer/completion_json.cpp
+//  17886    answer/default_reply.cpp
+//  18089    answer/embeddings.cpp
+//  18203    answer/events.cpp
+//  18222    answer/occurrences.cpp
+//  18244    answer/schema_checker.cpp
+//  18716    answer/schema_instance.cpp
+//  19096    answer/schema_pattern.cpp
+//  19514    answer/tokens.cpp
+//  19744    answer/words.cpp
+//  19805    script/chaos.cpp
+//  19943    script/chaos_rules.cpp
+//  20055    script/connection_faults.cpp
+//  20164    script/excerpts.cpp
+//  20227    script/field_matchers.cpp
+//  20640    script/forced_failures.cpp
+//  20744    script/hiding.cpp
+//  20801    script/json_comparison.cpp
+//  20887    script/matcher.cpp
+//  21142    script/matchers.cpp
+//  21498    script/scope.cpp
+//  21556    script/script.cpp
+//  21987    script/text_matchers.cpp
+//  22108    delivery/answer_log.cpp
+//  22278    delivery/delivery.cpp
+//  23097    delivery/framing.cpp
+//  23209    delivery/gzip.cpp
+//  23276    delivery/pace_schedule.cpp
+//  23345    delivery/progress.cpp
+//  23397    http/acceptor.cpp
+//  23506    http/compatibility.cpp
+//  23616    http/connection.cpp
+//  24242    http/poller.cpp
+//  24457    http/reactor.cpp
+//  24725    http/request_reader.cpp
+//  25185    http/response.cpp
+//  25266    http/server.cpp
+//  25684    http/sockets.cpp
+//  26204    http/turned_away.cpp
+//  26294    http/workers.cpp
+//  26407    evidence/diagnosis.cpp
+//  26627    evidence/evidence_json.cpp
+//  27011    evidence/exchange.cpp
+//  27313    evidence/gateway_problems.cpp
+//  27764    evidence/journal.cpp
+//  27923    evidence/kept_problems.cpp
+//  28034    evidence/notes.cpp
+//  28135    evidence/record.cpp
+//  28592    evidence/redaction.cpp
+//  28727    evidence/retries.cpp
+//  29117    evidence/review.cpp
+//  29492    evidence/verification.cpp
+//  29609    serve/asked_requests.cpp
+//  29687    serve/chat_judge.cpp
+//  29968    serve/connection_loop.cpp
+//  30127    serve/cross_origin.cpp
+//  30170    serve/delivery_report.cpp
+//  30261    serve/explanation.cpp
+//  30327    serve/gateway_state.cpp
+//  30363    serve/judge.cpp
+//  30593    serve/operations.cpp
+//  30816    serve/profile_headers.cpp
+//  30858    serve/reply_answer.cpp
+//  30999    serve/request_checks.cpp
+//  31073    serve/runner.cpp
+//  31307    serve/served_models.cpp
+//  31385    serve/served_request.cpp
+//  31456    gateway/catalogue.cpp
+//  31851    gateway/catalogue_delivery.cpp
+//  32413    gateway/catalogue_entries.cpp
+//  32579    gateway/catalogue_failures.cpp
+//  32842    gateway/catalogue_replies.cpp
+//  33238    gateway/chat_script.cpp
+//  33387    gateway/gateway.cpp
+//  33675    gateway/options.cpp
+//  33822    gateway/sweep.cpp
+//  34245    document/scenario_files.cpp
+//  34391    document/script_document.cpp
+//  34793    document/script_faults.cpp
+//  35120    document/script_files.cpp
+//  35267    document/script_gateway.cpp
+//  35584    document/script_matchers.cpp
+//  35950    document/script_objects.cpp
+//  36115    document/script_reader.cpp
+//  36552    document/script_references.cpp
+//  36876    document/script_replies.cpp
+//  37354    document/script_schema.cpp
+//  37489    document/script_sections.cpp
+//  38068    document/script_values.cpp
+//  38466  Adapters
+//  38483    adapters/catch2.hpp
+//  38641    adapters/doctest.hpp
+//  38806    adapters/gtest.hpp

@@ -501,6 +501,29 @@ class GateState {
   std::deque<GateWait*> held_;
 };
 
+Acknowledgement::Acknowledgement() { ++count(); }
+
+Acknowledgement::~Acknowledgement() { --count(); }
+
+std::atomic<int>& Acknowledgement::count() {
+  static std::atomic<int> count{0};
+  return count;
+}
+
+Duration Acknowledgement::look_again_in() const {
+  // Most come at once, some after tens of milliseconds, the others when the client reads.
+  constexpr Duration shortest = std::chrono::microseconds{20};
+  const Duration lasted = this->lasted();
+  Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
+  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
+  const int count = Acknowledgement::count().load(std::memory_order_relaxed);
+  longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
+  const Duration step = std::clamp(lasted, shortest, longest);
+  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
+  const Duration now = std::chrono::steady_clock::now().time_since_epoch();
+  return step + (together - (now + step) % together);
+}
+
 GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
     : gate_(std::move(gate)),
       wake_(std::move(wake)),
@@ -512,8 +535,8 @@ GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, 
 GateWait::~GateWait() { gate_->leave(*this); }
 
 bool GateWait::over() {
-  if (delivered_ && delivered_()) {
-    delivered_ = nullptr;
+  if (acknowledgement_ && delivered_()) {
+    acknowledgement_.reset();
     gate_->note_delivered(*this);
   }
   return gate_->over(*this);
@@ -522,12 +545,7 @@ bool GateWait::over() {
 std::optional<Duration> GateWait::look_again_in() {
   const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
   const Duration left = std::max(Duration{0}, gate_->guard() - spent);
-  if (!delivered_) return left;
-  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
-  // the client reads.
-  constexpr Duration shortest = std::chrono::microseconds{20};
-  constexpr Duration longest = std::chrono::milliseconds{20};
-  return std::min(left, std::clamp<Duration>(spent / 8, shortest, longest));
+  return acknowledgement_ ? std::min(left, acknowledgement_->look_again_in()) : left;
 }
 
 void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -116,6 +117,24 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
+/// A wait until a client's kernel has acknowledged, of which the system tells nobody: it has to be asked.
+class Acknowledgement {
+ public:
+  Acknowledgement();
+  ~Acknowledgement();
+  Acknowledgement(const Acknowledgement&) = delete;
+  Acknowledgement& operator=(const Acknowledgement&) = delete;
+
+  Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
+  /// When the system is to be asked again: the later, the longer this has lasted, and the more of them there are.
+  Duration look_again_in() const;
+
+ private:
+  static std::atomic<int>& count();
+
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
@@ -134,8 +153,9 @@ class GateWait final : public Pending {
 
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
-  std::function<bool()> delivered_;  // null once it was
-  bool released_ = false;            // guarded by the gate's mutex
+  std::function<bool()> delivered_;
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // nothing once it came
+  bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
   std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "../core/json.hpp"
+#include "../model/sent_answer.hpp"
 #include "journal.hpp"
 #include "review.hpp"
-#include "../model/sent_answer.hpp"
 #include "verification.hpp"
 
 // Evidence as JSON objects: docs/verify-and-review.md lists their keys. A key is there whatever its value; null stands

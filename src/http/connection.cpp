@@ -462,12 +462,20 @@ Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
-  if (!is_delivered && !standstill_) standstill_.emplace(socket_);
-  const bool is_disconnected =
-      !is_delivered && sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
+  if (!is_delivered && !standstill_) {
+    standstill_.emplace(socket_);
+    acknowledgement_.emplace();
+  }
+  bool is_disconnected = false;
+  if (!is_delivered) {
+    const sockets::Readiness news = this->news();
+    is_disconnected = news.disconnected;
+    has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  }
   const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
   if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
     standstill_.reset();
+    acknowledgement_.reset();
     if (stop_line_->is_stopped()) return Look::given_up;
     if (is_delivered) return Look::over;
     if (is_disconnected)
@@ -476,13 +484,8 @@ Outlet::Look Connection::look_for_delivery() {
       stalled_ = true;
     return Look::given_up;
   }
-  const Duration lasted = standstill_->lasted();
-  if (timeline_ && lasted >= longest_acknowledgement) timeline_->settle();
-  // Nothing wakes when an acknowledgement comes. Most come at once, some after tens of milliseconds, the others when
-  // the client reads.
-  constexpr Duration shortest = std::chrono::microseconds{20};
-  const Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  return not_yet({sockets::Interest::nothing, false, false, {}}, std::clamp(lasted, shortest, longest));
+  if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
+  return not_yet({sockets::Interest::nothing, !has_news_, false, {}}, acknowledgement_->look_again_in());
 }
 
 Outlet::Look Connection::look_for_last_bytes() {

@@ -234,14 +234,11 @@ class Connection final : public Outlet {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
     Duration length();
-    /// How long that is looked at.
-    Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
 
    private:
     int socket_;
     std::size_t queued_;
-    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point since_ = began_;
+    std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
   /// The stream that was sent last.
   struct Stream {
@@ -326,16 +323,17 @@ class Connection final : public Outlet {
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
-  bool is_reset_ = false;  // by the client
+  bool is_reset_ = false;   // by the client
   TimePoint last_write_{};  // of the exchange
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Watch> watch_;
-  std::optional<Standstill> standstill_;    // of the look for room or delivery that said `not_yet`
-  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
-  bool has_news_ = true;                    // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;  // by the wait for news
+  std::optional<Standstill> standstill_;            // of the look for room or delivery that said `not_yet`
+  std::optional<Acknowledgement> acknowledgement_;  // of the look for delivery
+  std::size_t moved_at_once_ = 0;                   // bytes received and written since something was waited for
+  bool has_news_ = true;                            // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;          // by the wait for news
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;

@@ -318,7 +318,7 @@ std::optional<bool> was_read_by_peer(int socket) {
 
 std::size_t under_way(int socket) {
   const std::size_t bytes = unacknowledged(socket);
-  if (bytes == 0) return 0;
+  if (bytes == 0 || unsent(socket) > 0) return bytes;
   const std::optional<OtherEnd> end = other_end(socket);
   return end && has_all(*end, socket).value_or(false) ? 0 : bytes;
 }
