@@ -20,6 +20,8 @@ LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "http", "evid
 ROOT = "mock_gateway.hpp"
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
+# Another system, or another transport than a bare socket, has to provide what these do.
+PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets")
 PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
 
 # Comments and literals. Numbers come along so that the quote in 1'000 opens no character literal.
@@ -107,6 +109,8 @@ class Part:
         header = include["system"]
         if header.split("/")[-1] == "httplib.h" and not self.name.startswith("http/"):
             self.problem(number, "httplib.h may be included only in src/http/")
+        if PLATFORM_HEADER.fullmatch(header) and not self.name.startswith(PLATFORM_PARTS):
+            self.problem(number, f"<{header}> is a system's own, and belongs in {', '.join(PLATFORM_PARTS)}")
         if not plain_so_far:
             self.in_place.append((number, header, depth > 0))
             return False

@@ -61,7 +61,7 @@ class Gateway {
 """
 GATEWAY_CPP = """#include "gateway.hpp"
 
-#include "../http/server.hpp"
+#include "../http/sockets.hpp"
 
 namespace mock_gateway {
 struct Gateway::Impl {
@@ -90,7 +90,7 @@ class Server {
 }  // namespace detail
 }  // namespace mock_gateway
 """
-SERVER_CPP = """#include "server.hpp"
+SERVER_CPP = """#include "sockets.hpp"
 
 namespace mock_gateway {
 namespace detail {
@@ -156,8 +156,8 @@ TREE = {
     "core/version.hpp": VERSION,
     "core/clock.hpp": CLOCK_HPP,
     "core/clock.cpp": CLOCK_CPP,
-    "http/server.hpp": SERVER_HPP,
-    "http/server.cpp": SERVER_CPP,
+    "http/sockets.hpp": SERVER_HPP,
+    "http/sockets.cpp": SERVER_CPP,
     "gateway/gateway.hpp": GATEWAY_HPP,
     "gateway/gateway.cpp": GATEWAY_CPP,
 }
@@ -239,9 +239,9 @@ class AssembleTest(unittest.TestCase):
                 "core/version.hpp",
                 "core/clock.hpp",
                 "gateway/gateway.hpp",
-                "http/server.hpp",
+                "http/sockets.hpp",
                 "core/clock.cpp",
-                "http/server.cpp",
+                "http/sockets.cpp",
                 "gateway/gateway.cpp",
             ],
         )
@@ -259,13 +259,13 @@ class AssembleTest(unittest.TestCase):
             "mock_gateway.hpp", '#include "core', '#include "model/data.hpp"\n#include "core/base.hpp"\n#include "core'
         )
         self.change(
-            "http/server.hpp",
+            "http/sockets.hpp",
             '#include "../core',
             '#include "wire.hpp"\n#include "../core/bits.hpp"\n#include "../core',
         )
         banners = re.findall(r"^// ---- (\S+) -+$", self.assembled(), re.MULTILINE)
         self.assertEqual(banners[1:5], ["core/clock.hpp", "gateway/gateway.hpp", "model/data.hpp", "core/base.hpp"])
-        self.assertEqual(banners[5:8], ["core/bits.hpp", "http/wire.hpp", "http/server.hpp"])
+        self.assertEqual(banners[5:8], ["core/bits.hpp", "http/wire.hpp", "http/sockets.hpp"])
 
     def test_the_header_opens_with_description_license_and_a_warning(self):
         text = self.assembled()
@@ -302,7 +302,7 @@ class AssembleTest(unittest.TestCase):
 
     def test_an_include_under_a_condition_or_after_a_directive_stays_where_it_is(self):
         self.change(
-            "http/server.hpp",
+            "http/sockets.hpp",
             "#include <sys/socket.h>\n\n#include <string>\n",
             "#include <array>\n#ifdef _WIN32\n#include <winsock2.h>\n#else\n#include <sys/socket.h>\n#endif\n"
             "#define LIMIT 5\n#include <signal.h>\n#ifdef LIMIT\n#include <string>\n#endif\n",
@@ -313,7 +313,7 @@ class AssembleTest(unittest.TestCase):
             "#define LIMIT 5\n#include <signal.h>\n",
             text,
         )
-        self.assertLess(text.index("#include <array>"), text.index("// ---- http/server.hpp"))
+        self.assertLess(text.index("#include <array>"), text.index("// ---- http/sockets.hpp"))
 
     def test_project_includes_and_pragma_once_are_dropped_and_comments_kept(self):
         text = self.assembled()
@@ -323,7 +323,7 @@ class AssembleTest(unittest.TestCase):
 
     def test_what_only_looks_like_a_directive_is_kept(self):
         self.change(
-            "http/server.cpp",
+            "http/sockets.cpp",
             "std::string Server",
             'inline constexpr const char* sample = R"(\n#include "nothing.hpp"\n\n\n#include <nothing>\n)";\n'
             '/*\n#include "nothing.hpp"\n*/\nstd::string Server',
@@ -364,8 +364,8 @@ class AssembleTest(unittest.TestCase):
     # ---- rules
 
     def test_a_lower_layer_may_not_include_a_higher_one(self):
-        self.change("core/clock.cpp", "#include <cstddef>\n", '#include "../http/server.hpp"\n')
-        self.assert_refused("src/core/clock.cpp:3: core/clock.cpp may not include http/server.hpp from a higher layer")
+        self.change("core/clock.cpp", "#include <cstddef>\n", '#include "../http/sockets.hpp"\n')
+        self.assert_refused("src/core/clock.cpp:3: core/clock.cpp may not include http/sockets.hpp from a higher layer")
 
     def test_a_circle_of_includes_is_shown_whole(self):
         self.write({"core/a.hpp": '#include "b.hpp"\n', "core/b.hpp": '\n#include "a.hpp"\n'})
@@ -373,7 +373,7 @@ class AssembleTest(unittest.TestCase):
         self.assert_refused("src/core/b.hpp:2: a circle of includes: core/a.hpp -> core/b.hpp -> core/a.hpp")
 
     def test_httplib_may_be_included_only_in_http(self):
-        self.change("http/server.cpp", '#include "server.hpp"\n', '#include "server.hpp"\n\n#include <httplib.h>\n')
+        self.change("http/sockets.cpp", '#include "sockets.hpp"\n', '#include "sockets.hpp"\n\n#include <httplib.h>\n')
         self.assertIn("#include <httplib.h>", self.assembled())
         self.header.unlink()
         self.change(
@@ -381,15 +381,21 @@ class AssembleTest(unittest.TestCase):
         )
         self.assert_refused("src/gateway/gateway.cpp:3: httplib.h may be included only in src/http/")
 
+    def test_what_a_system_has_of_its_own_is_included_where_sockets_and_processes_are(self):
+        self.change("gateway/gateway.cpp", '#include "gateway.hpp"\n', '#include "gateway.hpp"\n\n#include <unistd.h>\n')
+        self.assert_refused(
+            "src/gateway/gateway.cpp:3: <unistd.h> is a system's own, and belongs in core/process, http/poller, http/sockets"
+        )
+
     def test_the_interface_includes_neither_httplib_nor_sockets(self):
         self.change(
-            "http/server.hpp", "#include <string>\n", "#include <string>\n#if 1\n#include <httplib.h>\n#endif\n"
+            "http/sockets.hpp", "#include <string>\n", "#include <string>\n#if 1\n#include <httplib.h>\n#endif\n"
         )
-        self.change("gateway/gateway.hpp", '#include "../core/clock.hpp"', '#include "../http/server.hpp"')
-        self.change("mock_gateway.hpp", "#include", '#include "http/server.hpp"\n#include')
+        self.change("gateway/gateway.hpp", '#include "../core/clock.hpp"', '#include "../http/sockets.hpp"')
+        self.change("mock_gateway.hpp", "#include", '#include "http/sockets.hpp"\n#include')
         self.assert_refused(
-            "src/http/server.hpp:3: <sys/socket.h> may not be part of the interface",
-            "src/http/server.hpp:7: <httplib.h> may not be part of the interface",
+            "src/http/sockets.hpp:3: <sys/socket.h> may not be part of the interface",
+            "src/http/sockets.hpp:7: <httplib.h> may not be part of the interface",
         )
 
     def test_an_anonymous_namespace_is_refused(self):
@@ -517,11 +523,11 @@ class AssembleTest(unittest.TestCase):
 
     def test_an_include_that_must_follow_a_macro_is_refused_where_another_part_would_pull_it_up(self):
         self.change(
-            "http/server.cpp", '#include "server.hpp"\n', '#include "server.hpp"\n#define X\n#include <signal.h>\n'
+            "http/sockets.cpp", '#include "sockets.hpp"\n', '#include "sockets.hpp"\n#define X\n#include <signal.h>\n'
         )
         self.change("core/clock.hpp", "<string>", "<signal.h>")
         self.assert_refused(
-            "src/http/server.cpp:3: <signal.h> follows a directive here, but core/clock.hpp includes it"
+            "src/http/sockets.cpp:3: <signal.h> follows a directive here, but core/clock.hpp includes it"
         )
 
     # ---- adapters
@@ -615,9 +621,9 @@ class AssembleTest(unittest.TestCase):
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_a_file_that_uses_nothing_gets_no_function_of_the_library(self):
-        self.change("http/server.hpp", "namespace detail {\n", "namespace detail {\n" + WAITS)
+        self.change("http/sockets.hpp", "namespace detail {\n", "namespace detail {\n" + WAITS)
         self.change(
-            "http/server.cpp",
+            "http/sockets.cpp",
             "namespace detail {\n",
             "namespace detail {\nWait::~Wait() = default;\nvoid Wait::rest() { Server().url(); }\n"
             "Doze::~Doze() = default;\nvoid Doze::rest() { Wait::rest(); }\nvoid Doze::wake() noexcept { Wait::wake(); }\n",
