@@ -7861,6 +7861,8 @@ class EventFraming {
   std::string_view event(std::string_view data, std::size_t number, bool last);
   /// An event without data, whose lines are separated by "\n"; the `last` likewise.
   std::string_view meta_event(std::string_view lines, bool last);
+  /// Gives back the memory of what was made last.
+  void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
 
@@ -8129,7 +8131,7 @@ class Delivery {
   };
 
   /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
-  Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+  Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
   ~Delivery();
   Delivery(const Delivery&) = delete;
@@ -8247,7 +8249,7 @@ class Delivery {
   Outlet::Look hand_over();
   /// Waits, where the plan wants it, until the client has read what was written before.
   Outlet::Look pause_between_writes(Unit& unit);
-  /// Gives back the memory of much that was due together: thousands may wait.
+  /// Gives back the memory of what has left: thousands may wait.
   void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
@@ -8301,7 +8303,7 @@ class Delivery {
   void guard_expired();
 
   const ReplyData& plan_;
-  PaceSchedule pace_;
+  PaceSchedule& pace_;
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
@@ -22319,17 +22321,16 @@ struct Delivery::Moment {
   bool is_last = false;  // no ping comes any more
 };
 
-MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
-      pace_(std::move(pace)),
+      pace_(pace),
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
-  steps_.reserve(8);  // of an answer of one piece
 }
 
 MOCK_GATEWAY_INLINE Delivery::~Delivery() = default;
@@ -22350,6 +22351,7 @@ MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view
   head_ = head;
   body_ = body;
   token_count_ = token_count;
+  steps_.reserve(8);
   in_turn([this] { strike(Trigger::Kind::before_headers, 0); }, [this] { begin_whole(); }, [this] { send_head(); },
           [this] { strike(Trigger::Kind::after_headers, 0); }, [this] { send_body(body_, 0); },
           [this] {
@@ -22385,6 +22387,7 @@ MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& so
   head_ = head;
   source_ = &source;
   chunked_ = chunked;
+  steps_.reserve(12);
   in_turn([this] { strike(Trigger::Kind::before_headers, 0); },
           [this] {
             send_head();
@@ -22788,9 +22791,10 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::pause_between_writes(Unit& unit) {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::shrink() {
-  constexpr std::size_t small = 4096;
-  if (gathered_.empty() && gathered_.capacity() > small) gathered_.shrink_to_fit();
-  if (marks_.empty() && marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
+  if (!units_.empty() || !gathered_.empty()) return;
+  std::string().swap(gathered_);
+  if (marks_.empty()) std::vector<Mark>().swap(marks_);
+  if (simply_) framing_->shrink();
 }
 
 MOCK_GATEWAY_INLINE void Delivery::publish() {
@@ -23145,6 +23149,11 @@ MOCK_GATEWAY_INLINE std::string_view EventFraming::wrap(std::string_view bytes, 
   }
   if (chunked_ && missing == 0) buffer_.append("\r\n");
   return buffer_;
+}
+
+MOCK_GATEWAY_INLINE void EventFraming::shrink() {
+  std::string().swap(buffer_);
+  std::string().swap(text_);
 }
 
 MOCK_GATEWAY_INLINE std::string_view EventFraming::terminator() {
@@ -30045,16 +30054,14 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
-  if (fault) {
-    if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
-    note_hit(connection, *fault);
-  }
+  if (fault && fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
-  gateway_.journal->began();
+  gateway_.journal->began();  // before anybody hears of the fault, who may then wait for the request's end
+  if (fault) note_hit(connection, *fault);
   return true;
 }
 
@@ -31248,7 +31255,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
   const ReplyData& reply = plain_ ? *plain_ : Access::data(*answer.delivery.reply);
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery& delivery = delivery_.emplace(reply, std::move(answer.delivery.pace), connection_, *timeline_,
+  Delivery& delivery = delivery_.emplace(reply, answer.delivery.pace, connection_, *timeline_,
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
@@ -39025,180 +39032,180 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7694    delivery/answer_log.hpp
 //   7812    delivery/gzip.hpp
 //   7838    delivery/framing.hpp
-//   7888    delivery/outlet.hpp
-//   7940    delivery/pace_schedule.hpp
-//   7982    delivery/progress.hpp
-//   8029    delivery/waits.hpp
-//   8110    delivery/delivery.hpp
-//   8366    http/exchange_observer.hpp
-//   8403    http/sockets.hpp
-//   8535    http/connection.hpp
-//   8863    http/request_reader.hpp
-//   8997    http/server.hpp
-//   9063    http/response.hpp
-//   9079    http/turned_away.hpp
-//   9133    http/workers.hpp
-//   9192    http/acceptor.hpp
-//   9240    http/compatibility.hpp
-//   9250    http/poller.hpp
-//   9290    http/reactor.hpp
-//   9404    evidence/kept_problems.hpp
-//   9474    evidence/record.hpp
-//   9737    evidence/gateway_parts.hpp
-//   9756    evidence/review_parts.hpp
-//   9808    evidence/diagnosis.hpp
-//   9880    evidence/redaction.hpp
-//   9902    evidence/gateway_problems.hpp
-//  10004    serve/asked_requests.hpp
-//  10086    serve/operations.hpp
-//  10156    serve/served_models.hpp
-//  10199    serve/gateway_state.hpp
-//  10259    serve/served_request.hpp
-//  10413    serve/runner.hpp
-//  10471    serve/connection_loop.hpp
-//  10514    serve/request_checks.hpp
-//  10537    serve/tester_code.hpp
-//  10602    serve/explanation.hpp
-//  10625    gateway/catalogue_entries.hpp
-//  10850    gateway/option_values.hpp
-//  10909    gateway/sweep_run.hpp
-//  10933    document/script_reader.hpp
-//  11142    document/script_files.hpp
-//  11161    document/script_references.hpp
-//  11197    document/script_sections.hpp
-//  11326    document/script_values.hpp
-//  11458    document/loaded_document.hpp
-//  11490    core/calendar.cpp
-//  11602    core/clock.cpp
-//  12209    core/json_pointer.cpp
-//  12266    core/json_reader.cpp
-//  12611    core/process.cpp
-//  12635    core/random.cpp
-//  12695    core/relief.cpp
-//  12722    core/reporter.cpp
-//  12805    core/source_location.cpp
-//  12821    core/text.cpp
-//  13177    core/wait.cpp
-//  13189    core/warning.cpp
-//  13203    model/acceptance.cpp
-//  13262    model/chat_fields.cpp
-//  13404    model/chat_messages.cpp
-//  13613    model/chat_reader.cpp
-//  14021    model/chat_request.cpp
-//  14106    model/checks.cpp
-//  14144    model/connection_fault.cpp
-//  14246    model/embedding_request.cpp
-//  14333    model/failure.cpp
-//  14503    model/fault.cpp
-//  14738    model/finding.cpp
-//  14772    model/hold.cpp
-//  14794    model/http_reply.cpp
-//  14860    model/pace.cpp
-//  15059    model/profile.cpp
-//  15239    model/range.cpp
-//  15269    model/received_request.cpp
-//  15337    model/reply.cpp
-//  15809    model/reply_checks.cpp
-//  16001    model/reply_template.cpp
-//  16173    model/sent_answer.cpp
-//  16201    model/sse_dialect.cpp
-//  16347    keys/api_key.cpp
-//  16394    keys/key_store.cpp
-//  16857    keys/keys.cpp
-//  16909    keys/secrets.cpp
-//  17114    answer/bodies.cpp
-//  17221    answer/completion.cpp
-//  17457    answer/completion_events.cpp
-//  17668    answer/completion_json.cpp
-//  17886    answer/default_reply.cpp
-//  18089    answer/embeddings.cpp
-//  18203    answer/events.cpp
-//  18222    answer/occurrences.cpp
-//  18244    answer/schema_checker.cpp
-//  18716    answer/schema_instance.cpp
-//  19096    answer/schema_pattern.cpp
-//  19514    answer/tokens.cpp
-//  19744    answer/words.cpp
-//  19805    script/chaos.cpp
-//  19943    script/chaos_rules.cpp
-//  20055    script/connection_faults.cpp
-//  20164    script/excerpts.cpp
-//  20227    script/field_matchers.cpp
-//  20640    script/forced_failures.cpp
-//  20744    script/hiding.cpp
-//  20801    script/json_comparison.cpp
-//  20887    script/matcher.cpp
-//  21142    script/matchers.cpp
-//  21498    script/scope.cpp
-//  21556    script/script.cpp
-//  21987    script/text_matchers.cpp
-//  22108    delivery/answer_log.cpp
-//  22278    delivery/delivery.cpp
-//  23097    delivery/framing.cpp
-//  23209    delivery/gzip.cpp
-//  23276    delivery/pace_schedule.cpp
-//  23345    delivery/progress.cpp
-//  23397    http/acceptor.cpp
-//  23506    http/compatibility.cpp
-//  23616    http/connection.cpp
-//  24242    http/poller.cpp
-//  24457    http/reactor.cpp
-//  24725    http/request_reader.cpp
-//  25185    http/response.cpp
-//  25266    http/server.cpp
-//  25684    http/sockets.cpp
-//  26204    http/turned_away.cpp
-//  26294    http/workers.cpp
-//  26407    evidence/diagnosis.cpp
-//  26627    evidence/evidence_json.cpp
-//  27011    evidence/exchange.cpp
-//  27313    evidence/gateway_problems.cpp
-//  27764    evidence/journal.cpp
-//  27923    evidence/kept_problems.cpp
-//  28034    evidence/notes.cpp
-//  28135    evidence/record.cpp
-//  28592    evidence/redaction.cpp
-//  28727    evidence/retries.cpp
-//  29117    evidence/review.cpp
-//  29492    evidence/verification.cpp
-//  29609    serve/asked_requests.cpp
-//  29687    serve/chat_judge.cpp
-//  29968    serve/connection_loop.cpp
-//  30127    serve/cross_origin.cpp
-//  30170    serve/delivery_report.cpp
-//  30261    serve/explanation.cpp
-//  30327    serve/gateway_state.cpp
-//  30363    serve/judge.cpp
-//  30593    serve/operations.cpp
-//  30816    serve/profile_headers.cpp
-//  30858    serve/reply_answer.cpp
-//  30999    serve/request_checks.cpp
-//  31073    serve/runner.cpp
-//  31307    serve/served_models.cpp
-//  31385    serve/served_request.cpp
-//  31456    gateway/catalogue.cpp
-//  31851    gateway/catalogue_delivery.cpp
-//  32413    gateway/catalogue_entries.cpp
-//  32579    gateway/catalogue_failures.cpp
-//  32842    gateway/catalogue_replies.cpp
-//  33238    gateway/chat_script.cpp
-//  33387    gateway/gateway.cpp
-//  33675    gateway/options.cpp
-//  33822    gateway/sweep.cpp
-//  34245    document/scenario_files.cpp
-//  34391    document/script_document.cpp
-//  34793    document/script_faults.cpp
-//  35120    document/script_files.cpp
-//  35267    document/script_gateway.cpp
-//  35584    document/script_matchers.cpp
-//  35950    document/script_objects.cpp
-//  36115    document/script_reader.cpp
-//  36552    document/script_references.cpp
-//  36876    document/script_replies.cpp
-//  37354    document/script_schema.cpp
-//  37489    document/script_sections.cpp
-//  38068    document/script_values.cpp
-//  38466  Adapters
-//  38483    adapters/catch2.hpp
-//  38641    adapters/doctest.hpp
-//  38806    adapters/gtest.hpp
+//   7890    delivery/outlet.hpp
+//   7942    delivery/pace_schedule.hpp
+//   7984    delivery/progress.hpp
+//   8031    delivery/waits.hpp
+//   8112    delivery/delivery.hpp
+//   8368    http/exchange_observer.hpp
+//   8405    http/sockets.hpp
+//   8537    http/connection.hpp
+//   8865    http/request_reader.hpp
+//   8999    http/server.hpp
+//   9065    http/response.hpp
+//   9081    http/turned_away.hpp
+//   9135    http/workers.hpp
+//   9194    http/acceptor.hpp
+//   9242    http/compatibility.hpp
+//   9252    http/poller.hpp
+//   9292    http/reactor.hpp
+//   9406    evidence/kept_problems.hpp
+//   9476    evidence/record.hpp
+//   9739    evidence/gateway_parts.hpp
+//   9758    evidence/review_parts.hpp
+//   9810    evidence/diagnosis.hpp
+//   9882    evidence/redaction.hpp
+//   9904    evidence/gateway_problems.hpp
+//  10006    serve/asked_requests.hpp
+//  10088    serve/operations.hpp
+//  10158    serve/served_models.hpp
+//  10201    serve/gateway_state.hpp
+//  10261    serve/served_request.hpp
+//  10415    serve/runner.hpp
+//  10473    serve/connection_loop.hpp
+//  10516    serve/request_checks.hpp
+//  10539    serve/tester_code.hpp
+//  10604    serve/explanation.hpp
+//  10627    gateway/catalogue_entries.hpp
+//  10852    gateway/option_values.hpp
+//  10911    gateway/sweep_run.hpp
+//  10935    document/script_reader.hpp
+//  11144    document/script_files.hpp
+//  11163    document/script_references.hpp
+//  11199    document/script_sections.hpp
+//  11328    document/script_values.hpp
+//  11460    document/loaded_document.hpp
+//  11492    core/calendar.cpp
+//  11604    core/clock.cpp
+//  12211    core/json_pointer.cpp
+//  12268    core/json_reader.cpp
+//  12613    core/process.cpp
+//  12637    core/random.cpp
+//  12697    core/relief.cpp
+//  12724    core/reporter.cpp
+//  12807    core/source_location.cpp
+//  12823    core/text.cpp
+//  13179    core/wait.cpp
+//  13191    core/warning.cpp
+//  13205    model/acceptance.cpp
+//  13264    model/chat_fields.cpp
+//  13406    model/chat_messages.cpp
+//  13615    model/chat_reader.cpp
+//  14023    model/chat_request.cpp
+//  14108    model/checks.cpp
+//  14146    model/connection_fault.cpp
+//  14248    model/embedding_request.cpp
+//  14335    model/failure.cpp
+//  14505    model/fault.cpp
+//  14740    model/finding.cpp
+//  14774    model/hold.cpp
+//  14796    model/http_reply.cpp
+//  14862    model/pace.cpp
+//  15061    model/profile.cpp
+//  15241    model/range.cpp
+//  15271    model/received_request.cpp
+//  15339    model/reply.cpp
+//  15811    model/reply_checks.cpp
+//  16003    model/reply_template.cpp
+//  16175    model/sent_answer.cpp
+//  16203    model/sse_dialect.cpp
+//  16349    keys/api_key.cpp
+//  16396    keys/key_store.cpp
+//  16859    keys/keys.cpp
+//  16911    keys/secrets.cpp
+//  17116    answer/bodies.cpp
+//  17223    answer/completion.cpp
+//  17459    answer/completion_events.cpp
+//  17670    answer/completion_json.cpp
+//  17888    answer/default_reply.cpp
+//  18091    answer/embeddings.cpp
+//  18205    answer/events.cpp
+//  18224    answer/occurrences.cpp
+//  18246    answer/schema_checker.cpp
+//  18718    answer/schema_instance.cpp
+//  19098    answer/schema_pattern.cpp
+//  19516    answer/tokens.cpp
+//  19746    answer/words.cpp
+//  19807    script/chaos.cpp
+//  19945    script/chaos_rules.cpp
+//  20057    script/connection_faults.cpp
+//  20166    script/excerpts.cpp
+//  20229    script/field_matchers.cpp
+//  20642    script/forced_failures.cpp
+//  20746    script/hiding.cpp
+//  20803    script/json_comparison.cpp
+//  20889    script/matcher.cpp
+//  21144    script/matchers.cpp
+//  21500    script/scope.cpp
+//  21558    script/script.cpp
+//  21989    script/text_matchers.cpp
+//  22110    delivery/answer_log.cpp
+//  22280    delivery/delivery.cpp
+//  23101    delivery/framing.cpp
+//  23218    delivery/gzip.cpp
+//  23285    delivery/pace_schedule.cpp
+//  23354    delivery/progress.cpp
+//  23406    http/acceptor.cpp
+//  23515    http/compatibility.cpp
+//  23625    http/connection.cpp
+//  24251    http/poller.cpp
+//  24466    http/reactor.cpp
+//  24734    http/request_reader.cpp
+//  25194    http/response.cpp
+//  25275    http/server.cpp
+//  25693    http/sockets.cpp
+//  26213    http/turned_away.cpp
+//  26303    http/workers.cpp
+//  26416    evidence/diagnosis.cpp
+//  26636    evidence/evidence_json.cpp
+//  27020    evidence/exchange.cpp
+//  27322    evidence/gateway_problems.cpp
+//  27773    evidence/journal.cpp
+//  27932    evidence/kept_problems.cpp
+//  28043    evidence/notes.cpp
+//  28144    evidence/record.cpp
+//  28601    evidence/redaction.cpp
+//  28736    evidence/retries.cpp
+//  29126    evidence/review.cpp
+//  29501    evidence/verification.cpp
+//  29618    serve/asked_requests.cpp
+//  29696    serve/chat_judge.cpp
+//  29977    serve/connection_loop.cpp
+//  30134    serve/cross_origin.cpp
+//  30177    serve/delivery_report.cpp
+//  30268    serve/explanation.cpp
+//  30334    serve/gateway_state.cpp
+//  30370    serve/judge.cpp
+//  30600    serve/operations.cpp
+//  30823    serve/profile_headers.cpp
+//  30865    serve/reply_answer.cpp
+//  31006    serve/request_checks.cpp
+//  31080    serve/runner.cpp
+//  31314    serve/served_models.cpp
+//  31392    serve/served_request.cpp
+//  31463    gateway/catalogue.cpp
+//  31858    gateway/catalogue_delivery.cpp
+//  32420    gateway/catalogue_entries.cpp
+//  32586    gateway/catalogue_failures.cpp
+//  32849    gateway/catalogue_replies.cpp
+//  33245    gateway/chat_script.cpp
+//  33394    gateway/gateway.cpp
+//  33682    gateway/options.cpp
+//  33829    gateway/sweep.cpp
+//  34252    document/scenario_files.cpp
+//  34398    document/script_document.cpp
+//  34800    document/script_faults.cpp
+//  35127    document/script_files.cpp
+//  35274    document/script_gateway.cpp
+//  35591    document/script_matchers.cpp
+//  35957    document/script_objects.cpp
+//  36122    document/script_reader.cpp
+//  36559    document/script_references.cpp
+//  36883    document/script_replies.cpp
+//  37361    document/script_schema.cpp
+//  37496    document/script_sections.cpp
+//  38075    document/script_values.cpp
+//  38473  Adapters
+//  38490    adapters/catch2.hpp
+//  38648    adapters/doctest.hpp
+//  38813    adapters/gtest.hpp

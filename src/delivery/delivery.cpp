@@ -55,17 +55,16 @@ struct Delivery::Moment {
   bool is_last = false;  // no ping comes any more
 };
 
-Delivery::Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
-      pace_(std::move(pace)),
+      pace_(pace),
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {
-  steps_.reserve(8);  // of an answer of one piece
 }
 
 Delivery::~Delivery() = default;
@@ -86,6 +85,7 @@ void Delivery::whole(std::string_view head, std::string_view body, std::size_t t
   head_ = head;
   body_ = body;
   token_count_ = token_count;
+  steps_.reserve(8);
   in_turn([this] { strike(Trigger::Kind::before_headers, 0); }, [this] { begin_whole(); }, [this] { send_head(); },
           [this] { strike(Trigger::Kind::after_headers, 0); }, [this] { send_body(body_, 0); },
           [this] {
@@ -121,6 +121,7 @@ void Delivery::stream(std::string_view head, EventSource& source, bool chunked) 
   head_ = head;
   source_ = &source;
   chunked_ = chunked;
+  steps_.reserve(12);
   in_turn([this] { strike(Trigger::Kind::before_headers, 0); },
           [this] {
             send_head();
@@ -524,9 +525,10 @@ Outlet::Look Delivery::pause_between_writes(Unit& unit) {
 }
 
 void Delivery::shrink() {
-  constexpr std::size_t small = 4096;
-  if (gathered_.empty() && gathered_.capacity() > small) gathered_.shrink_to_fit();
-  if (marks_.empty() && marks_.capacity() > small / sizeof(Mark)) marks_.shrink_to_fit();
+  if (!units_.empty() || !gathered_.empty()) return;
+  std::string().swap(gathered_);
+  if (marks_.empty()) std::vector<Mark>().swap(marks_);
+  if (simply_) framing_->shrink();
 }
 
 void Delivery::publish() {

@@ -43,7 +43,7 @@ class Delivery {
   };
 
   /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
-  Delivery(const ReplyData& plan, PaceSchedule pace, Outlet& outlet, Timeline& timeline, TimePoint start,
+  Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
   ~Delivery();
   Delivery(const Delivery&) = delete;
@@ -161,7 +161,7 @@ class Delivery {
   Outlet::Look hand_over();
   /// Waits, where the plan wants it, until the client has read what was written before.
   Outlet::Look pause_between_writes(Unit& unit);
-  /// Gives back the memory of much that was due together: thousands may wait.
+  /// Gives back the memory of what has left: thousands may wait.
   void shrink();
   /// Tells the progress of the marks that have been handed over.
   void publish();
@@ -215,7 +215,7 @@ class Delivery {
   void guard_expired();
 
   const ReplyData& plan_;
-  PaceSchedule pace_;
+  PaceSchedule& pace_;
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;

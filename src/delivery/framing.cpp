@@ -55,6 +55,11 @@ std::string_view EventFraming::wrap(std::string_view bytes, std::size_t missing)
   return buffer_;
 }
 
+void EventFraming::shrink() {
+  std::string().swap(buffer_);
+  std::string().swap(text_);
+}
+
 std::string_view EventFraming::terminator() {
   if (!gzip_) return chunked_ ? std::string_view(end_) : std::string_view();
   std::string end;

@@ -32,6 +32,8 @@ class EventFraming {
   std::string_view event(std::string_view data, std::size_t number, bool last);
   /// An event without data, whose lines are separated by "\n"; the `last` likewise.
   std::string_view meta_event(std::string_view lines, bool last);
+  /// Gives back the memory of what was made last.
+  void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
 

@@ -91,16 +91,14 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
-  if (fault) {
-    if (fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
-    note_hit(connection, *fault);
-  }
+  if (fault && fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
         return head.awaits_continue ? refusal_of_head(gateway_, head) : std::nullopt;
       });
-  gateway_.journal->began();
+  gateway_.journal->began();  // before anybody hears of the fault, who may then wait for the request's end
+  if (fault) note_hit(connection, *fault);
   return true;
 }
 

@@ -198,7 +198,7 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
   const ReplyData& reply = plain_ ? *plain_ : Access::data(*answer.delivery.reply);
   if (answer.delivery.stream && reply.sse.gzip() && !answer.headers.has("Content-Encoding"))
     answer.headers.add("Content-Encoding", "gzip");
-  Delivery& delivery = delivery_.emplace(reply, std::move(answer.delivery.pace), connection_, *timeline_,
+  Delivery& delivery = delivery_.emplace(reply, answer.delivery.pace, connection_, *timeline_,
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
