@@ -15,8 +15,8 @@
 #include "core/text.hpp"
 #include "document/script_sections.hpp"
 #include "evidence/diagnosis.hpp"
-#include "model/sent_answer.hpp"
 #include "evidence_routes.hpp"
+#include "model/sent_answer.hpp"
 #include "serve/explanation.hpp"
 #include "serve/gateway_state.hpp"
 

@@ -64,8 +64,7 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Ti
       start_(start),
       progress_(progress),
       reached_(plan.faults.size()),
-      came_to_(plan.holds.size()) {
-}
+      came_to_(plan.holds.size()) {}
 
 Delivery::~Delivery() = default;
 

@@ -66,7 +66,8 @@ SseDialect with_data_after_done() {
 void stream(const Reply& reply, Watching& outlet, detail::DeliveryProgress& progress) {
   detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
   detail::PaceSchedule pace;
-  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), pace, outlet, timeline, timeline.now(), progress);
+  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), pace, outlet, timeline, timeline.now(),
+                            progress);
   detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
   delivery.stream("HEAD", events, true);
   delivery.go_on();

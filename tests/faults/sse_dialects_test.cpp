@@ -421,7 +421,8 @@ inline std::vector<std::string> writes_of(const Reply& reply, bool streamed) {
   detail::Timeline timeline(detail::Access::state(InstantClock{}), nullptr);
   detail::DeliveryProgress progress;
   detail::PaceSchedule pace;
-  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), pace, outlet, timeline, timeline.now(), progress);
+  detail::Delivery delivery(mock_gateway::detail::Access::data(reply), pace, outlet, timeline, timeline.now(),
+                            progress);
   if (streamed) {
     detail::ChunkEvents events(*mock_gateway::detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
