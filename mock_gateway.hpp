@@ -10487,6 +10487,8 @@ class ConnectionLoop final : public ConnectionHandler {
   struct Course {
     /// The request's that is served, or comes next, on the connection.
     std::size_t position = 1;
+    /// By a fault that ends a connection instead of the request.
+    bool is_struck = false;
     // At most one of them is there: what is under way.
     std::unique_ptr<RequestReader> reader;
     std::unique_ptr<RunningExchange> exchange;
@@ -30048,12 +30050,17 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
 }
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+  // A reset would throw away what has not arrived of the reply before.
+  if (course.is_struck && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
-  if (fault && fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
+  if (fault && fault->moment() == ConnectionFault::Moment::reused) {
+    strike(connection, *fault);
+    return course.is_struck = true;
+  }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
@@ -30110,10 +30117,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::strike(Connection& connection, const Co
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
   // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
-  if (resets)
-    connection.drain();  // a reset would throw away what has not arrived of the reply before
-  else
-    connection.linger();
+  if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;
 }
@@ -39062,149 +39066,149 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10261    serve/served_request.hpp
 //  10415    serve/runner.hpp
 //  10473    serve/connection_loop.hpp
-//  10516    serve/request_checks.hpp
-//  10539    serve/tester_code.hpp
-//  10604    serve/explanation.hpp
-//  10627    gateway/catalogue_entries.hpp
-//  10852    gateway/option_values.hpp
-//  10911    gateway/sweep_run.hpp
-//  10935    document/script_reader.hpp
-//  11144    document/script_files.hpp
-//  11163    document/script_references.hpp
-//  11199    document/script_sections.hpp
-//  11328    document/script_values.hpp
-//  11460    document/loaded_document.hpp
-//  11492    core/calendar.cpp
-//  11604    core/clock.cpp
-//  12211    core/json_pointer.cpp
-//  12268    core/json_reader.cpp
-//  12613    core/process.cpp
-//  12637    core/random.cpp
-//  12697    core/relief.cpp
-//  12724    core/reporter.cpp
-//  12807    core/source_location.cpp
-//  12823    core/text.cpp
-//  13179    core/wait.cpp
-//  13191    core/warning.cpp
-//  13205    model/acceptance.cpp
-//  13264    model/chat_fields.cpp
-//  13406    model/chat_messages.cpp
-//  13615    model/chat_reader.cpp
-//  14023    model/chat_request.cpp
-//  14108    model/checks.cpp
-//  14146    model/connection_fault.cpp
-//  14248    model/embedding_request.cpp
-//  14335    model/failure.cpp
-//  14505    model/fault.cpp
-//  14740    model/finding.cpp
-//  14774    model/hold.cpp
-//  14796    model/http_reply.cpp
-//  14862    model/pace.cpp
-//  15061    model/profile.cpp
-//  15241    model/range.cpp
-//  15271    model/received_request.cpp
-//  15339    model/reply.cpp
-//  15811    model/reply_checks.cpp
-//  16003    model/reply_template.cpp
-//  16175    model/sent_answer.cpp
-//  16203    model/sse_dialect.cpp
-//  16349    keys/api_key.cpp
-//  16396    keys/key_store.cpp
-//  16859    keys/keys.cpp
-//  16911    keys/secrets.cpp
-//  17116    answer/bodies.cpp
-//  17223    answer/completion.cpp
-//  17459    answer/completion_events.cpp
-//  17670    answer/completion_json.cpp
-//  17888    answer/default_reply.cpp
-//  18091    answer/embeddings.cpp
-//  18205    answer/events.cpp
-//  18224    answer/occurrences.cpp
-//  18246    answer/schema_checker.cpp
-//  18718    answer/schema_instance.cpp
-//  19098    answer/schema_pattern.cpp
-//  19516    answer/tokens.cpp
-//  19746    answer/words.cpp
-//  19807    script/chaos.cpp
-//  19945    script/chaos_rules.cpp
-//  20057    script/connection_faults.cpp
-//  20166    script/excerpts.cpp
-//  20229    script/field_matchers.cpp
-//  20642    script/forced_failures.cpp
-//  20746    script/hiding.cpp
-//  20803    script/json_comparison.cpp
-//  20889    script/matcher.cpp
-//  21144    script/matchers.cpp
-//  21500    script/scope.cpp
-//  21558    script/script.cpp
-//  21989    script/text_matchers.cpp
-//  22110    delivery/answer_log.cpp
-//  22280    delivery/delivery.cpp
-//  23100    delivery/framing.cpp
-//  23217    delivery/gzip.cpp
-//  23284    delivery/pace_schedule.cpp
-//  23353    delivery/progress.cpp
-//  23405    http/acceptor.cpp
-//  23514    http/compatibility.cpp
-//  23624    http/connection.cpp
-//  24250    http/poller.cpp
-//  24465    http/reactor.cpp
-//  24733    http/request_reader.cpp
-//  25193    http/response.cpp
-//  25274    http/server.cpp
-//  25692    http/sockets.cpp
-//  26212    http/turned_away.cpp
-//  26302    http/workers.cpp
-//  26415    evidence/diagnosis.cpp
-//  26635    evidence/evidence_json.cpp
-//  27019    evidence/exchange.cpp
-//  27321    evidence/gateway_problems.cpp
-//  27772    evidence/journal.cpp
-//  27931    evidence/kept_problems.cpp
-//  28042    evidence/notes.cpp
-//  28143    evidence/record.cpp
-//  28600    evidence/redaction.cpp
-//  28735    evidence/retries.cpp
-//  29125    evidence/review.cpp
-//  29500    evidence/verification.cpp
-//  29617    serve/asked_requests.cpp
-//  29695    serve/chat_judge.cpp
-//  29976    serve/connection_loop.cpp
-//  30133    serve/cross_origin.cpp
-//  30176    serve/delivery_report.cpp
-//  30267    serve/explanation.cpp
-//  30333    serve/gateway_state.cpp
-//  30369    serve/judge.cpp
-//  30599    serve/operations.cpp
-//  30822    serve/profile_headers.cpp
-//  30864    serve/reply_answer.cpp
-//  31005    serve/request_checks.cpp
-//  31079    serve/runner.cpp
-//  31313    serve/served_models.cpp
-//  31391    serve/served_request.cpp
-//  31462    gateway/catalogue.cpp
-//  31857    gateway/catalogue_delivery.cpp
-//  32419    gateway/catalogue_entries.cpp
-//  32585    gateway/catalogue_failures.cpp
-//  32848    gateway/catalogue_replies.cpp
-//  33244    gateway/chat_script.cpp
-//  33393    gateway/gateway.cpp
-//  33681    gateway/options.cpp
-//  33828    gateway/sweep.cpp
-//  34251    document/scenario_files.cpp
-//  34397    document/script_document.cpp
-//  34799    document/script_faults.cpp
-//  35126    document/script_files.cpp
-//  35273    document/script_gateway.cpp
-//  35590    document/script_matchers.cpp
-//  35956    document/script_objects.cpp
-//  36121    document/script_reader.cpp
-//  36558    document/script_references.cpp
-//  36882    document/script_replies.cpp
-//  37360    document/script_schema.cpp
-//  37495    document/script_sections.cpp
-//  38074    document/script_values.cpp
-//  38472  Adapters
-//  38489    adapters/catch2.hpp
-//  38647    adapters/doctest.hpp
-//  38812    adapters/gtest.hpp
+//  10518    serve/request_checks.hpp
+//  10541    serve/tester_code.hpp
+//  10606    serve/explanation.hpp
+//  10629    gateway/catalogue_entries.hpp
+//  10854    gateway/option_values.hpp
+//  10913    gateway/sweep_run.hpp
+//  10937    document/script_reader.hpp
+//  11146    document/script_files.hpp
+//  11165    document/script_references.hpp
+//  11201    document/script_sections.hpp
+//  11330    document/script_values.hpp
+//  11462    document/loaded_document.hpp
+//  11494    core/calendar.cpp
+//  11606    core/clock.cpp
+//  12213    core/json_pointer.cpp
+//  12270    core/json_reader.cpp
+//  12615    core/process.cpp
+//  12639    core/random.cpp
+//  12699    core/relief.cpp
+//  12726    core/reporter.cpp
+//  12809    core/source_location.cpp
+//  12825    core/text.cpp
+//  13181    core/wait.cpp
+//  13193    core/warning.cpp
+//  13207    model/acceptance.cpp
+//  13266    model/chat_fields.cpp
+//  13408    model/chat_messages.cpp
+//  13617    model/chat_reader.cpp
+//  14025    model/chat_request.cpp
+//  14110    model/checks.cpp
+//  14148    model/connection_fault.cpp
+//  14250    model/embedding_request.cpp
+//  14337    model/failure.cpp
+//  14507    model/fault.cpp
+//  14742    model/finding.cpp
+//  14776    model/hold.cpp
+//  14798    model/http_reply.cpp
+//  14864    model/pace.cpp
+//  15063    model/profile.cpp
+//  15243    model/range.cpp
+//  15273    model/received_request.cpp
+//  15341    model/reply.cpp
+//  15813    model/reply_checks.cpp
+//  16005    model/reply_template.cpp
+//  16177    model/sent_answer.cpp
+//  16205    model/sse_dialect.cpp
+//  16351    keys/api_key.cpp
+//  16398    keys/key_store.cpp
+//  16861    keys/keys.cpp
+//  16913    keys/secrets.cpp
+//  17118    answer/bodies.cpp
+//  17225    answer/completion.cpp
+//  17461    answer/completion_events.cpp
+//  17672    answer/completion_json.cpp
+//  17890    answer/default_reply.cpp
+//  18093    answer/embeddings.cpp
+//  18207    answer/events.cpp
+//  18226    answer/occurrences.cpp
+//  18248    answer/schema_checker.cpp
+//  18720    answer/schema_instance.cpp
+//  19100    answer/schema_pattern.cpp
+//  19518    answer/tokens.cpp
+//  19748    answer/words.cpp
+//  19809    script/chaos.cpp
+//  19947    script/chaos_rules.cpp
+//  20059    script/connection_faults.cpp
+//  20168    script/excerpts.cpp
+//  20231    script/field_matchers.cpp
+//  20644    script/forced_failures.cpp
+//  20748    script/hiding.cpp
+//  20805    script/json_comparison.cpp
+//  20891    script/matcher.cpp
+//  21146    script/matchers.cpp
+//  21502    script/scope.cpp
+//  21560    script/script.cpp
+//  21991    script/text_matchers.cpp
+//  22112    delivery/answer_log.cpp
+//  22282    delivery/delivery.cpp
+//  23102    delivery/framing.cpp
+//  23219    delivery/gzip.cpp
+//  23286    delivery/pace_schedule.cpp
+//  23355    delivery/progress.cpp
+//  23407    http/acceptor.cpp
+//  23516    http/compatibility.cpp
+//  23626    http/connection.cpp
+//  24252    http/poller.cpp
+//  24467    http/reactor.cpp
+//  24735    http/request_reader.cpp
+//  25195    http/response.cpp
+//  25276    http/server.cpp
+//  25694    http/sockets.cpp
+//  26214    http/turned_away.cpp
+//  26304    http/workers.cpp
+//  26417    evidence/diagnosis.cpp
+//  26637    evidence/evidence_json.cpp
+//  27021    evidence/exchange.cpp
+//  27323    evidence/gateway_problems.cpp
+//  27774    evidence/journal.cpp
+//  27933    evidence/kept_problems.cpp
+//  28044    evidence/notes.cpp
+//  28145    evidence/record.cpp
+//  28602    evidence/redaction.cpp
+//  28737    evidence/retries.cpp
+//  29127    evidence/review.cpp
+//  29502    evidence/verification.cpp
+//  29619    serve/asked_requests.cpp
+//  29697    serve/chat_judge.cpp
+//  29978    serve/connection_loop.cpp
+//  30137    serve/cross_origin.cpp
+//  30180    serve/delivery_report.cpp
+//  30271    serve/explanation.cpp
+//  30337    serve/gateway_state.cpp
+//  30373    serve/judge.cpp
+//  30603    serve/operations.cpp
+//  30826    serve/profile_headers.cpp
+//  30868    serve/reply_answer.cpp
+//  31009    serve/request_checks.cpp
+//  31083    serve/runner.cpp
+//  31317    serve/served_models.cpp
+//  31395    serve/served_request.cpp
+//  31466    gateway/catalogue.cpp
+//  31861    gateway/catalogue_delivery.cpp
+//  32423    gateway/catalogue_entries.cpp
+//  32589    gateway/catalogue_failures.cpp
+//  32852    gateway/catalogue_replies.cpp
+//  33248    gateway/chat_script.cpp
+//  33397    gateway/gateway.cpp
+//  33685    gateway/options.cpp
+//  33832    gateway/sweep.cpp
+//  34255    document/scenario_files.cpp
+//  34401    document/script_document.cpp
+//  34803    document/script_faults.cpp
+//  35130    document/script_files.cpp
+//  35277    document/script_gateway.cpp
+//  35594    document/script_matchers.cpp
+//  35960    document/script_objects.cpp
+//  36125    document/script_reader.cpp
+//  36562    document/script_references.cpp
+//  36886    document/script_replies.cpp
+//  37364    document/script_schema.cpp
+//  37499    document/script_sections.cpp
+//  38078    document/script_values.cpp
+//  38476  Adapters
+//  38493    adapters/catch2.hpp
+//  38651    adapters/doctest.hpp
+//  38816    adapters/gtest.hpp

@@ -86,12 +86,17 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
 }
 
 std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
+  // A reset would throw away what has not arrived of the reply before.
+  if (course.is_struck && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
   if (*arrival != Connection::Arrival::arrived) return false;
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
-  if (fault && fault->moment() == ConnectionFault::Moment::reused) return strike(connection, *fault);
+  if (fault && fault->moment() == ConnectionFault::Moment::reused) {
+    strike(connection, *fault);
+    return course.is_struck = true;
+  }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
         // Others are read whole before they are judged: what they hold is evidence, whatever they are answered.
@@ -148,10 +153,7 @@ bool ConnectionLoop::strike(Connection& connection, const ConnectionFault& fault
                       fault.kind() == ConnectionFault::Kind::reset_when_reused;
   if (!fault.bytes().empty()) connection.write(fault.bytes());
   // With bytes of the client's unread, or still to come, the system would send RST after the FIN.
-  if (resets)
-    connection.drain();  // a reset would throw away what has not arrived of the reply before
-  else
-    connection.linger();
+  if (!resets) connection.linger();
   connection.end(resets ? Outlet::Ending::reset : Outlet::Ending::close);
   return false;
 }

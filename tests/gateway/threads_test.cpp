@@ -294,6 +294,12 @@ std::vector<Waiting> waiting() {
       {"a stream left open", reply(text("one two").sse(SseDialect().open_after_done(true))), asks},
       // More than the system keeps for it.
       {"a client that does not read", reply(text(std::string(std::size_t{8} << 20, 'x'))), asks, true, 10},
+      {"a reset, before which a reply is to arrive that the client does not read",
+       [](Gateway& gateway, const Gate&) {
+         gateway.chat().reply(text(std::string(100'000, 'x')));
+         gateway.next_connection(reset_when_reused(), 1000);
+       },
+       [](RawConnection& connection, const Http& http) { connection.send(http.format_chat() + http.format_chat()); }},
       {"a part of a head", none,
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat().substr(0, 40)); }, false},
       {"a part of a body", none,
