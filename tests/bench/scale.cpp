@@ -272,7 +272,7 @@ int main(int argc, char** argv) {
       run.judge("all", report.tokens == order.streams * order.tokens && report.whole_streams == order.streams).c_str());
   const double each = (peak - before) * 1024 / static_cast<double>(order.streams);
   std::printf("the gateway: %.0f MB resident at most, %.1f KB a stream (%s), %.0f threads, %.1f s of CPU\n", peak, each,
-              run.judge("below 12", each < 12).c_str(), threads, after.own - at_start.own);
+              run.judge("below 10", each < 10).c_str(), threads, after.own - at_start.own);
   std::printf("others took %.2f processors meanwhile\n",
               (after.machine - at_start.machine - after.own + at_start.own - after.children) / elapsed.count());
   return run.status();
