@@ -29,6 +29,21 @@
 #include "tester_code.hpp"
 
 namespace mock_gateway::detail {
+
+struct AskedChat {
+  AskedChat(ServedRequest& served, const Script::Choice& choice, std::vector<ChaosRules::Hit> its_hits)
+      : stub(choice.stub),
+        call(choice.call),
+        hits(std::move(its_hits)),
+        wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
+             served.connection.waker()) {}
+
+  std::shared_ptr<StubState> stub;
+  std::size_t call;
+  std::vector<ChaosRules::Hit> hits;
+  AskedWait wait;
+};
+
 namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
@@ -160,25 +175,21 @@ void refuse_unmatched(ServedRequest& served, const Script::Choice& choice, const
   served.problems.push_back(std::move(recorded));
 }
 
-/// Waits until the test gives the reply of the stub that was chosen.
-bool ask(ServedRequest& served, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+/// Takes what the test has replied for the stub, once the wait is over. Returns whether that was an answer already.
+bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
-  served.exchange = served.gateway.journal->reserve_id();
-  AskedWait wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
-                 served.connection.waker());
-  served.timeline.settle();
-  const bool is_over = served.connection.wait(wait, Outlet::OnClientClosed::give_up);
-  if (is_over && wait.reply()) {
-    step = *wait.reply();
-    answer.delivery.start = served.timeline.now();
-    return false;
-  }
-  if (!is_over) {
+  const std::shared_ptr<StubState>& stub = asked.stub;
+  if (look == Outlet::Look::given_up) {
     // Whoever still reads has only closed its side.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
     return true;
+  }
+  if (asked.wait.reply()) {
+    step = *asked.wait.reply();
+    answer.delivery.start = served.timeline.now();
+    return false;
   }
   served.connection.guard_expired();
   const std::string id = std::to_string(served.exchange);
@@ -211,21 +222,11 @@ void fill_places(ServedRequest& served, std::size_t call) {
   reply = share<const Reply>(std::move(copy));
 }
 
-/// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+/// Takes the reply that a step gives. Runs the tester's function that makes it, which may throw.
+bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   Answer& answer = served.answer;
-  const StubState& stub = *choice.stub;
-  answer.decision = {Decision::Kind::stub, stub.to_string()};
-  answer.use = StubState::Use(choice.stub);
-  ReplyStep step = *choice.reply;
-  if (step.asks && ask(served, choice.stub, step)) return true;
   if (step.reply) {
     answer.delivery.reply = std::move(step.reply);
-    return false;
-  }
-  if (choice.reply->is_default()) {
-    if (made.problem) std::rethrow_exception(made.problem);
-    answer.delivery.reply = made.reply;
     return false;
   }
   if (step.is_default()) return take_asked_default(served, stub);
@@ -236,6 +237,21 @@ bool take_reply(ServedRequest& served, const Script::Choice& choice, const Defau
     answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
+}
+
+/// Takes the reply of the stub that was chosen.
+bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+  if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
+  if (made.problem) std::rethrow_exception(made.problem);
+  served.answer.delivery.reply = made.reply;
+  return false;
+}
+
+/// Asks the test for the reply of the stub that was chosen.
+void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
+  served.exchange = served.gateway.journal->reserve_id();
+  served.asked = share<AskedChat>(served, choice, std::move(hits));
+  served.timeline.settle();
 }
 
 void take_default_reply(ServedRequest& served) {
@@ -262,6 +278,9 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
     return answer_with_reply(served, hits);
   }
   if (choice->reply) {
+    served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
+    served.answer.use = StubState::Use(choice->stub);
+    if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
     return answer_with_reply(served, hits);
@@ -269,6 +288,26 @@ void answer_from_script(ServedRequest& served, const ChatCall& call, const Hits&
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
   if (must_not_be_asked) return refuse_never_expected(served, choice->stub);
   refuse_unmatched(served, *choice, call);
+}
+
+/// Makes the answer. What keeps it from being made is answered in its place, struck by chaos where a reply would be.
+template <class Make>
+void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
+  Answer& answer = served.answer;
+  try {
+    make();
+  } catch (const std::exception& exception) {
+    std::shared_ptr<StubState> stub = std::move(answer.stub);
+    answer = Answer();
+    answer.stub = std::move(stub);  // which has counted the call
+    served.answer_failed(exception.what());
+  }
+  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  const bool failed =
+      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
+  if (!failed || hits.empty()) return;
+  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
+  strike_delivery(served, hits);
 }
 
 }  // namespace chat_judge
@@ -285,21 +324,21 @@ void judge_chat(ServedRequest& served) {
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
-  Answer& answer = served.answer;
-  try {
-    chat_judge::answer_from_script(served, call, hits);
-  } catch (const std::exception& exception) {
-    std::shared_ptr<StubState> stub = std::move(answer.stub);
-    answer = Answer();
-    answer.stub = std::move(stub);  // which has counted the call
-    served.answer_failed(exception.what());
-  }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
-  const bool failed =
-      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
-  if (!failed || hits.empty()) return;
-  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
-  strike_delivery(served, hits);
+  chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
+}
+
+bool judge_asked(ServedRequest& served) {
+  const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
+  if (look == Outlet::Look::not_yet) return false;
+  const std::shared_ptr<AskedChat> asked = std::move(served.asked);
+  chat_judge::answer_struck(served, asked->hits, [&] {
+    ReplyStep step;
+    if (chat_judge::take_asked(served, *asked, look, step)) return;
+    if (chat_judge::take_step(served, *asked->stub, std::move(step))) return;
+    chat_judge::fill_places(served, asked->call);
+    answer_with_reply(served, asked->hits);
+  });
+  return true;
 }
 
 }  // namespace mock_gateway::detail

@@ -238,10 +238,12 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
   return std::nullopt;
 }
 
-void judge(ServedRequest& served) {
-  if (!answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+bool judge(ServedRequest& served) {
+  if (!served.asked && !answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+  if (served.asked && !judge_asked(served)) return false;
   add_cross_origin_headers(served);
   add_profile_headers(served);
+  return true;
 }
 
 }  // namespace mock_gateway::detail

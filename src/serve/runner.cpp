@@ -65,21 +65,39 @@ void send_interim(Connection& connection, ExchangeRecord& record, const std::str
 
 }  // namespace runner
 
+struct RunningExchange::Judgement {
+  Judgement(IncomingRequest&& request, std::size_t its_position)
+      : incoming(std::move(request)), position(its_position) {}
+
+  IncomingRequest incoming;
+  /// On its connection.
+  std::size_t position;
+  KeyStore::Presented presented;
+  std::optional<ServedRequest> served;
+};
+
+RunningExchange::RunningExchange(GatewayState& gateway, Connection& connection)
+    : gateway_(gateway), connection_(connection) {}
+
+RunningExchange::~RunningExchange() = default;
+
 void RunningExchange::begin(IncomingRequest incoming, std::size_t position) noexcept {
   try {
     timeline_ = std::move(incoming.timeline);
     if (!timeline_) timeline_ = std::make_unique<Timeline>(Access::state(gateway_.clock), connection_.waker());
+    judgement_ = std::make_unique<Judgement>(std::move(incoming), position);
     const OnTimeline own(*timeline_);
-    judge_and_record(incoming, position);
+    record_request();
   } catch (const std::exception& exception) {
     give_up(exception);
   }
 }
 
 bool RunningExchange::go_on() noexcept {
-  if (!delivery_) return true;
+  if (!judgement_ && !delivery_) return true;
   try {
     const OnTimeline own(*timeline_);
+    if (judgement_ && !judge_and_publish()) return false;
     const std::optional<Delivery::Result> result = delivery_->go_on();
     if (!result) {
       if (record_->bytes >= head_.size()) std::string().swap(head_);
@@ -95,6 +113,7 @@ bool RunningExchange::go_on() noexcept {
 // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
 void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
+  judgement_.reset();
   delivery_.reset();
   connection_.end_exchange();
   connection_.end(Outlet::Ending::close);
@@ -104,17 +123,10 @@ void RunningExchange::give_up(const std::exception& why) noexcept {
   gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
 }
 
-void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t position) {
-  const std::uint64_t epoch = gateway_.journal->epoch();
-  record_ = share<ExchangeRecord>();
-  record_->received = timeline_->at(incoming.arrived);
-  const KeyStore::Presented presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
-  record_->epoch = epoch;
-  record_->position = position;
-  record_request(incoming, presented);
-  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_, answer_);
-  judge(served);
+bool RunningExchange::judge_and_publish() {
+  const IncomingRequest& incoming = judgement_->incoming;
+  ServedRequest& served = *judgement_->served;
+  if (!judge(served)) return false;
   record_->id = served.exchange;
   record_answer(served);
 
@@ -130,6 +142,8 @@ void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t po
   runner::add_transport_headers(served, framing);
   runner::note_date(served);
   begin_delivery(framing);
+  judgement_.reset();
+  return true;
 }
 
 void RunningExchange::end(Delivery::Result result) {
@@ -141,7 +155,16 @@ void RunningExchange::end(Delivery::Result result) {
   notify();
 }
 
-void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::Presented& presented) {
+void RunningExchange::record_request() {
+  IncomingRequest& incoming = judgement_->incoming;
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  record_ = share<ExchangeRecord>();
+  record_->received = timeline_->at(incoming.arrived);
+  judgement_->presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  const KeyStore::Presented& presented = judgement_->presented;
+  record_->epoch = epoch;
+  record_->position = judgement_->position;
   ExchangeRecord& record = *record_;
   record.connection_id = connection_.id();
   record.sendable = connection_.request_sent_from();
@@ -159,6 +182,7 @@ void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
   record.behind_stream = connection_.overtaken_stream();
+  judgement_->served.emplace(gateway_, connection_, incoming, record.request, presented, *timeline_, answer_);
 }
 
 void RunningExchange::record_answer(ServedRequest& served) {

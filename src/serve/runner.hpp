@@ -39,17 +39,22 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
 /// delivered: thousands may wait.
 class RunningExchange {
  public:
-  RunningExchange(GatewayState& gateway, Connection& connection) : gateway_(gateway), connection_(connection) {}
+  RunningExchange(GatewayState& gateway, Connection& connection);
+  ~RunningExchange();
 
   /// To be called first, once. `position` is the request's on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
-  /// Delivers what can be delivered now. False: the connection knows when to call this again. True: it has ended.
+  /// Does what can be done now. False: the connection knows when to call this again. True: it has ended.
   bool go_on() noexcept;
 
  private:
-  void judge_and_record(IncomingRequest& incoming, std::size_t position);
-  /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
-  void record_request(IncomingRequest& incoming, const KeyStore::Presented& presented);
+  /// What is needed until there is an answer.
+  struct Judgement;
+
+  /// Writes down what arrived, and masks its keys.
+  void record_request();
+  /// Has the request judged. Returns whether there is an answer, which then is published, and can be delivered.
+  bool judge_and_publish();
   /// Writes down what is answered, and masks keys in it.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
@@ -64,6 +69,7 @@ class RunningExchange {
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<ExchangeRecord> record_;
   bool is_published_ = false;  // the journal has the record
+  std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // where no reply was made

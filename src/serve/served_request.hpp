@@ -71,6 +71,9 @@ struct Answer {
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
+/// A chat request that waits for the test's reply.
+struct AskedChat;
+
 /// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
@@ -107,6 +110,8 @@ struct ServedRequest {
   std::vector<RecordedProblem> problems;
   /// The stubs that came closest to a request that none answers.
   std::vector<NearMiss> near_misses;
+  /// Not null while the stub that was chosen asks the test for its reply.
+  std::shared_ptr<AskedChat> asked;
 
   // Each of these functions answers, and returns true like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
@@ -130,7 +135,10 @@ struct ServedRequest {
 /// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
 /// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
 /// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
-void judge(ServedRequest& served);
+///
+/// Returns whether there is an answer. Else the test is asked for it: the connection knows when this is to be called
+/// again, and then goes on there.
+bool judge(ServedRequest& served);
 
 /// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
 /// body. Counts nothing, and runs nothing of the test's.
@@ -140,8 +148,12 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
 /// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
+/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance. Where the
+/// test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
+
+/// Goes on with a chat request for which the test is asked. Returns whether there is an answer now.
+bool judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);

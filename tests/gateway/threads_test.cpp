@@ -300,6 +300,9 @@ std::vector<Waiting> waiting() {
          gateway.next_connection(reset_when_reused(), 1000);
        },
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat() + http.format_chat()); }},
+      {"a stub that asks the test for its reply",
+       [](Gateway& gateway, const Gate&) { gateway.load_text(R"({"mock_gateway": 1, "stubs": [{"reply": {"ask": true}}]})"); },
+       asks, false},
       {"a part of a head", none,
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat().substr(0, 40)); }, false},
       {"a part of a body", none,
