@@ -10307,6 +10307,9 @@ struct Answer {
   void fail(const Failure& failure, Decision::Kind kind, Profile profile, TimePoint now);
 };
 
+/// A chat request that waits for the test's reply.
+struct AskedChat;
+
 /// One request that is being served: what is known of it, and the answer that is made. Each step of serving gets it.
 struct ServedRequest {
   ServedRequest(GatewayState& its_gateway, Connection& its_connection, const IncomingRequest& its_incoming,
@@ -10343,6 +10346,8 @@ struct ServedRequest {
   std::vector<RecordedProblem> problems;
   /// The stubs that came closest to a request that none answers.
   std::vector<NearMiss> near_misses;
+  /// Not null while the stub that was chosen asks the test for its reply.
+  std::shared_ptr<AskedChat> asked;
 
   // Each of these functions answers, and returns true like a check that has answered.
   bool fail(const Failure& failure, Decision::Kind kind);
@@ -10366,7 +10371,10 @@ struct ServedRequest {
 /// Makes the answer to a request: runs the documented checks in their order, of which the first that answers decides,
 /// and then the operation that the request asks for. What takes part of the test's (forced failures, rate limits, a
 /// stub's sequence) counts the request. Runs the tester's functions; what they throw is answered.
-void judge(ServedRequest& served);
+///
+/// Returns whether there is an answer. Else the test is asked for it: the connection knows when this is to be called
+/// again, and then goes on there.
+bool judge(ServedRequest& served);
 
 /// Why a request is refused whatever its body holds, if it is, for its key, its path, its method or the type of its
 /// body. Counts nothing, and runs nothing of the test's.
@@ -10376,8 +10384,12 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
 /// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance.
+/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance. Where the
+/// test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
+
+/// Goes on with a chat request for which the test is asked. Returns whether there is an answer now.
+bool judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
@@ -10435,17 +10447,22 @@ void report_delivery(JournalState& journal, ExchangeRecord& record, const Delive
 /// delivered: thousands may wait.
 class RunningExchange {
  public:
-  RunningExchange(GatewayState& gateway, Connection& connection) : gateway_(gateway), connection_(connection) {}
+  RunningExchange(GatewayState& gateway, Connection& connection);
+  ~RunningExchange();
 
   /// To be called first, once. `position` is the request's on its connection, from 1.
   void begin(IncomingRequest incoming, std::size_t position) noexcept;
-  /// Delivers what can be delivered now. False: the connection knows when to call this again. True: it has ended.
+  /// Does what can be done now. False: the connection knows when to call this again. True: it has ended.
   bool go_on() noexcept;
 
  private:
-  void judge_and_record(IncomingRequest& incoming, std::size_t position);
-  /// Writes down what arrived. Takes it out of `incoming`, and masks its keys.
-  void record_request(IncomingRequest& incoming, const KeyStore::Presented& presented);
+  /// What is needed until there is an answer.
+  struct Judgement;
+
+  /// Writes down what arrived, and masks its keys.
+  void record_request();
+  /// Has the request judged. Returns whether there is an answer, which then is published, and can be delivered.
+  bool judge_and_publish();
   /// Writes down what is answered, and masks keys in it.
   void record_answer(ServedRequest& served);
   void begin_delivery(BodyFraming framing);
@@ -10460,6 +10477,7 @@ class RunningExchange {
   std::unique_ptr<Timeline> timeline_;
   std::shared_ptr<ExchangeRecord> record_;
   bool is_published_ = false;  // the journal has the record
+  std::unique_ptr<Judgement> judgement_;
   Answer answer_;
   std::string head_;
   std::unique_ptr<ReplyData> plain_;  // where no reply was made
@@ -29700,6 +29718,21 @@ MOCK_GATEWAY_INLINE std::optional<Duration> AskedWait::look_again_in() {
 // reply.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+struct AskedChat {
+  AskedChat(ServedRequest& served, const Script::Choice& choice, std::vector<ChaosRules::Hit> its_hits)
+      : stub(choice.stub),
+        call(choice.call),
+        hits(std::move(its_hits)),
+        wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
+             served.connection.waker()) {}
+
+  std::shared_ptr<StubState> stub;
+  std::size_t call;
+  std::vector<ChaosRules::Hit> hits;
+  AskedWait wait;
+};
+
 namespace chat_judge {
 
 using Hits = std::vector<ChaosRules::Hit>;
@@ -29831,25 +29864,21 @@ MOCK_GATEWAY_INLINE void refuse_unmatched(ServedRequest& served, const Script::C
   served.problems.push_back(std::move(recorded));
 }
 
-/// Waits until the test gives the reply of the stub that was chosen.
-MOCK_GATEWAY_INLINE bool ask(ServedRequest& served, const std::shared_ptr<StubState>& stub, ReplyStep& step) {
+/// Takes what the test has replied for the stub, once the wait is over. Returns whether that was an answer already.
+MOCK_GATEWAY_INLINE bool take_asked(ServedRequest& served, const AskedChat& asked, Outlet::Look look, ReplyStep& step) {
   Answer& answer = served.answer;
-  served.exchange = served.gateway.journal->reserve_id();
-  AskedWait wait(served.gateway.asked, served.exchange, stub, served.request, served.timeline.now(),
-                 served.connection.waker());
-  served.timeline.settle();
-  const bool is_over = served.connection.wait(wait, Outlet::OnClientClosed::give_up);
-  if (is_over && wait.reply()) {
-    step = *wait.reply();
-    answer.delivery.start = served.timeline.now();
-    return false;
-  }
-  if (!is_over) {
+  const std::shared_ptr<StubState>& stub = asked.stub;
+  if (look == Outlet::Look::given_up) {
     // Whoever still reads has only closed its side.
     served.fail(failure(500, "internal_error", "the client closed its side before the test had replied"),
                 Decision::Kind::stub);
     answer.decision.detail = stub->to_string();
     return true;
+  }
+  if (asked.wait.reply()) {
+    step = *asked.wait.reply();
+    answer.delivery.start = served.timeline.now();
+    return false;
   }
   served.connection.guard_expired();
   const std::string id = std::to_string(served.exchange);
@@ -29882,21 +29911,11 @@ MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   reply = share<const Reply>(std::move(copy));
 }
 
-/// Takes the reply of the stub that was chosen. Runs the tester's function that makes it, which may throw.
-MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+/// Takes the reply that a step gives. Runs the tester's function that makes it, which may throw.
+MOCK_GATEWAY_INLINE bool take_step(ServedRequest& served, const StubState& stub, ReplyStep step) {
   Answer& answer = served.answer;
-  const StubState& stub = *choice.stub;
-  answer.decision = {Decision::Kind::stub, stub.to_string()};
-  answer.use = StubState::Use(choice.stub);
-  ReplyStep step = *choice.reply;
-  if (step.asks && ask(served, choice.stub, step)) return true;
   if (step.reply) {
     answer.delivery.reply = std::move(step.reply);
-    return false;
-  }
-  if (choice.reply->is_default()) {
-    if (made.problem) std::rethrow_exception(made.problem);
-    answer.delivery.reply = made.reply;
     return false;
   }
   if (step.is_default()) return take_asked_default(served, stub);
@@ -29907,6 +29926,21 @@ MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice&
     answer.delivery.reply = share<const Reply>(std::move(reply));
   });
   return thrown && served.callback_failed(function + " threw: " + *thrown);
+}
+
+/// Takes the reply of the stub that was chosen.
+MOCK_GATEWAY_INLINE bool take_reply(ServedRequest& served, const Script::Choice& choice, const DefaultReply& made) {
+  if (!choice.reply->is_default()) return take_step(served, *choice.stub, *choice.reply);
+  if (made.problem) std::rethrow_exception(made.problem);
+  served.answer.delivery.reply = made.reply;
+  return false;
+}
+
+/// Asks the test for the reply of the stub that was chosen.
+MOCK_GATEWAY_INLINE void ask(ServedRequest& served, const Script::Choice& choice, Hits hits) {
+  served.exchange = served.gateway.journal->reserve_id();
+  served.asked = share<AskedChat>(served, choice, std::move(hits));
+  served.timeline.settle();
 }
 
 MOCK_GATEWAY_INLINE void take_default_reply(ServedRequest& served) {
@@ -29933,6 +29967,9 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
     return answer_with_reply(served, hits);
   }
   if (choice->reply) {
+    served.answer.decision = {Decision::Kind::stub, choice->stub->to_string()};
+    served.answer.use = StubState::Use(choice->stub);
+    if (choice->reply->asks) return ask(served, *choice, hits);
     if (take_reply(served, *choice, made)) return;
     fill_places(served, choice->call);
     return answer_with_reply(served, hits);
@@ -29940,6 +29977,26 @@ MOCK_GATEWAY_INLINE void answer_from_script(ServedRequest& served, const ChatCal
   const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
   if (must_not_be_asked) return refuse_never_expected(served, choice->stub);
   refuse_unmatched(served, *choice, call);
+}
+
+/// Makes the answer. What keeps it from being made is answered in its place, struck by chaos where a reply would be.
+template <class Make>
+void answer_struck(ServedRequest& served, const Hits& hits, const Make& make) {
+  Answer& answer = served.answer;
+  try {
+    make();
+  } catch (const std::exception& exception) {
+    std::shared_ptr<StubState> stub = std::move(answer.stub);
+    answer = Answer();
+    answer.stub = std::move(stub);  // which has counted the call
+    served.answer_failed(exception.what());
+  }
+  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
+  const bool failed =
+      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
+  if (!failed || hits.empty()) return;
+  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
+  strike_delivery(served, hits);
 }
 
 }  // namespace chat_judge
@@ -29956,21 +30013,21 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   const ChatCall call(chat, served.request);
   chat_judge::Hits hits;
   if (gateway.chaos->any() && chat_judge::strike(served, call, hits)) return;
-  Answer& answer = served.answer;
-  try {
-    chat_judge::answer_from_script(served, call, hits);
-  } catch (const std::exception& exception) {
-    std::shared_ptr<StubState> stub = std::move(answer.stub);
-    answer = Answer();
-    answer.stub = std::move(stub);  // which has counted the call
-    served.answer_failed(exception.what());
-  }
-  // What is refused is not struck. What failed is: the client would have met chaos before the reply.
-  const bool failed =
-      answer.decision == Decision::Kind::callback_failed || answer.decision == Decision::Kind::answer_failed;
-  if (!failed || hits.empty()) return;
-  answer.delivery.reply = share<const Reply>(Failure(answer.status, answer.error_code, ""));
-  strike_delivery(served, hits);
+  chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
+}
+
+MOCK_GATEWAY_INLINE bool judge_asked(ServedRequest& served) {
+  const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
+  if (look == Outlet::Look::not_yet) return false;
+  const std::shared_ptr<AskedChat> asked = std::move(served.asked);
+  chat_judge::answer_struck(served, asked->hits, [&] {
+    ReplyStep step;
+    if (chat_judge::take_asked(served, *asked, look, step)) return;
+    if (chat_judge::take_step(served, *asked->stub, std::move(step))) return;
+    chat_judge::fill_places(served, asked->call);
+    answer_with_reply(served, asked->hits);
+  });
+  return true;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -30592,10 +30649,12 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
   return std::nullopt;
 }
 
-MOCK_GATEWAY_INLINE void judge(ServedRequest& served) {
-  if (!answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
+  if (!served.asked && !answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
+  if (served.asked && !judge_asked(served)) return false;
   add_cross_origin_headers(served);
   add_profile_headers(served);
+  return true;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31125,21 +31184,39 @@ MOCK_GATEWAY_INLINE void send_interim(Connection& connection, ExchangeRecord& re
 
 }  // namespace runner
 
+struct RunningExchange::Judgement {
+  Judgement(IncomingRequest&& request, std::size_t its_position)
+      : incoming(std::move(request)), position(its_position) {}
+
+  IncomingRequest incoming;
+  /// On its connection.
+  std::size_t position;
+  KeyStore::Presented presented;
+  std::optional<ServedRequest> served;
+};
+
+MOCK_GATEWAY_INLINE RunningExchange::RunningExchange(GatewayState& gateway, Connection& connection)
+    : gateway_(gateway), connection_(connection) {}
+
+MOCK_GATEWAY_INLINE RunningExchange::~RunningExchange() = default;
+
 MOCK_GATEWAY_INLINE void RunningExchange::begin(IncomingRequest incoming, std::size_t position) noexcept {
   try {
     timeline_ = std::move(incoming.timeline);
     if (!timeline_) timeline_ = std::make_unique<Timeline>(Access::state(gateway_.clock), connection_.waker());
+    judgement_ = std::make_unique<Judgement>(std::move(incoming), position);
     const OnTimeline own(*timeline_);
-    judge_and_record(incoming, position);
+    record_request();
   } catch (const std::exception& exception) {
     give_up(exception);
   }
 }
 
 MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
-  if (!delivery_) return true;
+  if (!judgement_ && !delivery_) return true;
   try {
     const OnTimeline own(*timeline_);
+    if (judgement_ && !judge_and_publish()) return false;
     const std::optional<Delivery::Result> result = delivery_->go_on();
     if (!result) {
       if (record_->bytes >= head_.size()) std::string().swap(head_);
@@ -31155,6 +31232,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::go_on() noexcept {
 // Out of memory, say. Nothing thrown may leave the connection's thread, which would abort the process.
 MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noexcept {
   warn({"an exchange was given up: ", why.what()});
+  judgement_.reset();
   delivery_.reset();
   connection_.end_exchange();
   connection_.end(Outlet::Ending::close);
@@ -31164,17 +31242,10 @@ MOCK_GATEWAY_INLINE void RunningExchange::give_up(const std::exception& why) noe
   gateway_.journal->end(*record_, Outcome::Kind::stopped, now);
 }
 
-MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& incoming, std::size_t position) {
-  const std::uint64_t epoch = gateway_.journal->epoch();
-  record_ = share<ExchangeRecord>();
-  record_->received = timeline_->at(incoming.arrived);
-  const KeyStore::Presented presented = gateway_.keys->present(
-      incoming.request.headers, gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
-  record_->epoch = epoch;
-  record_->position = position;
-  record_request(incoming, presented);
-  ServedRequest served(gateway_, connection_, incoming, record_->request, presented, *timeline_, answer_);
-  judge(served);
+MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
+  const IncomingRequest& incoming = judgement_->incoming;
+  ServedRequest& served = *judgement_->served;
+  if (!judge(served)) return false;
   record_->id = served.exchange;
   record_answer(served);
 
@@ -31190,6 +31261,8 @@ MOCK_GATEWAY_INLINE void RunningExchange::judge_and_record(IncomingRequest& inco
   runner::add_transport_headers(served, framing);
   runner::note_date(served);
   begin_delivery(framing);
+  judgement_.reset();
+  return true;
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
@@ -31201,7 +31274,16 @@ MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   notify();
 }
 
-MOCK_GATEWAY_INLINE void RunningExchange::record_request(IncomingRequest& incoming, const KeyStore::Presented& presented) {
+MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
+  IncomingRequest& incoming = judgement_->incoming;
+  const std::uint64_t epoch = gateway_.journal->epoch();
+  record_ = share<ExchangeRecord>();
+  record_->received = timeline_->at(incoming.arrived);
+  judgement_->presented = gateway_.keys->present(incoming.request.headers,
+                                                 gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  const KeyStore::Presented& presented = judgement_->presented;
+  record_->epoch = epoch;
+  record_->position = judgement_->position;
   ExchangeRecord& record = *record_;
   record.connection_id = connection_.id();
   record.sendable = connection_.request_sent_from();
@@ -31219,6 +31301,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request(IncomingRequest& incomi
   record.changes = gateway_.changes(record.request);
   if (incoming.fault) record.connection_fault = *incoming.fault;
   record.behind_stream = connection_.overtaken_stream();
+  judgement_->served.emplace(gateway_, connection_, incoming, record.request, presented, *timeline_, answer_);
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
@@ -39064,151 +39147,151 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10158    serve/served_models.hpp
 //  10201    serve/gateway_state.hpp
 //  10261    serve/served_request.hpp
-//  10415    serve/runner.hpp
-//  10473    serve/connection_loop.hpp
-//  10518    serve/request_checks.hpp
-//  10541    serve/tester_code.hpp
-//  10606    serve/explanation.hpp
-//  10629    gateway/catalogue_entries.hpp
-//  10854    gateway/option_values.hpp
-//  10913    gateway/sweep_run.hpp
-//  10937    document/script_reader.hpp
-//  11146    document/script_files.hpp
-//  11165    document/script_references.hpp
-//  11201    document/script_sections.hpp
-//  11330    document/script_values.hpp
-//  11462    document/loaded_document.hpp
-//  11494    core/calendar.cpp
-//  11606    core/clock.cpp
-//  12213    core/json_pointer.cpp
-//  12270    core/json_reader.cpp
-//  12615    core/process.cpp
-//  12639    core/random.cpp
-//  12699    core/relief.cpp
-//  12726    core/reporter.cpp
-//  12809    core/source_location.cpp
-//  12825    core/text.cpp
-//  13181    core/wait.cpp
-//  13193    core/warning.cpp
-//  13207    model/acceptance.cpp
-//  13266    model/chat_fields.cpp
-//  13408    model/chat_messages.cpp
-//  13617    model/chat_reader.cpp
-//  14025    model/chat_request.cpp
-//  14110    model/checks.cpp
-//  14148    model/connection_fault.cpp
-//  14250    model/embedding_request.cpp
-//  14337    model/failure.cpp
-//  14507    model/fault.cpp
-//  14742    model/finding.cpp
-//  14776    model/hold.cpp
-//  14798    model/http_reply.cpp
-//  14864    model/pace.cpp
-//  15063    model/profile.cpp
-//  15243    model/range.cpp
-//  15273    model/received_request.cpp
-//  15341    model/reply.cpp
-//  15813    model/reply_checks.cpp
-//  16005    model/reply_template.cpp
-//  16177    model/sent_answer.cpp
-//  16205    model/sse_dialect.cpp
-//  16351    keys/api_key.cpp
-//  16398    keys/key_store.cpp
-//  16861    keys/keys.cpp
-//  16913    keys/secrets.cpp
-//  17118    answer/bodies.cpp
-//  17225    answer/completion.cpp
-//  17461    answer/completion_events.cpp
-//  17672    answer/completion_json.cpp
-//  17890    answer/default_reply.cpp
-//  18093    answer/embeddings.cpp
-//  18207    answer/events.cpp
-//  18226    answer/occurrences.cpp
-//  18248    answer/schema_checker.cpp
-//  18720    answer/schema_instance.cpp
-//  19100    answer/schema_pattern.cpp
-//  19518    answer/tokens.cpp
-//  19748    answer/words.cpp
-//  19809    script/chaos.cpp
-//  19947    script/chaos_rules.cpp
-//  20059    script/connection_faults.cpp
-//  20168    script/excerpts.cpp
-//  20231    script/field_matchers.cpp
-//  20644    script/forced_failures.cpp
-//  20748    script/hiding.cpp
-//  20805    script/json_comparison.cpp
-//  20891    script/matcher.cpp
-//  21146    script/matchers.cpp
-//  21502    script/scope.cpp
-//  21560    script/script.cpp
-//  21991    script/text_matchers.cpp
-//  22112    delivery/answer_log.cpp
-//  22282    delivery/delivery.cpp
-//  23102    delivery/framing.cpp
-//  23219    delivery/gzip.cpp
-//  23286    delivery/pace_schedule.cpp
-//  23355    delivery/progress.cpp
-//  23407    http/acceptor.cpp
-//  23516    http/compatibility.cpp
-//  23626    http/connection.cpp
-//  24252    http/poller.cpp
-//  24467    http/reactor.cpp
-//  24735    http/request_reader.cpp
-//  25195    http/response.cpp
-//  25276    http/server.cpp
-//  25694    http/sockets.cpp
-//  26214    http/turned_away.cpp
-//  26304    http/workers.cpp
-//  26417    evidence/diagnosis.cpp
-//  26637    evidence/evidence_json.cpp
-//  27021    evidence/exchange.cpp
-//  27323    evidence/gateway_problems.cpp
-//  27774    evidence/journal.cpp
-//  27933    evidence/kept_problems.cpp
-//  28044    evidence/notes.cpp
-//  28145    evidence/record.cpp
-//  28602    evidence/redaction.cpp
-//  28737    evidence/retries.cpp
-//  29127    evidence/review.cpp
-//  29502    evidence/verification.cpp
-//  29619    serve/asked_requests.cpp
-//  29697    serve/chat_judge.cpp
-//  29978    serve/connection_loop.cpp
-//  30137    serve/cross_origin.cpp
-//  30180    serve/delivery_report.cpp
-//  30271    serve/explanation.cpp
-//  30337    serve/gateway_state.cpp
-//  30373    serve/judge.cpp
-//  30603    serve/operations.cpp
-//  30826    serve/profile_headers.cpp
-//  30868    serve/reply_answer.cpp
-//  31009    serve/request_checks.cpp
-//  31083    serve/runner.cpp
-//  31317    serve/served_models.cpp
-//  31395    serve/served_request.cpp
-//  31466    gateway/catalogue.cpp
-//  31861    gateway/catalogue_delivery.cpp
-//  32423    gateway/catalogue_entries.cpp
-//  32589    gateway/catalogue_failures.cpp
-//  32852    gateway/catalogue_replies.cpp
-//  33248    gateway/chat_script.cpp
-//  33397    gateway/gateway.cpp
-//  33685    gateway/options.cpp
-//  33832    gateway/sweep.cpp
-//  34255    document/scenario_files.cpp
-//  34401    document/script_document.cpp
-//  34803    document/script_faults.cpp
-//  35130    document/script_files.cpp
-//  35277    document/script_gateway.cpp
-//  35594    document/script_matchers.cpp
-//  35960    document/script_objects.cpp
-//  36125    document/script_reader.cpp
-//  36562    document/script_references.cpp
-//  36886    document/script_replies.cpp
-//  37364    document/script_schema.cpp
-//  37499    document/script_sections.cpp
-//  38078    document/script_values.cpp
-//  38476  Adapters
-//  38493    adapters/catch2.hpp
-//  38651    adapters/doctest.hpp
-//  38816    adapters/gtest.hpp
+//  10427    serve/runner.hpp
+//  10491    serve/connection_loop.hpp
+//  10536    serve/request_checks.hpp
+//  10559    serve/tester_code.hpp
+//  10624    serve/explanation.hpp
+//  10647    gateway/catalogue_entries.hpp
+//  10872    gateway/option_values.hpp
+//  10931    gateway/sweep_run.hpp
+//  10955    document/script_reader.hpp
+//  11164    document/script_files.hpp
+//  11183    document/script_references.hpp
+//  11219    document/script_sections.hpp
+//  11348    document/script_values.hpp
+//  11480    document/loaded_document.hpp
+//  11512    core/calendar.cpp
+//  11624    core/clock.cpp
+//  12231    core/json_pointer.cpp
+//  12288    core/json_reader.cpp
+//  12633    core/process.cpp
+//  12657    core/random.cpp
+//  12717    core/relief.cpp
+//  12744    core/reporter.cpp
+//  12827    core/source_location.cpp
+//  12843    core/text.cpp
+//  13199    core/wait.cpp
+//  13211    core/warning.cpp
+//  13225    model/acceptance.cpp
+//  13284    model/chat_fields.cpp
+//  13426    model/chat_messages.cpp
+//  13635    model/chat_reader.cpp
+//  14043    model/chat_request.cpp
+//  14128    model/checks.cpp
+//  14166    model/connection_fault.cpp
+//  14268    model/embedding_request.cpp
+//  14355    model/failure.cpp
+//  14525    model/fault.cpp
+//  14760    model/finding.cpp
+//  14794    model/hold.cpp
+//  14816    model/http_reply.cpp
+//  14882    model/pace.cpp
+//  15081    model/profile.cpp
+//  15261    model/range.cpp
+//  15291    model/received_request.cpp
+//  15359    model/reply.cpp
+//  15831    model/reply_checks.cpp
+//  16023    model/reply_template.cpp
+//  16195    model/sent_answer.cpp
+//  16223    model/sse_dialect.cpp
+//  16369    keys/api_key.cpp
+//  16416    keys/key_store.cpp
+//  16879    keys/keys.cpp
+//  16931    keys/secrets.cpp
+//  17136    answer/bodies.cpp
+//  17243    answer/completion.cpp
+//  17479    answer/completion_events.cpp
+//  17690    answer/completion_json.cpp
+//  17908    answer/default_reply.cpp
+//  18111    answer/embeddings.cpp
+//  18225    answer/events.cpp
+//  18244    answer/occurrences.cpp
+//  18266    answer/schema_checker.cpp
+//  18738    answer/schema_instance.cpp
+//  19118    answer/schema_pattern.cpp
+//  19536    answer/tokens.cpp
+//  19766    answer/words.cpp
+//  19827    script/chaos.cpp
+//  19965    script/chaos_rules.cpp
+//  20077    script/connection_faults.cpp
+//  20186    script/excerpts.cpp
+//  20249    script/field_matchers.cpp
+//  20662    script/forced_failures.cpp
+//  20766    script/hiding.cpp
+//  20823    script/json_comparison.cpp
+//  20909    script/matcher.cpp
+//  21164    script/matchers.cpp
+//  21520    script/scope.cpp
+//  21578    script/script.cpp
+//  22009    script/text_matchers.cpp
+//  22130    delivery/answer_log.cpp
+//  22300    delivery/delivery.cpp
+//  23120    delivery/framing.cpp
+//  23237    delivery/gzip.cpp
+//  23304    delivery/pace_schedule.cpp
+//  23373    delivery/progress.cpp
+//  23425    http/acceptor.cpp
+//  23534    http/compatibility.cpp
+//  23644    http/connection.cpp
+//  24270    http/poller.cpp
+//  24485    http/reactor.cpp
+//  24753    http/request_reader.cpp
+//  25213    http/response.cpp
+//  25294    http/server.cpp
+//  25712    http/sockets.cpp
+//  26232    http/turned_away.cpp
+//  26322    http/workers.cpp
+//  26435    evidence/diagnosis.cpp
+//  26655    evidence/evidence_json.cpp
+//  27039    evidence/exchange.cpp
+//  27341    evidence/gateway_problems.cpp
+//  27792    evidence/journal.cpp
+//  27951    evidence/kept_problems.cpp
+//  28062    evidence/notes.cpp
+//  28163    evidence/record.cpp
+//  28620    evidence/redaction.cpp
+//  28755    evidence/retries.cpp
+//  29145    evidence/review.cpp
+//  29520    evidence/verification.cpp
+//  29637    serve/asked_requests.cpp
+//  29715    serve/chat_judge.cpp
+//  30035    serve/connection_loop.cpp
+//  30194    serve/cross_origin.cpp
+//  30237    serve/delivery_report.cpp
+//  30328    serve/explanation.cpp
+//  30394    serve/gateway_state.cpp
+//  30430    serve/judge.cpp
+//  30662    serve/operations.cpp
+//  30885    serve/profile_headers.cpp
+//  30927    serve/reply_answer.cpp
+//  31068    serve/request_checks.cpp
+//  31142    serve/runner.cpp
+//  31400    serve/served_models.cpp
+//  31478    serve/served_request.cpp
+//  31549    gateway/catalogue.cpp
+//  31944    gateway/catalogue_delivery.cpp
+//  32506    gateway/catalogue_entries.cpp
+//  32672    gateway/catalogue_failures.cpp
+//  32935    gateway/catalogue_replies.cpp
+//  33331    gateway/chat_script.cpp
+//  33480    gateway/gateway.cpp
+//  33768    gateway/options.cpp
+//  33915    gateway/sweep.cpp
+//  34338    document/scenario_files.cpp
+//  34484    document/script_document.cpp
+//  34886    document/script_faults.cpp
+//  35213    document/script_files.cpp
+//  35360    document/script_gateway.cpp
+//  35677    document/script_matchers.cpp
+//  36043    document/script_objects.cpp
+//  36208    document/script_reader.cpp
+//  36645    document/script_references.cpp
+//  36969    document/script_replies.cpp
+//  37447    document/script_schema.cpp
+//  37582    document/script_sections.cpp
+//  38161    document/script_values.cpp
+//  38559  Adapters
+//  38576    adapters/catch2.hpp
+//  38734    adapters/doctest.hpp
+//  38899    adapters/gtest.hpp

@@ -301,7 +301,9 @@ std::vector<Waiting> waiting() {
        },
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat() + http.format_chat()); }},
       {"a stub that asks the test for its reply",
-       [](Gateway& gateway, const Gate&) { gateway.load_text(R"({"mock_gateway": 1, "stubs": [{"reply": {"ask": true}}]})"); },
+       [](Gateway& gateway, const Gate&) {
+         gateway.load(Json::parse(R"({"mock_gateway": 1, "stubs": [{"reply": {"ask": true}}]})"));
+       },
        asks, false},
       {"a part of a head", none,
        [](RawConnection& connection, const Http& http) { connection.send(http.format_chat().substr(0, 40)); }, false},
