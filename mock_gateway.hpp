@@ -2463,7 +2463,7 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when the request came, or a sweep looks at the
+  /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
   /// answer. Copies the bytes.
   std::optional<SentAnswer> answer() const;
 
@@ -3355,7 +3355,8 @@ class Options {
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
-  /// client can see it: for logs. What it throws is reported on stderr.
+  /// client can see it: for logs. A request that the fault strikes is under way meanwhile. What it throws is reported
+  /// on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:
@@ -8693,8 +8694,6 @@ class Connection final : public Outlet {
   // Waiting, on the thread that calls.
   /// Waits until what the last look waited for may have come, or it is time to look again.
   void wait_for_news();
-  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
-  bool wait(Pending& pending, OnClientClosed on_client_closed);
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
   bool write(std::string_view bytes);
   /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
@@ -8702,7 +8701,7 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write, drain or wait gave up.
+  /// Why write, drain or a look gave up.
   Failure failure() const;
   /// The body of the request was not read: before the connection closes, what the client still sends is taken off
   /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
@@ -9597,10 +9596,9 @@ struct ExchangeRecord final : ExchangeObserver {
   /// Finds its own weight out, before it is published.
   void weigh();
 
-  // For the connection's thread, before or after publication; what waits for it is woken, and what is said twice
-  // changes nothing.
-  MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
+  // For the connection's thread, before or after publication. What is said twice, but for bytes, changes nothing.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
+  MOCK_GATEWAY_INLINE void mark_first_byte(TimePoint at, RealTime real) override;
   MOCK_GATEWAY_INLINE void mark_client_closed(const Leaving& leaving) override;
   MOCK_GATEWAY_INLINE void mark_unattended(bool is) override;
   MOCK_GATEWAY_INLINE void mark_guard_expired() override;
@@ -10388,8 +10386,8 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 /// test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
-/// Goes on with a chat request for which the test is asked. Returns whether there is an answer now.
-bool judge_asked(ServedRequest& served);
+/// Goes on with a chat request for which the test is asked, if it has replied.
+void judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
@@ -10483,7 +10481,7 @@ class RunningExchange {
   std::unique_ptr<ReplyData> plain_;  // where no reply was made
   std::unique_ptr<EventSource> events_;
   CompletionEvents* chunks_ = nullptr;  // the same, of a completion
-  std::optional<Delivery> delivery_;    // null: it was given up
+  std::optional<Delivery> delivery_;    // null: there is no answer yet, or it was given up
 };
 
 }}}  // namespace mock_gateway::detail
@@ -10505,8 +10503,8 @@ class ConnectionLoop final : public ConnectionHandler {
   struct Course {
     /// The request's that is served, or comes next, on the connection.
     std::size_t position = 1;
-    /// By a fault that ends a connection instead of the request.
-    bool is_struck = false;
+    /// By a fault, as soon as the reply before has arrived.
+    bool is_reset = false;
     // At most one of them is there: what is under way.
     std::unique_ptr<RequestReader> reader;
     std::unique_ptr<RunningExchange> exchange;
@@ -11624,7 +11622,7 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
 // The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
-// of their waits.
+// of their waits; how soon an acknowledgement is asked for again.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -24118,7 +24116,10 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     return Look::given_up;
   }
   if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
-  return not_yet({sockets::Interest::nothing, !has_news_, false, {}}, acknowledgement_->look_again_in());
+  // One that has closed its side, which may be known already, would be told of again and again.
+  const bool is_for_client = !peer_closed_ && !has_news_;
+  return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
+                 std::min(acknowledgement_->look_again_in(), limits_.write_timeout - standstill_->length()));
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
@@ -24168,11 +24169,6 @@ bool Connection::wait_while(const Looking& looking) {
   seen_.reset();
   has_news_ = true;
   return look == Look::over;
-}
-
-MOCK_GATEWAY_INLINE bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  has_news_ = true;
-  return wait_while([&] { return look(pending, on_client_closed); });
 }
 
 MOCK_GATEWAY_INLINE bool Connection::write(std::string_view bytes) {
@@ -28443,7 +28439,9 @@ MOCK_GATEWAY_INLINE std::vector<ConnectionHit> JournalState::hits() const {
 
 MOCK_GATEWAY_INLINE void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  const std::size_t answer = record.progress.log ? record.progress.log->weight() : 0;
+  const AnswerLog* const log = record.progress.log.get();
+  // A sweep needs its log whole, however much that is.
+  const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;
@@ -30016,9 +30014,9 @@ MOCK_GATEWAY_INLINE void judge_chat(ServedRequest& served) {
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
 
-MOCK_GATEWAY_INLINE bool judge_asked(ServedRequest& served) {
+MOCK_GATEWAY_INLINE void judge_asked(ServedRequest& served) {
   const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
-  if (look == Outlet::Look::not_yet) return false;
+  if (look == Outlet::Look::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
     ReplyStep step;
@@ -30027,7 +30025,6 @@ MOCK_GATEWAY_INLINE bool judge_asked(ServedRequest& served) {
     chat_judge::fill_places(served, asked->call);
     answer_with_reply(served, asked->hits);
   });
-  return true;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -30108,7 +30105,7 @@ MOCK_GATEWAY_INLINE bool ConnectionLoop::serve(Connection& connection, const Hea
 
 MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
   // A reset would throw away what has not arrived of the reply before.
-  if (course.is_struck && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
@@ -30116,7 +30113,8 @@ MOCK_GATEWAY_INLINE std::optional<bool> ConnectionLoop::begin(Connection& connec
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
   if (fault && fault->moment() == ConnectionFault::Moment::reused) {
     strike(connection, *fault);
-    return course.is_struck = true;
+    course.is_reset = connection.ending() == Outlet::Ending::reset;
+    return true;
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {
@@ -30623,9 +30621,11 @@ MOCK_GATEWAY_INLINE void ask(ServedRequest& served) {
   }
 }
 
+/// Makes the answer, or goes on with making it.
 MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
   try {
-    ask(served);
+    if (!served.asked) ask(served);
+    if (served.asked) judge_asked(served);
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const std::exception& exception) {
@@ -30650,8 +30650,8 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& g
 }
 
 MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
-  if (!served.asked && !answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
-  if (served.asked && !judge_asked(served)) return false;
+  if (served.asked || (!answer_preflight(served) && !checks::refuse(served))) judge_operations::answer(served);
+  if (served.asked) return false;
   add_cross_origin_headers(served);
   add_profile_headers(served);
   return true;
@@ -39049,219 +39049,219 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3182    model/profile.hpp
 //   3214    model/tokenizer.hpp
 //   3226    gateway/options.hpp
-//   3370    model/acceptance.hpp
-//   3618    model/chat_request.hpp
-//   3747    script/scope.hpp
-//   3803    script/failure_scope.hpp
-//   3849    script/chaos.hpp
-//   3949    gateway/sweep.hpp
-//   4090    gateway/catalogue.hpp
-//   4258    document/scenario_files.hpp
-//   4290    core/error.hpp
-//   4305    document/script_document.hpp
-//   4445    evidence/evidence_json.hpp
-//   4470    core/printed.hpp
-//   4501    core/reporter.hpp
-//   4585  Implementation
-//   4642    core/text.hpp
-//   4753    core/random.hpp
-//   4787    core/json_reader.hpp
-//   4844    core/json_pointer.hpp
-//   4861    core/calendar.hpp
-//   4896    core/access.hpp
-//   4968    core/timeline.hpp
-//   5162    core/process.hpp
-//   5187    core/relief.hpp
-//   5219    core/warning.hpp
-//   5229    core/rows.hpp
-//   5255    core/change_count.hpp
-//   5302    core/seldom.hpp
-//   5329    model/profile_traits.hpp
-//   5438    model/checks.hpp
-//   5455    model/reply_data.hpp
-//   5523    model/request_error.hpp
-//   5536    model/embedding_request.hpp
-//   5560    model/fault_rows.hpp
-//   5689    model/chat_parser.hpp
-//   5707    model/dialect_rows.hpp
-//   5747    model/finding_kinds.hpp
-//   5816    model/reply_checks.hpp
-//   5851    model/chat_fields.hpp
-//   5900    model/chat_reader.hpp
-//   5998    model/reply_template.hpp
-//   6020    keys/secrets.hpp
-//   6067    keys/key_store.hpp
-//   6229    answer/bodies.hpp
-//   6258    answer/events.hpp
-//   6306    answer/tokens.hpp
-//   6381    answer/completion.hpp
-//   6490    answer/completion_json.hpp
-//   6525    answer/completion_events.hpp
-//   6593    answer/words.hpp
-//   6608    answer/default_reply.hpp
-//   6624    answer/schema_pattern.hpp
-//   6721    answer/schema_instance.hpp
-//   6743    answer/embeddings.hpp
-//   6758    answer/occurrences.hpp
-//   6781    answer/schema_checker.hpp
-//   6876    script/matcher_node.hpp
-//   6967    script/script.hpp
-//   7247    script/chaos_plan.hpp
-//   7292    script/chaos_rules.hpp
-//   7374    script/connection_faults.hpp
-//   7430    script/forced_failures.hpp
-//   7475    script/field_matchers.hpp
-//   7569    script/hiding.hpp
-//   7610    script/excerpts.hpp
-//   7636    script/json_comparison.hpp
-//   7663    script/matcher_leaf.hpp
-//   7694    delivery/answer_log.hpp
-//   7812    delivery/gzip.hpp
-//   7838    delivery/framing.hpp
-//   7890    delivery/outlet.hpp
-//   7942    delivery/pace_schedule.hpp
-//   7984    delivery/progress.hpp
-//   8031    delivery/waits.hpp
-//   8112    delivery/delivery.hpp
-//   8368    http/exchange_observer.hpp
-//   8405    http/sockets.hpp
-//   8537    http/connection.hpp
-//   8865    http/request_reader.hpp
-//   8999    http/server.hpp
-//   9065    http/response.hpp
-//   9081    http/turned_away.hpp
-//   9135    http/workers.hpp
-//   9194    http/acceptor.hpp
-//   9242    http/compatibility.hpp
-//   9252    http/poller.hpp
-//   9292    http/reactor.hpp
-//   9406    evidence/kept_problems.hpp
-//   9476    evidence/record.hpp
-//   9739    evidence/gateway_parts.hpp
-//   9758    evidence/review_parts.hpp
-//   9810    evidence/diagnosis.hpp
-//   9882    evidence/redaction.hpp
-//   9904    evidence/gateway_problems.hpp
-//  10006    serve/asked_requests.hpp
-//  10088    serve/operations.hpp
-//  10158    serve/served_models.hpp
-//  10201    serve/gateway_state.hpp
-//  10261    serve/served_request.hpp
-//  10427    serve/runner.hpp
-//  10491    serve/connection_loop.hpp
-//  10536    serve/request_checks.hpp
-//  10559    serve/tester_code.hpp
-//  10624    serve/explanation.hpp
-//  10647    gateway/catalogue_entries.hpp
-//  10872    gateway/option_values.hpp
-//  10931    gateway/sweep_run.hpp
-//  10955    document/script_reader.hpp
-//  11164    document/script_files.hpp
-//  11183    document/script_references.hpp
-//  11219    document/script_sections.hpp
-//  11348    document/script_values.hpp
-//  11480    document/loaded_document.hpp
-//  11512    core/calendar.cpp
-//  11624    core/clock.cpp
-//  12231    core/json_pointer.cpp
-//  12288    core/json_reader.cpp
-//  12633    core/process.cpp
-//  12657    core/random.cpp
-//  12717    core/relief.cpp
-//  12744    core/reporter.cpp
-//  12827    core/source_location.cpp
-//  12843    core/text.cpp
-//  13199    core/wait.cpp
-//  13211    core/warning.cpp
-//  13225    model/acceptance.cpp
-//  13284    model/chat_fields.cpp
-//  13426    model/chat_messages.cpp
-//  13635    model/chat_reader.cpp
-//  14043    model/chat_request.cpp
-//  14128    model/checks.cpp
-//  14166    model/connection_fault.cpp
-//  14268    model/embedding_request.cpp
-//  14355    model/failure.cpp
-//  14525    model/fault.cpp
-//  14760    model/finding.cpp
-//  14794    model/hold.cpp
-//  14816    model/http_reply.cpp
-//  14882    model/pace.cpp
-//  15081    model/profile.cpp
-//  15261    model/range.cpp
-//  15291    model/received_request.cpp
-//  15359    model/reply.cpp
-//  15831    model/reply_checks.cpp
-//  16023    model/reply_template.cpp
-//  16195    model/sent_answer.cpp
-//  16223    model/sse_dialect.cpp
-//  16369    keys/api_key.cpp
-//  16416    keys/key_store.cpp
-//  16879    keys/keys.cpp
-//  16931    keys/secrets.cpp
-//  17136    answer/bodies.cpp
-//  17243    answer/completion.cpp
-//  17479    answer/completion_events.cpp
-//  17690    answer/completion_json.cpp
-//  17908    answer/default_reply.cpp
-//  18111    answer/embeddings.cpp
-//  18225    answer/events.cpp
-//  18244    answer/occurrences.cpp
-//  18266    answer/schema_checker.cpp
-//  18738    answer/schema_instance.cpp
-//  19118    answer/schema_pattern.cpp
-//  19536    answer/tokens.cpp
-//  19766    answer/words.cpp
-//  19827    script/chaos.cpp
-//  19965    script/chaos_rules.cpp
-//  20077    script/connection_faults.cpp
-//  20186    script/excerpts.cpp
-//  20249    script/field_matchers.cpp
-//  20662    script/forced_failures.cpp
-//  20766    script/hiding.cpp
-//  20823    script/json_comparison.cpp
-//  20909    script/matcher.cpp
-//  21164    script/matchers.cpp
-//  21520    script/scope.cpp
-//  21578    script/script.cpp
-//  22009    script/text_matchers.cpp
-//  22130    delivery/answer_log.cpp
-//  22300    delivery/delivery.cpp
-//  23120    delivery/framing.cpp
-//  23237    delivery/gzip.cpp
-//  23304    delivery/pace_schedule.cpp
-//  23373    delivery/progress.cpp
-//  23425    http/acceptor.cpp
-//  23534    http/compatibility.cpp
-//  23644    http/connection.cpp
-//  24270    http/poller.cpp
-//  24485    http/reactor.cpp
-//  24753    http/request_reader.cpp
-//  25213    http/response.cpp
-//  25294    http/server.cpp
-//  25712    http/sockets.cpp
-//  26232    http/turned_away.cpp
-//  26322    http/workers.cpp
-//  26435    evidence/diagnosis.cpp
-//  26655    evidence/evidence_json.cpp
-//  27039    evidence/exchange.cpp
-//  27341    evidence/gateway_problems.cpp
-//  27792    evidence/journal.cpp
-//  27951    evidence/kept_problems.cpp
-//  28062    evidence/notes.cpp
-//  28163    evidence/record.cpp
-//  28620    evidence/redaction.cpp
-//  28755    evidence/retries.cpp
-//  29145    evidence/review.cpp
-//  29520    evidence/verification.cpp
-//  29637    serve/asked_requests.cpp
-//  29715    serve/chat_judge.cpp
-//  30035    serve/connection_loop.cpp
-//  30194    serve/cross_origin.cpp
-//  30237    serve/delivery_report.cpp
-//  30328    serve/explanation.cpp
-//  30394    serve/gateway_state.cpp
-//  30430    serve/judge.cpp
+//   3371    model/acceptance.hpp
+//   3619    model/chat_request.hpp
+//   3748    script/scope.hpp
+//   3804    script/failure_scope.hpp
+//   3850    script/chaos.hpp
+//   3950    gateway/sweep.hpp
+//   4091    gateway/catalogue.hpp
+//   4259    document/scenario_files.hpp
+//   4291    core/error.hpp
+//   4306    document/script_document.hpp
+//   4446    evidence/evidence_json.hpp
+//   4471    core/printed.hpp
+//   4502    core/reporter.hpp
+//   4586  Implementation
+//   4643    core/text.hpp
+//   4754    core/random.hpp
+//   4788    core/json_reader.hpp
+//   4845    core/json_pointer.hpp
+//   4862    core/calendar.hpp
+//   4897    core/access.hpp
+//   4969    core/timeline.hpp
+//   5163    core/process.hpp
+//   5188    core/relief.hpp
+//   5220    core/warning.hpp
+//   5230    core/rows.hpp
+//   5256    core/change_count.hpp
+//   5303    core/seldom.hpp
+//   5330    model/profile_traits.hpp
+//   5439    model/checks.hpp
+//   5456    model/reply_data.hpp
+//   5524    model/request_error.hpp
+//   5537    model/embedding_request.hpp
+//   5561    model/fault_rows.hpp
+//   5690    model/chat_parser.hpp
+//   5708    model/dialect_rows.hpp
+//   5748    model/finding_kinds.hpp
+//   5817    model/reply_checks.hpp
+//   5852    model/chat_fields.hpp
+//   5901    model/chat_reader.hpp
+//   5999    model/reply_template.hpp
+//   6021    keys/secrets.hpp
+//   6068    keys/key_store.hpp
+//   6230    answer/bodies.hpp
+//   6259    answer/events.hpp
+//   6307    answer/tokens.hpp
+//   6382    answer/completion.hpp
+//   6491    answer/completion_json.hpp
+//   6526    answer/completion_events.hpp
+//   6594    answer/words.hpp
+//   6609    answer/default_reply.hpp
+//   6625    answer/schema_pattern.hpp
+//   6722    answer/schema_instance.hpp
+//   6744    answer/embeddings.hpp
+//   6759    answer/occurrences.hpp
+//   6782    answer/schema_checker.hpp
+//   6877    script/matcher_node.hpp
+//   6968    script/script.hpp
+//   7248    script/chaos_plan.hpp
+//   7293    script/chaos_rules.hpp
+//   7375    script/connection_faults.hpp
+//   7431    script/forced_failures.hpp
+//   7476    script/field_matchers.hpp
+//   7570    script/hiding.hpp
+//   7611    script/excerpts.hpp
+//   7637    script/json_comparison.hpp
+//   7664    script/matcher_leaf.hpp
+//   7695    delivery/answer_log.hpp
+//   7813    delivery/gzip.hpp
+//   7839    delivery/framing.hpp
+//   7891    delivery/outlet.hpp
+//   7943    delivery/pace_schedule.hpp
+//   7985    delivery/progress.hpp
+//   8032    delivery/waits.hpp
+//   8113    delivery/delivery.hpp
+//   8369    http/exchange_observer.hpp
+//   8406    http/sockets.hpp
+//   8538    http/connection.hpp
+//   8864    http/request_reader.hpp
+//   8998    http/server.hpp
+//   9064    http/response.hpp
+//   9080    http/turned_away.hpp
+//   9134    http/workers.hpp
+//   9193    http/acceptor.hpp
+//   9241    http/compatibility.hpp
+//   9251    http/poller.hpp
+//   9291    http/reactor.hpp
+//   9405    evidence/kept_problems.hpp
+//   9475    evidence/record.hpp
+//   9737    evidence/gateway_parts.hpp
+//   9756    evidence/review_parts.hpp
+//   9808    evidence/diagnosis.hpp
+//   9880    evidence/redaction.hpp
+//   9902    evidence/gateway_problems.hpp
+//  10004    serve/asked_requests.hpp
+//  10086    serve/operations.hpp
+//  10156    serve/served_models.hpp
+//  10199    serve/gateway_state.hpp
+//  10259    serve/served_request.hpp
+//  10425    serve/runner.hpp
+//  10489    serve/connection_loop.hpp
+//  10534    serve/request_checks.hpp
+//  10557    serve/tester_code.hpp
+//  10622    serve/explanation.hpp
+//  10645    gateway/catalogue_entries.hpp
+//  10870    gateway/option_values.hpp
+//  10929    gateway/sweep_run.hpp
+//  10953    document/script_reader.hpp
+//  11162    document/script_files.hpp
+//  11181    document/script_references.hpp
+//  11217    document/script_sections.hpp
+//  11346    document/script_values.hpp
+//  11478    document/loaded_document.hpp
+//  11510    core/calendar.cpp
+//  11622    core/clock.cpp
+//  12229    core/json_pointer.cpp
+//  12286    core/json_reader.cpp
+//  12631    core/process.cpp
+//  12655    core/random.cpp
+//  12715    core/relief.cpp
+//  12742    core/reporter.cpp
+//  12825    core/source_location.cpp
+//  12841    core/text.cpp
+//  13197    core/wait.cpp
+//  13209    core/warning.cpp
+//  13223    model/acceptance.cpp
+//  13282    model/chat_fields.cpp
+//  13424    model/chat_messages.cpp
+//  13633    model/chat_reader.cpp
+//  14041    model/chat_request.cpp
+//  14126    model/checks.cpp
+//  14164    model/connection_fault.cpp
+//  14266    model/embedding_request.cpp
+//  14353    model/failure.cpp
+//  14523    model/fault.cpp
+//  14758    model/finding.cpp
+//  14792    model/hold.cpp
+//  14814    model/http_reply.cpp
+//  14880    model/pace.cpp
+//  15079    model/profile.cpp
+//  15259    model/range.cpp
+//  15289    model/received_request.cpp
+//  15357    model/reply.cpp
+//  15829    model/reply_checks.cpp
+//  16021    model/reply_template.cpp
+//  16193    model/sent_answer.cpp
+//  16221    model/sse_dialect.cpp
+//  16367    keys/api_key.cpp
+//  16414    keys/key_store.cpp
+//  16877    keys/keys.cpp
+//  16929    keys/secrets.cpp
+//  17134    answer/bodies.cpp
+//  17241    answer/completion.cpp
+//  17477    answer/completion_events.cpp
+//  17688    answer/completion_json.cpp
+//  17906    answer/default_reply.cpp
+//  18109    answer/embeddings.cpp
+//  18223    answer/events.cpp
+//  18242    answer/occurrences.cpp
+//  18264    answer/schema_checker.cpp
+//  18736    answer/schema_instance.cpp
+//  19116    answer/schema_pattern.cpp
+//  19534    answer/tokens.cpp
+//  19764    answer/words.cpp
+//  19825    script/chaos.cpp
+//  19963    script/chaos_rules.cpp
+//  20075    script/connection_faults.cpp
+//  20184    script/excerpts.cpp
+//  20247    script/field_matchers.cpp
+//  20660    script/forced_failures.cpp
+//  20764    script/hiding.cpp
+//  20821    script/json_comparison.cpp
+//  20907    script/matcher.cpp
+//  21162    script/matchers.cpp
+//  21518    script/scope.cpp
+//  21576    script/script.cpp
+//  22007    script/text_matchers.cpp
+//  22128    delivery/answer_log.cpp
+//  22298    delivery/delivery.cpp
+//  23118    delivery/framing.cpp
+//  23235    delivery/gzip.cpp
+//  23302    delivery/pace_schedule.cpp
+//  23371    delivery/progress.cpp
+//  23423    http/acceptor.cpp
+//  23532    http/compatibility.cpp
+//  23642    http/connection.cpp
+//  24266    http/poller.cpp
+//  24481    http/reactor.cpp
+//  24749    http/request_reader.cpp
+//  25209    http/response.cpp
+//  25290    http/server.cpp
+//  25708    http/sockets.cpp
+//  26228    http/turned_away.cpp
+//  26318    http/workers.cpp
+//  26431    evidence/diagnosis.cpp
+//  26651    evidence/evidence_json.cpp
+//  27035    evidence/exchange.cpp
+//  27337    evidence/gateway_problems.cpp
+//  27788    evidence/journal.cpp
+//  27947    evidence/kept_problems.cpp
+//  28058    evidence/notes.cpp
+//  28159    evidence/record.cpp
+//  28618    evidence/redaction.cpp
+//  28753    evidence/retries.cpp
+//  29143    evidence/review.cpp
+//  29518    evidence/verification.cpp
+//  29635    serve/asked_requests.cpp
+//  29713    serve/chat_judge.cpp
+//  30032    serve/connection_loop.cpp
+//  30192    serve/cross_origin.cpp
+//  30235    serve/delivery_report.cpp
+//  30326    serve/explanation.cpp
+//  30392    serve/gateway_state.cpp
+//  30428    serve/judge.cpp
 //  30662    serve/operations.cpp
 //  30885    serve/profile_headers.cpp
 //  30927    serve/reply_answer.cpp

@@ -21,8 +21,8 @@ ROOT = "mock_gateway.hpp"
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
 # Another system, or another transport than a bare socket, has to provide what these do.
-PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets")
-PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
+PLATFORM_PARTS = ("core/process", "http/poller", "http/sockets", "http/workers")
+PLATFORM_HEADER = re.compile(r"(sys|net|netinet|arpa)/.*|(poll|pthread|netdb|unistd|fcntl|windows|winsock2?|ws2tcpip)\.h")
 
 # Comments and literals. Numbers come along so that the quote in 1'000 opens no character literal.
 OPAQUE = re.compile(

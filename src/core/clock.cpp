@@ -1,5 +1,5 @@
 // The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
-// of their waits.
+// of their waits; how soon an acknowledgement is asked for again.
 
 #include "clock.hpp"
 

@@ -210,7 +210,7 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
 
-  /// What was sent so far. Empty unless Options::keep_answers was set when the request came, or a sweep looks at the
+  /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
   /// answer. Copies the bytes.
   std::optional<SentAnswer> answer() const;
 

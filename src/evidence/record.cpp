@@ -292,7 +292,9 @@ std::vector<ConnectionHit> JournalState::hits() const {
 
 void JournalState::end(ExchangeRecord& record, Outcome::Kind outcome, TimePoint at) {
   std::vector<std::shared_ptr<ExchangeRecord>> out;  // freed after the lock
-  const std::size_t answer = record.progress.log ? record.progress.log->weight() : 0;
+  const AnswerLog* const log = record.progress.log.get();
+  // A sweep needs its log whole, however much that is.
+  const std::size_t answer = log && !log->keeps_all() ? log->weight() : 0;
   {
     const std::lock_guard<std::mutex> lock(signal_->mutex);
     if (record.outcome != Outcome::Kind::pending) return;

@@ -151,10 +151,9 @@ struct ExchangeRecord final : ExchangeObserver {
   /// Finds its own weight out, before it is published.
   void weigh();
 
-  // For the connection's thread, before or after publication; what waits for it is woken, and what is said twice
-  // changes nothing.
-  void mark_first_byte(TimePoint at, RealTime real) override;
+  // For the connection's thread, before or after publication. What is said twice, but for bytes, changes nothing.
   void mark_written(std::size_t count) override { bytes.fetch_add(count, std::memory_order_relaxed); }
+  void mark_first_byte(TimePoint at, RealTime real) override;
   void mark_client_closed(const Leaving& leaving) override;
   void mark_unattended(bool is) override;
   void mark_guard_expired() override;

@@ -143,7 +143,8 @@ class Options {
   [[nodiscard]] Options on_exchange(std::function<void(const Exchange&)> callback) const;
 
   /// Called when a fault of Gateway::next_connection strikes a connection, on that connection's thread and before its
-  /// client can see it: for logs. What it throws is reported on stderr.
+  /// client can see it: for logs. A request that the fault strikes is under way meanwhile. What it throws is reported
+  /// on stderr.
   [[nodiscard]] Options on_connection_hit(std::function<void(const ConnectionHit&)> callback) const;
 
  private:

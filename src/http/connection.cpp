@@ -485,7 +485,10 @@ Outlet::Look Connection::look_for_delivery() {
     return Look::given_up;
   }
   if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
-  return not_yet({sockets::Interest::nothing, !has_news_, false, {}}, acknowledgement_->look_again_in());
+  // One that has closed its side, which may be known already, would be told of again and again.
+  const bool is_for_client = !peer_closed_ && !has_news_;
+  return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
+                 std::min(acknowledgement_->look_again_in(), limits_.write_timeout - standstill_->length()));
 }
 
 Outlet::Look Connection::look_for_last_bytes() {
@@ -535,11 +538,6 @@ bool Connection::wait_while(const Looking& looking) {
   seen_.reset();
   has_news_ = true;
   return look == Look::over;
-}
-
-bool Connection::wait(Pending& pending, OnClientClosed on_client_closed) {
-  has_news_ = true;
-  return wait_while([&] { return look(pending, on_client_closed); });
 }
 
 bool Connection::write(std::string_view bytes) {

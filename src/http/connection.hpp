@@ -175,8 +175,6 @@ class Connection final : public Outlet {
   // Waiting, on the thread that calls.
   /// Waits until what the last look waited for may have come, or it is time to look again.
   void wait_for_news();
-  /// Waits until `pending` is over. False when the client has gone or the gateway stops first.
-  bool wait(Pending& pending, OnClientClosed on_client_closed);
   /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
   bool write(std::string_view bytes);
   /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
@@ -184,7 +182,7 @@ class Connection final : public Outlet {
   bool drain();
 
   Ending ending() const { return ending_; }
-  /// Why write, drain or wait gave up.
+  /// Why write, drain or a look gave up.
   Failure failure() const;
   /// The body of the request was not read: before the connection closes, what the client still sends is taken off
   /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.

@@ -327,9 +327,9 @@ void judge_chat(ServedRequest& served) {
   chat_judge::answer_struck(served, hits, [&] { chat_judge::answer_from_script(served, call, hits); });
 }
 
-bool judge_asked(ServedRequest& served) {
+void judge_asked(ServedRequest& served) {
   const Outlet::Look look = served.connection.look(served.asked->wait, Outlet::OnClientClosed::give_up);
-  if (look == Outlet::Look::not_yet) return false;
+  if (look == Outlet::Look::not_yet) return;
   const std::shared_ptr<AskedChat> asked = std::move(served.asked);
   chat_judge::answer_struck(served, asked->hits, [&] {
     ReplyStep step;
@@ -338,7 +338,6 @@ bool judge_asked(ServedRequest& served) {
     chat_judge::fill_places(served, asked->call);
     answer_with_reply(served, asked->hits);
   });
-  return true;
 }
 
 }  // namespace mock_gateway::detail

@@ -87,7 +87,7 @@ bool ConnectionLoop::serve(Connection& connection, const HeadCheck& check_head, 
 
 std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadCheck& check_head, Course& course) {
   // A reset would throw away what has not arrived of the reply before.
-  if (course.is_struck && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
+  if (course.is_reset && connection.look_for_delivery() == Outlet::Look::not_yet) return std::nullopt;
   if (connection.ending() != Outlet::Ending::keep_alive) return false;
   const std::optional<Connection::Arrival> arrival = connection.look_for_request();
   if (!arrival) return std::nullopt;
@@ -95,7 +95,8 @@ std::optional<bool> ConnectionLoop::begin(Connection& connection, const HeadChec
   const std::optional<ConnectionFault> fault = gateway_.connection_faults->take_on_request(course.position > 1);
   if (fault && fault->moment() == ConnectionFault::Moment::reused) {
     strike(connection, *fault);
-    return course.is_struck = true;
+    course.is_reset = connection.ending() == Outlet::Ending::reset;
+    return true;
   }
   course.reader = std::make_unique<RequestReader>(
       connection, check_head, fault, gateway_.clock, [this](const IncomingRequest& head) {

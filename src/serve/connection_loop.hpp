@@ -25,8 +25,8 @@ class ConnectionLoop final : public ConnectionHandler {
   struct Course {
     /// The request's that is served, or comes next, on the connection.
     std::size_t position = 1;
-    /// By a fault that ends a connection instead of the request.
-    bool is_struck = false;
+    /// By a fault, as soon as the reply before has arrived.
+    bool is_reset = false;
     // At most one of them is there: what is under way.
     std::unique_ptr<RequestReader> reader;
     std::unique_ptr<RunningExchange> exchange;

@@ -212,9 +212,11 @@ void ask(ServedRequest& served) {
   }
 }
 
+/// Makes the answer, or goes on with making it.
 void answer(ServedRequest& served) {
   try {
-    ask(served);
+    if (!served.asked) ask(served);
+    if (served.asked) judge_asked(served);
   } catch (const RequestError& error) {
     served.reject(error.failure);
   } catch (const std::exception& exception) {
@@ -239,8 +241,8 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 }
 
 bool judge(ServedRequest& served) {
-  if (!served.asked && !answer_preflight(served) && !checks::refuse(served)) judge_operations::answer(served);
-  if (served.asked && !judge_asked(served)) return false;
+  if (served.asked || (!answer_preflight(served) && !checks::refuse(served))) judge_operations::answer(served);
+  if (served.asked) return false;
   add_cross_origin_headers(served);
   add_profile_headers(served);
   return true;

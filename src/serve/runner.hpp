@@ -75,7 +75,7 @@ class RunningExchange {
   std::unique_ptr<ReplyData> plain_;  // where no reply was made
   std::unique_ptr<EventSource> events_;
   CompletionEvents* chunks_ = nullptr;  // the same, of a completion
-  std::optional<Delivery> delivery_;    // null: it was given up
+  std::optional<Delivery> delivery_;    // null: there is no answer yet, or it was given up
 };
 
 }  // namespace mock_gateway::detail

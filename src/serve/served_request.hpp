@@ -152,8 +152,8 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 /// test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
-/// Goes on with a chat request for which the test is asked. Returns whether there is an answer now.
-bool judge_asked(ServedRequest& served);
+/// Goes on with a chat request for which the test is asked, if it has replied.
+void judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);

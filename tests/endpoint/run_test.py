@@ -327,6 +327,8 @@ class Running:
         self.watchdog = threading.Timer(TIMEOUT, self.process.kill)
         self.watchdog.start()
         self.first_line = self.process.stdout.readline()
+        if not self.first_line:
+            raise AssertionError(f"the command printed nothing: {self.process.communicate()[1]}")
 
     def __enter__(self):
         return self

@@ -384,7 +384,8 @@ class AssembleTest(unittest.TestCase):
     def test_what_a_system_has_of_its_own_is_included_where_sockets_and_processes_are(self):
         self.change("gateway/gateway.cpp", '#include "gateway.hpp"\n', '#include "gateway.hpp"\n\n#include <unistd.h>\n')
         self.assert_refused(
-            "src/gateway/gateway.cpp:3: <unistd.h> is a system's own, and belongs in core/process, http/poller, http/sockets"
+            "src/gateway/gateway.cpp:3: <unistd.h> is a system's own, and belongs in core/process, http/poller, "
+            "http/sockets, http/workers"
         )
 
     def test_the_interface_includes_neither_httplib_nor_sockets(self):
