@@ -5073,7 +5073,7 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
-/// A wait until a client's kernel has acknowledged, of which the system tells nobody: it has to be asked.
+/// A wait until a client's kernel has acknowledged: no event tells of it, so that the system has to be asked.
 class Acknowledgement {
  public:
   Acknowledgement();
@@ -24098,12 +24098,14 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     acknowledgement_.emplace();
   }
   bool is_disconnected = false;
+  Duration left = limits_.write_timeout;
   if (!is_delivered) {
     const sockets::Readiness news = this->news();
     is_disconnected = news.disconnected;
     has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+    left -= standstill_->length();
   }
-  const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
+  const bool is_still = !is_delivered && left <= Duration{0};
   if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
     standstill_.reset();
     acknowledgement_.reset();
@@ -24119,7 +24121,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
   // One that has closed its side, which may be known already, would be told of again and again.
   const bool is_for_client = !peer_closed_ && !has_news_;
   return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
-                 std::min(acknowledgement_->look_again_in(), limits_.write_timeout - standstill_->length()));
+                 std::min(acknowledgement_->look_again_in(), left));
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
@@ -39234,64 +39236,64 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  23423    http/acceptor.cpp
 //  23532    http/compatibility.cpp
 //  23642    http/connection.cpp
-//  24266    http/poller.cpp
-//  24481    http/reactor.cpp
-//  24749    http/request_reader.cpp
-//  25209    http/response.cpp
-//  25290    http/server.cpp
-//  25708    http/sockets.cpp
-//  26228    http/turned_away.cpp
-//  26318    http/workers.cpp
-//  26431    evidence/diagnosis.cpp
-//  26651    evidence/evidence_json.cpp
-//  27035    evidence/exchange.cpp
-//  27337    evidence/gateway_problems.cpp
-//  27788    evidence/journal.cpp
-//  27947    evidence/kept_problems.cpp
-//  28058    evidence/notes.cpp
-//  28159    evidence/record.cpp
-//  28618    evidence/redaction.cpp
-//  28753    evidence/retries.cpp
-//  29143    evidence/review.cpp
-//  29518    evidence/verification.cpp
-//  29635    serve/asked_requests.cpp
-//  29713    serve/chat_judge.cpp
-//  30032    serve/connection_loop.cpp
-//  30192    serve/cross_origin.cpp
-//  30235    serve/delivery_report.cpp
-//  30326    serve/explanation.cpp
-//  30392    serve/gateway_state.cpp
-//  30428    serve/judge.cpp
-//  30662    serve/operations.cpp
-//  30885    serve/profile_headers.cpp
-//  30927    serve/reply_answer.cpp
-//  31068    serve/request_checks.cpp
-//  31142    serve/runner.cpp
-//  31400    serve/served_models.cpp
-//  31478    serve/served_request.cpp
-//  31549    gateway/catalogue.cpp
-//  31944    gateway/catalogue_delivery.cpp
-//  32506    gateway/catalogue_entries.cpp
-//  32672    gateway/catalogue_failures.cpp
-//  32935    gateway/catalogue_replies.cpp
-//  33331    gateway/chat_script.cpp
-//  33480    gateway/gateway.cpp
-//  33768    gateway/options.cpp
-//  33915    gateway/sweep.cpp
-//  34338    document/scenario_files.cpp
-//  34484    document/script_document.cpp
-//  34886    document/script_faults.cpp
-//  35213    document/script_files.cpp
-//  35360    document/script_gateway.cpp
-//  35677    document/script_matchers.cpp
-//  36043    document/script_objects.cpp
-//  36208    document/script_reader.cpp
-//  36645    document/script_references.cpp
-//  36969    document/script_replies.cpp
-//  37447    document/script_schema.cpp
-//  37582    document/script_sections.cpp
-//  38161    document/script_values.cpp
-//  38559  Adapters
-//  38576    adapters/catch2.hpp
-//  38734    adapters/doctest.hpp
-//  38899    adapters/gtest.hpp
+//  24268    http/poller.cpp
+//  24483    http/reactor.cpp
+//  24751    http/request_reader.cpp
+//  25211    http/response.cpp
+//  25292    http/server.cpp
+//  25710    http/sockets.cpp
+//  26230    http/turned_away.cpp
+//  26320    http/workers.cpp
+//  26433    evidence/diagnosis.cpp
+//  26653    evidence/evidence_json.cpp
+//  27037    evidence/exchange.cpp
+//  27339    evidence/gateway_problems.cpp
+//  27790    evidence/journal.cpp
+//  27949    evidence/kept_problems.cpp
+//  28060    evidence/notes.cpp
+//  28161    evidence/record.cpp
+//  28620    evidence/redaction.cpp
+//  28755    evidence/retries.cpp
+//  29145    evidence/review.cpp
+//  29520    evidence/verification.cpp
+//  29637    serve/asked_requests.cpp
+//  29715    serve/chat_judge.cpp
+//  30034    serve/connection_loop.cpp
+//  30194    serve/cross_origin.cpp
+//  30237    serve/delivery_report.cpp
+//  30328    serve/explanation.cpp
+//  30394    serve/gateway_state.cpp
+//  30430    serve/judge.cpp
+//  30664    serve/operations.cpp
+//  30887    serve/profile_headers.cpp
+//  30929    serve/reply_answer.cpp
+//  31070    serve/request_checks.cpp
+//  31144    serve/runner.cpp
+//  31402    serve/served_models.cpp
+//  31480    serve/served_request.cpp
+//  31551    gateway/catalogue.cpp
+//  31946    gateway/catalogue_delivery.cpp
+//  32508    gateway/catalogue_entries.cpp
+//  32674    gateway/catalogue_failures.cpp
+//  32937    gateway/catalogue_replies.cpp
+//  33333    gateway/chat_script.cpp
+//  33482    gateway/gateway.cpp
+//  33770    gateway/options.cpp
+//  33917    gateway/sweep.cpp
+//  34340    document/scenario_files.cpp
+//  34486    document/script_document.cpp
+//  34888    document/script_faults.cpp
+//  35215    document/script_files.cpp
+//  35362    document/script_gateway.cpp
+//  35679    document/script_matchers.cpp
+//  36045    document/script_objects.cpp
+//  36210    document/script_reader.cpp
+//  36647    document/script_references.cpp
+//  36971    document/script_replies.cpp
+//  37449    document/script_schema.cpp
+//  37584    document/script_sections.cpp
+//  38163    document/script_values.cpp
+//  38561  Adapters
+//  38578    adapters/catch2.hpp
+//  38736    adapters/doctest.hpp
+//  38901    adapters/gtest.hpp

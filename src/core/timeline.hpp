@@ -117,7 +117,7 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
-/// A wait until a client's kernel has acknowledged, of which the system tells nobody: it has to be asked.
+/// A wait until a client's kernel has acknowledged: no event tells of it, so that the system has to be asked.
 class Acknowledgement {
  public:
   Acknowledgement();

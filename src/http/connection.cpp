@@ -467,12 +467,14 @@ Outlet::Look Connection::look_for_delivery() {
     acknowledgement_.emplace();
   }
   bool is_disconnected = false;
+  Duration left = limits_.write_timeout;
   if (!is_delivered) {
     const sockets::Readiness news = this->news();
     is_disconnected = news.disconnected;
     has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+    left -= standstill_->length();
   }
-  const bool is_still = !is_delivered && standstill_->length() >= limits_.write_timeout;
+  const bool is_still = !is_delivered && left <= Duration{0};
   if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
     standstill_.reset();
     acknowledgement_.reset();
@@ -488,7 +490,7 @@ Outlet::Look Connection::look_for_delivery() {
   // One that has closed its side, which may be known already, would be told of again and again.
   const bool is_for_client = !peer_closed_ && !has_news_;
   return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
-                 std::min(acknowledgement_->look_again_in(), limits_.write_timeout - standstill_->length()));
+                 std::min(acknowledgement_->look_again_in(), left));
 }
 
 Outlet::Look Connection::look_for_last_bytes() {

@@ -210,17 +210,23 @@ TEST_CASE(
   CHECK(idle.receive_all().end == End::fin);
 }
 
+/// A connection whose first reply is unread when its second request is struck.
+inline RawConnection reused_unread(Gateway& gateway, const ConnectionFault& fault) {
+  gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
+  gateway.next_connection(fault);
+  test_support::ConnectionOptions small;
+  small.receive_buffer = 4096;
+  RawConnection connection(gateway, small);
+  const std::string request = Http(gateway).format_chat();
+  connection.send(request + request);
+  REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
+  return connection;
+}
+
 TEST_CASE("a connection that is reset when reused has delivered its first reply, however late the client reads it") {
   for (int run = 0; run < repeats; ++run) {
     Gateway gateway;
-    gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
-    gateway.next_connection(reset_when_reused());
-    test_support::ConnectionOptions small;
-    small.receive_buffer = 4096;
-    RawConnection connection(gateway, small);
-    const std::string request = Http(gateway).format_chat();
-    connection.send(request + request);
-    REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
+    RawConnection connection = reused_unread(gateway, reset_when_reused());
     CHECK(connection.receive_response().complete);
     CHECK(connection.receive_all().end == End::reset);
   }
@@ -228,14 +234,7 @@ TEST_CASE("a connection that is reset when reused has delivered its first reply,
 
 TEST_CASE("a connection that is closed when reused says so behind its first reply, however late the client reads it") {
   Gateway gateway{Options{}.write_timeout(100ms)};
-  gateway.chat().reply(raw_reply(200, std::string(1u << 20, 'x')));
-  gateway.next_connection(close_when_reused());
-  test_support::ConnectionOptions small;
-  small.receive_buffer = 4096;
-  RawConnection connection(gateway, small);
-  const std::string request = Http(gateway).format_chat();
-  connection.send(request + request);
-  REQUIRE(test_support::eventually([&] { return !gateway.journal().connection_hits().empty(); }));
+  RawConnection connection = reused_unread(gateway, close_when_reused());
   // Longer than the gateway waits for a client that is to have read.
   const auto hit = std::chrono::steady_clock::now();
   test_support::eventually([&] { return std::chrono::steady_clock::now() - hit >= 300ms; });
