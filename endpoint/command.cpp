@@ -80,22 +80,18 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 }  // namespace
 
-std::vector<std::string> client_environment(const std::string& base_url, const std::string& host,
-                                            const std::string& api_key, const std::string& info_file,
-                                            const std::string& starts_file) {
+std::vector<std::string> client_environment(const Gateway& gateway, const std::vector<std::string>& more) {
   std::vector<std::string> hosts{"127.0.0.1", "localhost"};
-  // 0.0.0.0 is reached by the address above.
-  if (host != "0.0.0.0") hosts.push_back(host);
+  // 0.0.0.0 is reached by the address that base_url() has.
+  if (gateway.host() != "0.0.0.0") hosts.push_back(gateway.host());
   // Clients read either name, and some prefer one: where only one is set, both go on from it.
   const std::string upper = value_of("NO_PROXY");
   const std::string lower = value_of("no_proxy");
-  const std::vector<std::string> ours{"OPENAI_BASE_URL=" + base_url,
-                                      "OPENAI_API_BASE=" + base_url,
-                                      "OPENAI_API_KEY=" + api_key,
-                                      "MOCK_GATEWAY_INFO=" + info_file,
-                                      "MOCK_GATEWAY_RUN=" + starts_file,
-                                      "NO_PROXY=" + with_hosts(upper.empty() ? lower : upper, hosts),
-                                      "no_proxy=" + with_hosts(lower.empty() ? upper : lower, hosts)};
+  std::vector<std::string> ours{"OPENAI_BASE_URL=" + gateway.base_url(), "OPENAI_API_BASE=" + gateway.base_url(),
+                                "OPENAI_API_KEY=" + gateway.api_key(),
+                                "NO_PROXY=" + with_hosts(upper.empty() ? lower : upper, hosts),
+                                "no_proxy=" + with_hosts(lower.empty() ? upper : lower, hosts)};
+  ours.insert(ours.end(), more.begin(), more.end());
   std::vector<std::string> all;
   for (char** variable = environ; *variable; ++variable) {
     const std::string_view theirs = *variable;
@@ -145,27 +141,67 @@ void SignalsForCommand::wait(std::optional<std::chrono::milliseconds> at_most) c
   ::pselect(0, nullptr, nullptr, nullptr, at_most ? &time : nullptr, &while_waiting_);
 }
 
-Command::Command(const std::vector<std::string>& words, const std::vector<std::string>& environment,
-                 const SignalsForCommand& signals)
-    : signals_(signals), name_(printable(words.front())) {
-#ifdef PR_SET_CHILD_SUBREAPER
-  // Where nobody takes in the processes that it leaves behind, ended ones would seem to live.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-#endif
+std::optional<int> SignalsForCommand::next() const {
+  // Only this thread ever has them unblocked, and not here.
+  for (std::size_t i = 0; i < passed_signals.size(); ++i) {
+    if (arrived[i] == 0) continue;
+    const std::sig_atomic_t more = arrived[i] - 1;
+    arrived[i] = more;
+    return passed_signals[i];
+  }
+  return std::nullopt;
+}
+
+pid_t start_in_group(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                     const SignalsForCommand& signals, const std::optional<std::array<int, 3>>& streams) {
   std::vector<std::string> own_words = words;
   std::vector<std::string> own_environment = environment;
   const std::vector<char*> arguments = pointers(own_words);
   const std::vector<char*> variables = pointers(own_environment);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (streams)
+    for (int stream = 0; stream < 3; ++stream)
+      ::posix_spawn_file_actions_adddup2(&actions, (*streams)[static_cast<std::size_t>(stream)], stream);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setsigmask(&attributes, &signals.mask_before());
   ::posix_spawnattr_setsigdefault(&attributes, &signals.changed());
+  pid_t group = 0;
   const int problem =
-      ::posix_spawnp(&group_, arguments.front(), nullptr, &attributes, arguments.data(), variables.data());
+      ::posix_spawnp(&group, arguments.front(), &actions, &attributes, arguments.data(), variables.data());
   ::posix_spawnattr_destroy(&attributes);
-  if (problem != 0) throw BadValue("cannot start " + name_ + ": " + std::generic_category().message(problem));
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (problem != 0)
+    throw BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
+  return group;
+}
+
+bool is_anyone_in(pid_t group) {
+  while (::waitpid(-group, nullptr, WNOHANG) > 0) {
+  }
+  return ::kill(-group, 0) == 0 || errno == EPERM;
+}
+
+std::string how_it_ended(const std::string& name, int status) {
+  if (!WIFSIGNALED(status)) return name + " exited with " + std::to_string(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return name + " was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+}
+
+void take_in_orphans() {
+#ifdef PR_SET_CHILD_SUBREAPER
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+}
+
+Command::Command(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                 const SignalsForCommand& signals)
+    : signals_(signals), name_(printable(words.front())) {
+  take_in_orphans();
+  group_ = start_in_group(words, environment, signals);
   // A command that reads a terminal needs it: a process of another group would be stopped.
   has_terminal_ = ::isatty(STDIN_FILENO) != 0 && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
   if (has_terminal_) {
@@ -199,24 +235,13 @@ int Command::wait() {
   return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
 }
 
-std::string Command::how_it_ended() const {
-  if (!WIFSIGNALED(status_)) return name_ + " exited with " + std::to_string(WEXITSTATUS(status_));
-  const int signal = WTERMSIG(status_);
-  return name_ + " was ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
-}
-
 void Command::pass_signals_on() {
-  for (std::size_t i = 0; i < passed_signals.size(); ++i) {
-    // Only this thread ever has them unblocked, and not here.
-    while (arrived[i] > 0) {
-      const std::sig_atomic_t more = arrived[i] - 1;
-      arrived[i] = more;
-      ::kill(-group_, passed_signals[i]);
-      ::kill(-group_, SIGCONT);  // a stopped process would not hear it
-      ++passed_on_;
-      if (passed_on_ == 2) deadline_ = std::chrono::steady_clock::now() + grace;
-      if (passed_on_ == 3) deadline_ = std::chrono::steady_clock::now();
-    }
+  while (const std::optional<int> signal = signals_.next()) {
+    ::kill(-group_, *signal);
+    ::kill(-group_, SIGCONT);  // a stopped process would not hear it
+    ++passed_on_;
+    if (passed_on_ == 2) deadline_ = std::chrono::steady_clock::now() + grace;
+    if (passed_on_ == 3) deadline_ = std::chrono::steady_clock::now();
   }
   if (!deadline_ || std::chrono::steady_clock::now() < *deadline_) return;
   complain(name_ + " did not end; it gets SIGKILL");
@@ -243,15 +268,9 @@ void Command::end_those_left_behind() {
   is_gone_within(grace);
 }
 
-bool Command::is_anyone_left() const {
-  while (::waitpid(-group_, nullptr, WNOHANG) > 0) {
-  }
-  return ::kill(-group_, 0) == 0 || errno == EPERM;
-}
-
 bool Command::is_gone_within(std::chrono::milliseconds time) const {
   const auto deadline = std::chrono::steady_clock::now() + time;
-  while (is_anyone_left()) {
+  while (is_anyone_in(group_)) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
     signals_.wait(10ms);
   }

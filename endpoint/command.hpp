@@ -3,21 +3,21 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "library.hpp"
+
 namespace mock_gateway {
 namespace endpoint {
 
 /// The variables of this process, with what a client under test needs to find the gateway: OPENAI_BASE_URL,
-/// OPENAI_API_BASE, OPENAI_API_KEY, MOCK_GATEWAY_INFO, MOCK_GATEWAY_RUN, and NO_PROXY and no_proxy with the gateway's
-/// host added.
-std::vector<std::string> client_environment(const std::string& base_url, const std::string& host,
-                                            const std::string& api_key, const std::string& info_file,
-                                            const std::string& starts_file);
+/// OPENAI_API_BASE, OPENAI_API_KEY, NO_PROXY and no_proxy with the gateway's host added, and these ("NAME=value").
+std::vector<std::string> client_environment(const Gateway& gateway, const std::vector<std::string>& more);
 
 /// Keeps SIGINT, SIGTERM, SIGHUP and SIGCHLD for Command::wait, from all threads that are started later. One per
 /// program, made by the main thread before it starts any.
@@ -33,12 +33,26 @@ class SignalsForCommand {
   const sigset_t& changed() const { return changed_; }
   /// Waits for one of them, at most so long; without a number, until one comes.
   void wait(std::optional<std::chrono::milliseconds> at_most) const;
+  /// A SIGINT, SIGTERM or SIGHUP that has come and was not asked for before.
+  std::optional<int> next() const;
 
  private:
   sigset_t before_;
   sigset_t changed_;
   sigset_t while_waiting_;
 };
+
+/// Starts a program in a process group of its own, whose number is returned, with these files at its standard streams
+/// where they are given. Throws BadValue: "cannot start pytest: No such file or directory".
+pid_t start_in_group(const std::vector<std::string>& words, const std::vector<std::string>& environment,
+                     const SignalsForCommand& signals, const std::optional<std::array<int, 3>>& streams = std::nullopt);
+/// Lets processes whose parents have ended come to this program, where the system can: nobody else would take them in,
+/// and ended ones would seem to live.
+void take_in_orphans();
+/// Whether a process of the group is there. Takes in those that have ended and came to this program.
+bool is_anyone_in(pid_t group);
+/// "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)". The status is waitpid's.
+std::string how_it_ended(const std::string& name, int status);
 
 /// A command that runs beside the gateway, in a process group of its own, with the terminal if this program had it.
 class Command {
@@ -56,15 +70,13 @@ class Command {
   /// or 128 and the signal that ended it.
   int wait();
   /// Says how the command ended: "pytest exited with 3", "pytest was ended by signal 11 (Segmentation fault)".
-  std::string how_it_ended() const;
+  std::string how_it_ended() const { return endpoint::how_it_ended(name_, status_); }
 
  private:
   void pass_signals_on();
   /// Stops with a command that was stopped on its terminal, as a shell's job does, and goes on with it.
   void stop_with_it();
   void end_those_left_behind();
-  /// Whether a process of its group is there.
-  bool is_anyone_left() const;
   bool is_gone_within(std::chrono::milliseconds time) const;
 
   const SignalsForCommand& signals_;

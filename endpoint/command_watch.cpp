@@ -1,4 +1,5 @@
-// What ends with `run` when it is killed: how the command's processes are found, and what stderr says then.
+// What ends with `run` and `check` when they are killed: how the commands' processes are found, and what stderr says
+// then.
 
 #include "command_watch.hpp"
 
@@ -34,22 +35,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What the watching process knows of the command.
+/// What the watching process knows of the program and its commands.
 struct Watched {
-  const pid_t run = ::getppid();
-  std::vector<pid_t> earlier;  // children of `run` that were there before its command
-  std::string info_file;
-  std::string other_file;
-  pid_t group = 0;
+  const pid_t program = ::getppid();
+  std::string subcommand;
+  std::vector<pid_t> earlier;  // children of the program that were there before its commands
+  std::string variable;
+  std::vector<std::string> files;
+  std::set<pid_t> groups;
   bool released = false;
-  std::map<pid_t, unsigned long long> children;  // of `run`, and when each was started
+  std::map<pid_t, unsigned long long> children;  // of the program, and when each was started
 
-  bool is_to_be_watched() const { return lists_processes && group > 0 && !released; }
+  bool is_to_be_watched() const { return lists_processes && !variable.empty() && !released; }
 
-  /// Sees which processes have come to `run` from parents that have ended. Once `run` is gone, nothing tells.
+  /// Sees which processes have come to the program from parents that have ended. Once it is gone, nothing tells.
   void look() {
     std::map<pid_t, unsigned long long> now;
-    for (const pid_t id : children_of(run)) {
+    for (const pid_t id : children_of(program)) {
       if (id == ::getpid() || std::find(earlier.begin(), earlier.end(), id) != earlier.end()) continue;
       const auto known = children.find(id);
       if (known != children.end()) {
@@ -58,7 +60,7 @@ struct Watched {
         now.emplace(id, one->started);
       }
     }
-    if (::getppid() != run) now.insert(children.begin(), children.end());  // it is gone, and they are another's
+    if (::getppid() != program) now.insert(children.begin(), children.end());  // it is gone, and they are another's
     children = std::move(now);
   }
 
@@ -70,15 +72,17 @@ struct Watched {
   void hear(const std::string& line) {
     const std::size_t space = line.find(' ');
     const std::string what = line.substr(0, space);
-    if (what == "info") info_file = line.substr(space + 1);
-    if (what == "file") other_file = line.substr(space + 1);
-    if (what == "group") group = static_cast<pid_t>(std::strtol(line.c_str() + space, nullptr, 10));
+    const auto group = [&] { return static_cast<pid_t>(std::strtol(line.c_str() + space, nullptr, 10)); };
+    if (what == "variable") variable = line.substr(space + 1);
+    if (what == "file") files.push_back(line.substr(space + 1));
+    if (what == "group") groups.insert(group());
+    if (what == "ended") groups.erase(group());
     if (what == "released") released = true;
   }
 };
 
-/// What belongs to the command: its group, what was started with its variable, what has come to `run`, and what any of
-/// them has started.
+/// What belongs to the commands: their groups, what was started with their variable, what has come to the program, and
+/// what any of them has started.
 std::vector<Process> processes_of(const Watched& watched) {
   std::vector<Process> theirs;
   std::vector<Process> others = processes();
@@ -94,10 +98,8 @@ std::vector<Process> processes_of(const Watched& watched) {
     others.erase(first, others.end());
     return any;
   };
-  const std::string variable = "MOCK_GATEWAY_INFO=" + watched.info_file;
   take([&](const Process& one) {
-    return (watched.group > 0 && one.group == watched.group) || watched.has_seen(one) ||
-           was_started_with(one.id, variable);
+    return watched.groups.count(one.group) > 0 || watched.has_seen(one) || was_started_with(one.id, watched.variable);
   });
   while (take([&ids](const Process& one) { return ids.count(one.parent) > 0; })) {
   }
@@ -124,20 +126,22 @@ void end_all(const Watched& watched) {
       const auto has_its_id = [&one](const Process& other) { return other.id == one.id; };
       if (std::none_of(ended.begin(), ended.end(), has_its_id)) ended.push_back(one);
     }
-    const bool has_group = watched.group > 0 && ::kill(-watched.group, SIGKILL) == 0;
+    bool has_group = false;
+    for (const pid_t group : watched.groups)
+      if (::kill(-group, SIGKILL) == 0) has_group = true;
     // A process that has ended is of its group until its parent asks.
     if (!lists_processes) is_left = has_group;
     if (is_left) std::this_thread::sleep_for(10ms);  // a process may have started another meanwhile
   }
-  for (const std::string& file : {watched.info_file, watched.other_file})
-    if (!file.empty()) ::unlink(file.c_str());
-  if (!ended.empty()) say("run was ended before its command; with it ended " + listed(ended));
-  if (!lists_processes && watched.group > 0)
-    say("run was ended before its command, whose process group ended with it; a process that has left the group is out "
-        "of reach on this system");
+  for (const std::string& file : watched.files) ::unlink(file.c_str());
+  if (!ended.empty()) say(watched.subcommand + " was ended before its command; with it ended " + listed(ended));
+  if (!lists_processes && !watched.groups.empty())
+    say(watched.subcommand +
+        " was ended before its command, whose process group ended with it; a process that has left the group is out of "
+        "reach on this system");
 }
 
-[[noreturn]] void watch(int pipe, std::vector<pid_t> earlier) {
+[[noreturn]] void watch(int pipe, const std::string& subcommand, std::vector<pid_t> earlier) {
   ::setsid();
   sigset_t all;
   sigfillset(&all);
@@ -146,6 +150,7 @@ void end_all(const Watched& watched) {
   ::prctl(PR_SET_NAME, "mgw-watch", 0, 0, 0);
 #endif
   Watched watched;
+  watched.subcommand = subcommand;
   watched.earlier = std::move(earlier);
   std::string text;
   std::array<char, 4096> bytes{};
@@ -168,25 +173,25 @@ void end_all(const Watched& watched) {
       text.erase(0, end + 1);
     }
   }
-  if (watched.released || watched.info_file.empty()) ::_exit(0);
+  if (watched.released || watched.variable.empty()) ::_exit(0);
   try {
     end_all(watched);
-  } catch (const std::exception&) {  // no memory, which may be what ended run
-    if (watched.group > 0) ::kill(-watched.group, SIGKILL);
+  } catch (const std::exception&) {  // no memory, which may be what ended the program
+    for (const pid_t group : watched.groups) ::kill(-group, SIGKILL);
   }
   ::_exit(0);
 }
 
 }  // namespace
 
-CommandWatch::CommandWatch() {
+CommandWatch::CommandWatch(std::string subcommand) : subcommand_(std::move(subcommand)) {
   int ends[2];
   if (::pipe(ends) != 0) throw BadValue("cannot make a pipe: " + std::generic_category().message(errno));
   std::vector<pid_t> earlier = children_of(::getpid());
   process_ = ::fork();
   if (process_ == 0) {
     ::close(ends[1]);
-    watch(ends[0], std::move(earlier));
+    watch(ends[0], subcommand_, std::move(earlier));
   }
   const int problem = errno;
   ::close(ends[0]);
@@ -203,17 +208,19 @@ CommandWatch::~CommandWatch() {
   }
 }
 
-void CommandWatch::will_start(const std::string& info_file, const std::string& other_file) {
-  tell("info " + info_file + "\n");
-  tell("file " + other_file + "\n");
+void CommandWatch::will_start(const std::string& variable, const std::vector<std::string>& files) {
+  tell("variable " + variable + "\n");
+  for (const std::string& file : files) tell("file " + file + "\n");
 }
 
 void CommandWatch::has_started(pid_t group) { tell("group " + std::to_string(group) + "\n"); }
 
+void CommandWatch::has_ended(pid_t group) { tell("ended " + std::to_string(group) + "\n"); }
+
 void CommandWatch::release() { tell("released\n"); }
 
 void CommandWatch::tell(const std::string& line) const {
-  // In one piece: a line is shorter than a pipe's room. Should the process be gone, run goes on without it.
+  // In one piece: a line is shorter than a pipe's room. Should the process be gone, the program goes on without it.
   if (::write(pipe_, line.data(), line.size()) < 0) return;
 }
 

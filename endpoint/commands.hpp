@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "check/check_flags.hpp"
 #include "flags.hpp"
 
 namespace mock_gateway {
@@ -16,6 +17,8 @@ namespace endpoint {
 int serve(const Flags& flags);
 /// Serves while the command runs, and judges it.
 int run(const Flags& flags, const std::vector<std::string>& command);
+/// Calls a client in every scenario, and says what it made of them.
+int check(const CheckFlags& flags, const std::vector<std::string>& command);
 /// Says whether scripts can be served. `format`: "text" or "json".
 int validate(const std::vector<std::string>& paths, const std::string& format);
 /// Prints a line for each scenario, or all that each says of itself.

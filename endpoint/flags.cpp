@@ -254,10 +254,10 @@ std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& 
   return failures;
 }
 
-std::vector<ReportTarget> report_targets(const Flags& flags) {
+std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html) {
   using Format = ReportTarget::Format;
   std::vector<ReportTarget> targets;
-  for (const std::string& spec : flags.reports) {
+  for (const std::string& spec : specs) {
     const auto [format, file] = split(spec, ':');
     if (format == "text" && !file) {
       targets.push_back({Format::text, {}});
@@ -267,11 +267,19 @@ std::vector<ReportTarget> report_targets(const Flags& flags) {
       targets.push_back({Format::json, file.value_or("")});
     } else if (format == "junit" && file && *file != "") {
       targets.push_back({Format::junit, *file});
+    } else if (has_html && format == "html" && file && *file != "") {
+      targets.push_back({Format::html, *file});
     } else {
-      throw BadValue("--report: not text, json, json:FILE, junit:FILE or github: " + spec);
+      throw BadValue(std::string("--report: not text, json, json:FILE, junit:FILE") + (has_html ? ", html:FILE" : "") +
+                     " or github: " + spec);
     }
   }
-  if (targets.empty()) targets.push_back({Format::text, {}});
+  return targets;
+}
+
+std::vector<ReportTarget> report_targets(const Flags& flags) {
+  std::vector<ReportTarget> targets = report_targets(flags.reports, false);
+  if (targets.empty()) targets.push_back({ReportTarget::Format::text, {}});
   return targets;
 }
 

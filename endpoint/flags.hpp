@@ -29,9 +29,9 @@ enum class FailOn {
 
 /// Where a report goes, and in which form.
 struct ReportTarget {
-  enum class Format { text, json, junit, github };
+  enum class Format { text, json, junit, github, html };
   Format format;
-  /// Empty: stderr. "-": stdout.
+  /// "-": stdout. Empty: stderr, or of `check`, whose CMD has no stdout of its own, stdout.
   std::string file;
 };
 
@@ -92,6 +92,8 @@ std::optional<Scenario> scenario_from(const Flags& flags);
 /// What --fail asks for, with the keys that the gateway has now. Throws BadValue.
 std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& flags);
 
+/// What --report asks for; html only where there is such a report. Throws BadValue.
+std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html);
 /// A text report when none is asked for. Throws BadValue.
 std::vector<ReportTarget> report_targets(const Flags& flags);
 FailOn fail_on_from(const Flags& flags);

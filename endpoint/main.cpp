@@ -37,6 +37,7 @@ class CommandLine {
   int chosen();
 
   Flags flags_;
+  CheckFlags check_flags_;
   std::vector<std::string> command_;  // behind "--"
   bool has_command_ = false;
   bool list_scenarios_ = false;
@@ -48,6 +49,7 @@ class CommandLine {
 
   CLI::App app_{"A local test double of an OpenAI-compatible model gateway.", "mock-gateway"};
   CLI::App* run_;
+  CLI::App* check_;
   CLI::App* validate_;
   CLI::App* schema_;
   CLI::App* openapi_;
@@ -67,6 +69,9 @@ CommandLine::CommandLine() {
   run_ = app_.add_subcommand(
       "run", "run [flags] -- CMD…: serve while CMD runs, with the address in OPENAI_BASE_URL, and judge it");
   add_flags(*run_, flags_, "a free one");
+  check_ = app_.add_subcommand(
+      "check", "check [flags] -- CMD…: call a client in every scenario of the catalogue, and say what it made of them");
+  add_check_flags(*check_, check_flags_);
   validate_ = app_.add_subcommand("validate", "say whether scripts can be served");
   validate_->add_option("FILE", scripts_, "scripts, and folders of them")->required();
   validate_->add_option("--format", format_, "text (problems on stderr) or json (on stdout)")
@@ -90,6 +95,8 @@ int CommandLine::execute(std::vector<std::string> words) {
     if (problem.get_exit_code() == 0) return app_.exit(problem);  // --help and --version
     std::string text = problem.what();
     if (run_->parsed() && !has_command_) text += "; CMD stands behind --, as in mock-gateway run -- pytest";
+    if (check_->parsed() && !has_command_)
+      text += "; CMD stands behind --, as in mock-gateway check -- ./client {prompt}";
     complain(text);
   } catch (const ScriptError& error) {
     for (const ScriptProblem& problem : error.problems()) std::cerr << problem.to_string() << std::endl;
@@ -115,12 +122,16 @@ void CommandLine::parse(std::vector<std::string> words) {
         throw BadValue(option->get_name() + " stands before " + subcommand->get_name() +
                        ": flags stand behind the subcommand");
   }
-  if (has_command_ && !run_->parsed()) throw BadValue("-- and a command stand behind run only");
+  if (has_command_ && !run_->parsed() && !check_->parsed())
+    throw BadValue("-- and a command stand behind run and check only");
   if (run_->parsed() && command_.empty()) throw BadValue("run: say what to run, as in mock-gateway run -- pytest");
+  if (check_->parsed() && command_.empty())
+    throw BadValue("check: say which client, as in mock-gateway check -- ./client {prompt}");
 }
 
 int CommandLine::chosen() {
   if (run_->parsed()) return run(flags_, command_);
+  if (check_->parsed()) return check(check_flags_, command_);
   if (validate_->parsed()) return validate(scripts_, format_);
   if (import_->parsed()) return import_file(recording_, std::cout);
   if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);

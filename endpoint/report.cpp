@@ -33,20 +33,13 @@ std::string escaped_for_github(const std::string& text, bool property) {
   return escaped;
 }
 
-std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
-                       const std::string& message) {
-  std::string line = std::string("::") + command + " ";
-  if (is_in_script(where))
-    line += "file=" + escaped_for_github(where.file, true) + ",line=" + std::to_string(where.line) + ",";
-  return line + "title=" + escaped_for_github(title, true) + "::" + escaped_for_github(message, false) + "\n";
-}
-
 std::string rendered(const ReportTarget& target, const Results& results) {
   switch (target.format) {
     case ReportTarget::Format::text: return report_text(results);
     case ReportTarget::Format::json: return report_json(results);
     case ReportTarget::Format::junit: return report_junit(results);
     case ReportTarget::Format::github: return report_github(results);
+    case ReportTarget::Format::html: break;  // `check` has one
   }
   return {};
 }
@@ -62,6 +55,14 @@ const char* name_of(FailOn fail_on) {
 }
 
 }  // namespace
+
+std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
+                       const std::string& message) {
+  std::string line = std::string("::") + command + " ";
+  if (is_in_script(where))
+    line += "file=" + escaped_for_github(where.file, true) + ",line=" + std::to_string(where.line) + ",";
+  return line + "title=" + escaped_for_github(title, true) + "::" + escaped_for_github(message, false) + "\n";
+}
 
 std::string report_text(const Results& results) {
   const std::string notes = failed(results) && !results.notes_text.empty() ? "\n" + results.notes_text : "";

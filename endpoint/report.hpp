@@ -17,6 +17,10 @@ std::string report_junit(const Results& results);
 /// Workflow commands of GitHub: an annotation per problem and finding.
 std::string report_github(const Results& results);
 
+/// A workflow command of GitHub, with its line end. `command`: "error", "warning", "notice".
+std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
+                       const std::string& message);
+
 /// Throws BadValue when a report could not be written to its file, before anything runs.
 void require_writable(const std::vector<ReportTarget>& targets);
 /// Writes each, and after them one line that says how it ended. When a file cannot be written, it notes that in the

@@ -20,7 +20,7 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
         "--print json: stdout is CMD's; MOCK_GATEWAY_INFO names a file that holds the same, as --info-file does");
   if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
   const SignalsForCommand signals;
-  CommandWatch watch;
+  CommandWatch watch("run");
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
   ControlAccess control(flags);
@@ -33,10 +33,9 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   const ControlSession session(control, serving);
   const TemporaryFile info(control.info(gateway) + "\n");
   const TemporaryFile starts("");
-  watch.will_start(info.path(), starts.path());
-  Command client(command,
-                 client_environment(gateway.base_url(), gateway.host(), gateway.api_key(), info.path(), starts.path()),
-                 signals);
+  const std::string info_variable = "MOCK_GATEWAY_INFO=" + info.path();
+  watch.will_start(info_variable, {info.path(), starts.path()});
+  Command client(command, client_environment(gateway, {info_variable, "MOCK_GATEWAY_RUN=" + starts.path()}), signals);
   watch.has_started(client.group());
   raise_descriptor_limit();  // after the start: the command has the limit that the shell gave
   const int status = client.wait();

@@ -193,7 +193,7 @@ for status in 429, 200:
         for words, said in [(["run"], "run: say what to run"), (["run", "--"], "run: say what to run"),
                             (["run", "true"], "CMD stands behind --"), (["run", "--unknown", "--", "true"], "--unknown"),
                             (["--port", "0", "run", "--", "true"], "--port stands before run"),
-                            (["--", "true"], "behind run only"), (["serve", "--", "true"], "behind run only"),
+                            (["--", "true"], "behind run and check only"), (["serve", "--", "true"], "behind run and check only"),
                             (["run", "--report", "xml", "--", "true"], "--report"),
                             (["run", "--report", "junit", "--", "true"], "--report"),
                             (["run", "--report", "json:", "--", "true"], "--report"),

@@ -1,0 +1,83 @@
+// What counts as bad in a cell, and how a baseline lists it.
+
+#include "cells.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "../messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+const char* to_string(Mark mark) {
+  switch (mark) {
+    case Mark::ok: return "ok";
+    case Mark::error: return "error";
+    case Mark::loss: return "loss";
+    case Mark::wrong: return "wrong";
+    case Mark::hang: return "hang";
+    case Mark::crash: return "crash";
+    case Mark::skipped: return "skipped";
+  }
+  return "";
+}
+
+std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags) {
+  std::vector<std::string> faults;
+  if (cell.mark == Mark::skipped) return faults;
+  if (!cell.good) faults.push_back(cell.id() + " " + to_string(cell.mark));
+  for (const Finding& finding : cell.findings) {
+    const bool counts = finding.severity == Severity::error || (flags.fail_on == "warning" && finding.fails_review);
+    const std::string line = cell.id() + " finding " + finding.code;
+    if (counts && std::find(faults.begin(), faults.end(), line) == faults.end()) faults.push_back(line);
+  }
+  return faults;
+}
+
+Baseline::Baseline(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw BadValue("--baseline: cannot read " + file + "; --write-baseline writes it");
+  for (std::string line; std::getline(in, line);) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty() && line.front() != '#') lines_.insert(line);
+  }
+}
+
+std::vector<std::string> Baseline::unlisted(const Cell& cell, const CheckFlags& flags) const {
+  std::vector<std::string> faults = faults_of(cell, flags);
+  faults.erase(std::remove_if(faults.begin(), faults.end(),
+                              [this](const std::string& fault) { return lines_.count(fault) > 0; }),
+               faults.end());
+  return faults;
+}
+
+std::vector<std::string> Baseline::stale(const std::vector<const Cell*>& cells, const CheckFlags& flags,
+                                         bool all) const {
+  std::set<std::string> left = lines_;
+  std::set<std::string> others = lines_;
+  for (const Cell* const cell : cells) {
+    for (const std::string& fault : faults_of(*cell, flags)) left.erase(fault);
+    const std::string beginning = cell->id() + " ";
+    for (const std::string& line : lines_) {
+      if (line.compare(0, beginning.size(), beginning) != 0) continue;
+      others.erase(line);
+      if (cell->mark == Mark::skipped) left.erase(line);
+    }
+  }
+  if (!all)
+    for (const std::string& line : others) left.erase(line);
+  return {left.begin(), left.end()};
+}
+
+std::string Baseline::text_of(const std::vector<const Cell*>& cells, const CheckFlags& flags) {
+  std::set<std::string> lines;
+  for (const Cell* const cell : cells)
+    for (const std::string& fault : faults_of(*cell, flags)) lines.insert(fault);
+  std::string text = "# What `mock-gateway check --baseline` takes for known. A line that is no longer so fails.\n";
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../library.hpp"
+#include "check_flags.hpp"
+#include "client.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// What a client made of a scenario, as a report says it.
+enum class Mark {
+  /// The whole answer, and no error.
+  ok,
+  /// Its user was told of an error, and shown nothing before it that nobody said.
+  error,
+  /// No error, and something is missing, or a failure was taken for an answer.
+  loss,
+  /// Something is there that nobody said.
+  wrong,
+  /// It did not end by itself.
+  hang,
+  /// Its process ended without an answer.
+  crash,
+  /// There was no call, or it did not come to the scenario.
+  skipped,
+};
+inline constexpr std::size_t marks = 7;
+
+/// "ok", "error", "loss", "wrong", "hang", "crash", "skipped": in JSON, and in a baseline.
+const char* to_string(Mark mark);
+
+/// One scenario, or step of a sweep, asked for in one form.
+struct Cell {
+  std::string name;
+  std::string group;
+  Form form = Form::plain;
+  /// What judges it. Its name is that of the cell.
+  std::optional<Scenario> scenario;
+
+  // What came of it.
+  Mark mark = Mark::skipped;
+  /// Whether a good client may have that outcome. Findings are apart.
+  bool good = false;
+  /// Whether it was bad, and good when it was tried again alone.
+  bool flaky = false;
+  /// Whether all that is bad about it is in the baseline.
+  bool accepted = false;
+  /// The verdict, or why there was no call.
+  std::string why;
+  CallResult result;
+  std::size_t requests = 0;
+  /// Of the review: what the client did wrong, and what goes beyond the documented surface.
+  std::vector<Finding> findings;
+  std::vector<Finding> beyond;
+
+  /// "usage-chunk-without-choices streamed".
+  std::string id() const { return name + " " + to_string(form); }
+};
+
+/// What is bad about a cell, as lines of a baseline: "NAME streamed loss", "NAME plain finding retry_after_ignored".
+std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags);
+
+/// What is known to be bad. An empty one where there is none.
+class Baseline {
+ public:
+  Baseline() = default;
+  /// Throws BadValue when the file cannot be read.
+  explicit Baseline(const std::string& file);
+
+  /// The faults of a cell that are not listed.
+  std::vector<std::string> unlisted(const Cell& cell, const CheckFlags& flags) const;
+  /// The lines about these cells that are no faults of theirs; without cells that were skipped. With `all`, since
+  /// every scenario was run, those too that are about none of them.
+  std::vector<std::string> stale(const std::vector<const Cell*>& cells, const CheckFlags& flags, bool all) const;
+  /// A file that lists all faults of the cells.
+  static std::string text_of(const std::vector<const Cell*>& cells, const CheckFlags& flags);
+
+ private:
+  std::set<std::string> lines_;
+};
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,46 @@
+// `check`: its order, and which exit code wins.
+
+#include <iostream>
+
+#include "../commands.hpp"
+#include "../messages.hpp"
+#include "../processes.hpp"
+#include "../published_file.hpp"
+#include "../report.hpp"
+#include "check_report.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+int check(const CheckFlags& flags, const std::vector<std::string>& command) {
+  require_sense(flags);
+  static_cast<void>(timeout_from(flags));
+  const std::vector<ReportTarget> targets = check_report_targets(flags);
+  require_writable(targets);
+  if (flags.write_baseline) require_publishable("--baseline", flags.baseline);
+  const Baseline baseline = flags.baseline.empty() || flags.write_baseline ? Baseline() : Baseline(flags.baseline);
+  Children children;
+  CheckRun run(children, flags, command);
+  try {
+    run.try_unbroken();
+    run.call_all(baseline);
+  } catch (const UnusableClient& problem) {
+    std::cerr << "mock-gateway: " << problem.what() << std::endl;
+    return exit_unusable;
+  }
+  if (const std::string ended = children.end_orphans(); !ended.empty())
+    run.remark("CMD left processes behind, which were ended: " + ended);
+  if (!lists_processes) run.remark("a process of CMD that has left its group is out of reach on this system");
+
+  CheckResults results{run, flags, command, baseline.stale(run.all_cells(), flags, run.covers_all()), false};
+  if (flags.write_baseline && !run.ended_by())
+    publish("--baseline", flags.baseline, Baseline::text_of(run.all_cells(), flags));
+  run.accept(flags.write_baseline ? nullptr : &baseline);
+  results.failed = flags.fail_on != "never" && results.finds_fault();
+  write_reports(targets, results);
+  if (run.ended_by()) return 128 + *run.ended_by();
+  return results.failed ? exit_found : 0;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,306 @@
+// Reports of `check` as text, JSON and GitHub annotations, where they go, and what is said of one cell.
+
+#include "check_report.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <set>
+
+#include "../messages.hpp"
+#include "../published_file.hpp"
+#include "../report.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, text.size()), ' ');
+}
+
+/// The cells of one name, which stand beside each other.
+using Row = std::vector<const Cell*>;
+
+std::vector<Row> rows_of(const CheckRun& run) {
+  std::vector<Row> rows;
+  for (const Cell& cell : run.cells()) {
+    if (rows.empty() || rows.back().front()->name != cell.name) rows.emplace_back();
+    rows.back().push_back(&cell);
+  }
+  return rows;
+}
+
+Json as_json_of(const std::vector<Finding>& findings) {
+  Json all = Json::array();
+  for (const Finding& finding : findings)
+    all.push_back(
+        Json{{"code", finding.code}, {"severity", to_string(finding.severity)}, {"message", finding.message}});
+  return all;
+}
+
+Json as_json_of(const CheckResults& results, const Cell& cell) {
+  Json calls = Json::array();
+  for (const wire::ToolCall& call : cell.result.outcome.tool_calls)
+    calls.push_back(Json{{"name", call.name}, {"arguments", call.arguments}});
+  const std::optional<TokenUsage>& usage = cell.result.outcome.usage;
+  Json told_usage;
+  if (usage)
+    told_usage = Json{{"prompt_tokens", usage->prompt_tokens()},
+                      {"completion_tokens", usage->completion_tokens()},
+                      {"total_tokens", usage->total_tokens()}};
+  const auto& reason = cell.result.outcome.finish_reason;
+  return Json{{"scenario", cell.name},
+              {"group", cell.group},
+              {"form", to_string(cell.form)},
+              {"kind", to_string(cell.mark)},
+              {"good", faults_of(cell, results.flags).empty() && cell.mark != Mark::skipped},
+              {"flaky", cell.flaky},
+              {"accepted", cell.accepted},
+              {"expected", to_string(cell.scenario->expected())},
+              {"why", cell.why},
+              {"text", cell.result.outcome.text},
+              {"tool_calls", std::move(calls)},
+              {"finish_reason", reason ? Json(*reason) : Json()},
+              {"usage", std::move(told_usage)},
+              {"told", cell.result.told},
+              {"requests", cell.requests},
+              {"seconds", cell.result.seconds},
+              {"findings", as_json_of(cell.findings)},
+              {"beyond", as_json_of(cell.beyond)},
+              {"reference", cell.scenario->reference()},
+              {"again", results.again(cell)},
+              {"stdout", cell.result.output},
+              {"stderr", cell.result.errors}};
+}
+
+/// "  usage-chunk-without-choices  plain –      streamed LOSS   key_in_query".
+std::string line_of(const CheckResults& results, const Row& row, std::size_t width) {
+  std::string line = "  " + padded(row.front()->name, width);
+  std::string remarks;
+  const auto add = [&remarks](const std::string& remark) {
+    if (!remark.empty() && remarks.find(remark) == std::string::npos) remarks += "  " + remark;
+  };
+  constexpr std::size_t widest = 5;
+  for (const Form form : results.run.forms()) {
+    const auto found = std::find_if(row.begin(), row.end(), [form](const Cell* cell) { return cell->form == form; });
+    if (found == row.end()) {
+      // A step of a sweep is of one form; where a scenario has none, that is worth a mark.
+      if (!results.flags.sweeps()) line += std::string("  ") + to_string(form) + " –" + std::string(widest - 1, ' ');
+      continue;
+    }
+    const Cell& cell = **found;
+    line += std::string("  ") + to_string(form) + " " + padded(shown(cell), widest);
+    if (cell.flaky) add("flaky");
+    if (cell.accepted) add("known");
+    if (cell.mark == Mark::skipped) add(cell.why);
+    add(codes_of(cell.findings));
+  }
+  line += remarks;
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+std::string rendered(const ReportTarget& target, const CheckResults& results) {
+  switch (target.format) {
+    case ReportTarget::Format::text: return check_report_text(results);
+    case ReportTarget::Format::json: return check_report_json(results);
+    case ReportTarget::Format::junit: return check_report_junit(results);
+    case ReportTarget::Format::html: return check_report_html(results);
+    case ReportTarget::Format::github: return check_report_github(results);
+  }
+  return {};
+}
+
+bool goes_to_stdout(const ReportTarget& target) { return target.file.empty() || target.file == "-"; }
+
+}  // namespace
+
+bool CheckResults::fails(const Cell& cell) const {
+  if (cell.flaky) return flags.strict;
+  return !cell.accepted && !faults_of(cell, flags).empty();
+}
+
+bool CheckResults::finds_fault() const {
+  const auto& cells = run.cells();
+  const bool judged =
+      std::any_of(cells.begin(), cells.end(), [](const Cell& one) { return one.mark != Mark::skipped; });
+  return !judged || !stale.empty() || run.ended_by().has_value() ||
+         std::any_of(cells.begin(), cells.end(), [this](const Cell& one) { return fails(one); });
+}
+
+std::vector<std::size_t> CheckResults::counts() const {
+  std::vector<std::size_t> all(marks, 0);
+  for (const Cell& cell : run.cells()) ++all[static_cast<std::size_t>(cell.mark)];
+  return all;
+}
+
+std::string CheckResults::summary() const {
+  const std::vector<std::size_t> numbers = counts();
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]) + " " + to_string(static_cast<Mark>(i));
+  return text;
+}
+
+std::string CheckResults::conclusion() const {
+  std::size_t bad = 0;
+  std::size_t accepted = 0;
+  std::size_t flaky = 0;
+  for (const Cell& cell : run.cells()) {
+    if (fails(cell)) ++bad;
+    if (cell.accepted) ++accepted;
+    if (cell.flaky) ++flaky;
+  }
+  const std::size_t skipped = counts()[static_cast<std::size_t>(Mark::skipped)];
+  const std::size_t judged = run.cells().size() - skipped;
+  std::string text = failed ? "failed: " : "passed: ";
+  if (run.ended_by()) text += "ended by a signal, ";
+  if (judged == 0) return text + "nothing was judged";
+  text +=
+      std::to_string(bad) + " of " + counted(judged, "call") + (bad == 1 ? " is" : " are") + " not as a good client's";
+  if (accepted > 0) text += ", " + std::to_string(accepted) + " known from the baseline";
+  if (!stale.empty()) text += ", " + counted(stale.size(), "stale line") + " of the baseline";
+  if (flaky > 0) text += ", " + std::to_string(flaky) + " flaky";
+  if (skipped > 0) text += ", " + std::to_string(skipped) + " skipped";
+  return text;
+}
+
+std::string CheckResults::again(const Cell& cell) const {
+  return command_to_repeat(flags, command, cell.name, cell.form);
+}
+
+std::string CheckResults::story(const Cell& cell) const {
+  std::string text = cell.id() + ": " + shown(cell);
+  const std::size_t line_end = cell.why.find('\n');
+  if (cell.mark == Mark::skipped || cell.mark == Mark::crash) {
+    const std::string prefix = cell.name + ": ";
+    text += "\n  what        " +
+            (cell.why.compare(0, prefix.size(), prefix) == 0 ? cell.why.substr(prefix.size()) : cell.why);
+    text += "\n  the gateway " + cell.scenario->description() + "\n  a good client " + cell.scenario->good_client();
+  } else if (!cell.good) {
+    text += ", expected " + to_string(cell.scenario->expected());
+    if (line_end != std::string::npos) text += cell.why.substr(line_end);
+  } else {
+    text += "\n  the gateway " + cell.scenario->description();
+  }
+  if (!cell.result.told.empty()) {
+    constexpr std::size_t most = 300;
+    const std::string& told = cell.result.told;
+    text += "\n  its user was told: " + printable(told.size() > most ? "…" + told.substr(told.size() - most)
+                                                                     : told.substr(0, told.find_last_not_of('\n') + 1));
+  }
+  std::set<std::string> known;
+  for (const Finding& finding : cell.findings)
+    if (known.insert(finding.code).second) text += "\n  finding " + finding.code + ": " + printable(finding.message);
+  if (!cell.scenario->reference().empty()) text += "\n  seen in " + cell.scenario->reference();
+  return text + "\n  again: " + again(cell);
+}
+
+std::string shown(const Cell& cell) {
+  switch (cell.mark) {
+    case Mark::ok: return "ok";
+    case Mark::error: return cell.good ? "error" : "ERROR";
+    case Mark::loss: return "LOSS";
+    case Mark::wrong: return "WRONG";
+    case Mark::hang: return "HANG";
+    case Mark::crash: return "CRASH";
+    case Mark::skipped: return "?";
+  }
+  return "";
+}
+
+std::string codes_of(const std::vector<Finding>& findings) {
+  std::string codes;
+  std::set<std::string> known;
+  for (const Finding& finding : findings)
+    if (known.insert(finding.code).second) codes += (codes.empty() ? "" : ", ") + finding.code;
+  return codes;
+}
+
+std::string check_report_text(const CheckResults& results) {
+  std::string text;
+  std::string group;
+  std::size_t width = 0;
+  const std::vector<Row> rows = rows_of(results.run);
+  for (const Row& row : rows) width = std::max(width, row.front()->name.size());
+  for (const Row& row : rows) {
+    if (group != row.front()->group) {
+      group = row.front()->group;
+      text += (text.empty() ? "" : "\n") + group + "\n";
+    }
+    text += line_of(results, row, width) + "\n";
+  }
+  std::set<std::string> beyond;
+  for (const Cell& cell : results.run.cells()) {
+    if (results.fails(cell)) text += "\n" + results.story(cell) + "\n";
+    for (const Finding& one : cell.beyond) beyond.insert(one.code + ": " + printable(one.message));
+  }
+  if (!beyond.empty()) {
+    text += "\nbeyond the documented surface\n";
+    for (const std::string& line : beyond) text += "  " + line + "\n";
+  }
+  if (!results.stale.empty()) {
+    text += "\nin the baseline, and no longer so; --write-baseline writes it anew\n";
+    for (const std::string& line : results.stale) text += "  " + line + "\n";
+  }
+  for (const std::string& remark : results.run.remarks()) text += "\n" + remark + "\n";
+  return text + "\n" + results.summary() + "\n" + results.conclusion() + "\n";
+}
+
+std::string check_report_json(const CheckResults& results) {
+  Json forms = Json::array();
+  for (const Form form : results.run.forms()) forms.push_back(to_string(form));
+  Json cells = Json::array();
+  for (const Cell& cell : results.run.cells()) cells.push_back(as_json_of(results, cell));
+  Json counts = Json::object();
+  const std::vector<std::size_t> numbers = results.counts();
+  for (std::size_t i = 0; i < numbers.size(); ++i) counts[to_string(static_cast<Mark>(i))] = numbers[i];
+  const Json report{{"version", MOCK_GATEWAY_VERSION},
+                    {"failed", results.failed},
+                    {"conclusion", results.conclusion()},
+                    {"client", Json{{"name", results.run.client_name()}, {"version", results.run.client_version()}}},
+                    {"command", results.command},
+                    {"forms", std::move(forms)},
+                    {"remarks", results.run.remarks()},
+                    {"cells", std::move(cells)},
+                    {"stale", results.stale},
+                    {"counts", std::move(counts)}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string check_report_github(const CheckResults& results) {
+  std::string lines;
+  for (const Cell& cell : results.run.cells())
+    if (results.fails(cell))
+      lines += annotation("error", {}, cell.id() + " " + to_string(cell.mark), results.story(cell));
+  for (const std::string& line : results.stale) lines += annotation("error", {}, "stale baseline", line);
+  for (const std::string& remark : results.run.remarks()) lines += annotation("warning", {}, "mock-gateway", remark);
+  return lines + annotation("notice", {}, "mock-gateway", results.conclusion());
+}
+
+std::vector<ReportTarget> check_report_targets(const CheckFlags& flags) {
+  std::vector<ReportTarget> targets = report_targets(flags.reports, true);
+  if (std::none_of(targets.begin(), targets.end(), goes_to_stdout))
+    targets.insert(targets.begin(), {ReportTarget::Format::text, {}});
+  return targets;
+}
+
+void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results) {
+  std::optional<BadValue> missing;
+  for (const ReportTarget& target : targets) {
+    const std::string text = rendered(target, results);
+    if (goes_to_stdout(target)) {
+      std::cout << text << std::flush;
+      continue;
+    }
+    try {
+      publish("--report", target.file, text);
+    } catch (const BadValue& problem) {
+      missing = problem;
+    }
+  }
+  if (missing) throw *missing;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

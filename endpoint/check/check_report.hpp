@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../flags.hpp"
+#include "check_run.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// What `check` found, as every report says it.
+struct CheckResults {
+  const CheckRun& run;
+  const CheckFlags& flags;
+  const std::vector<std::string>& command;
+  /// Lines of the baseline that are no longer so.
+  std::vector<std::string> stale;
+  bool failed = false;
+
+  /// Whether the cell fails the check.
+  bool fails(const Cell& cell) const;
+  /// Whether anything fails it: a cell, the baseline, or that nothing was judged.
+  bool finds_fault() const;
+  /// "failed: 2 of 240 calls not as a good client's, 1 stale line of the baseline".
+  std::string conclusion() const;
+  /// "121 ok, 84 error, 7 loss, …".
+  std::string summary() const;
+  /// How many cells have each mark, by its number.
+  std::vector<std::size_t> counts() const;
+  /// What is bad about a cell, or why it was skipped, in lines.
+  std::string story(const Cell& cell) const;
+  /// The command that makes the call again.
+  std::string again(const Cell& cell) const;
+};
+
+/// A text report on stdout, unless another goes there. Throws BadValue.
+std::vector<ReportTarget> check_report_targets(const CheckFlags& flags);
+/// Writes each. Throws BadValue, after all were tried, when one cannot be written.
+void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results);
+
+// Each format, whole, with a line end behind it.
+std::string check_report_text(const CheckResults& results);
+std::string check_report_json(const CheckResults& results);
+std::string check_report_junit(const CheckResults& results);
+/// One file that needs nothing else.
+std::string check_report_html(const CheckResults& results);
+std::string check_report_github(const CheckResults& results);
+
+/// How a table shows the cell: "ok", "error", "ERROR" where the answer was there to be had, "LOSS", "WRONG", "HANG",
+/// "CRASH", "?".
+std::string shown(const Cell& cell);
+/// The codes of findings, each once: "retry_after_ignored, key_in_query".
+std::string codes_of(const std::vector<Finding>& findings);
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,463 @@
+// The order of calls, how many at once, what is skipped and why, when a scenario happened, and what is tried again.
+
+#include "check_run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iostream>
+#include <thread>
+
+#include "../messages.hpp"
+#include "../results.hpp"
+#include "core/access.hpp"
+#include "gateway/catalogue_entries.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr const char* unbroken_text = "It is 21 degrees.";
+/// Calls that are expected to wait without end take a thread, and next to no processor time.
+constexpr std::size_t most_waiting = 8;
+
+bool contains(const std::vector<std::string>& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+Mark mark_of(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::handled: return Mark::ok;
+    case Verdict::Kind::error_surfaced: return Mark::error;
+    case Verdict::Kind::silent_data_loss: return Mark::loss;
+    case Verdict::Kind::wrong_answer: return Mark::wrong;
+    case Verdict::Kind::hang: return Mark::hang;
+  }
+  return Mark::skipped;
+}
+
+/// What judges a step of a sweep, which is no scenario of any catalogue.
+Scenario step_as_scenario(const std::string& name, const std::string& group, const std::string& text, bool breaks) {
+  detail::ScenarioData data;
+  data.said.name = group + ": " + name;
+  data.said.group = group;
+  data.said.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
+  data.said.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
+  data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
+  data.said.text = text;
+  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+}
+
+/// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.
+std::vector<Effect> effects_to_notice() {
+  std::vector<Effect> effects = sweep_effects();
+  const auto is_hidden = [](const Effect& effect) {
+    return effect.kind() == Effect::Kind::skip_event || effect.kind() == Effect::Kind::duplicate_event;
+  };
+  effects.erase(std::remove_if(effects.begin(), effects.end(), is_hidden), effects.end());
+  return effects;
+}
+
+/// How many of the requests say that they want a stream, or that they do not. One whose body did not come says neither.
+std::size_t asked_in(const std::vector<Exchange>& exchanges, Form form) {
+  return static_cast<std::size_t>(std::count_if(exchanges.begin(), exchanges.end(), [form](const Exchange& exchange) {
+    const Json body = Json::parse(exchange.body(), nullptr, false);
+    return body.is_object() && (body.value("stream", Json()) == Json(true)) == (form == Form::streamed);
+  }));
+}
+
+/// Whether the scenario struck a connection, or answered a request.
+bool happened(const Scenario& scenario, const Journal& journal, const std::vector<Exchange>& exchanges) {
+  return !journal.connection_hits().empty() ||
+         std::any_of(exchanges.begin(), exchanges.end(),
+                     [&scenario](const Exchange& exchange) { return scenario.happened_to(exchange); });
+}
+
+Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form::plain; }
+
+/// What a call gave in place of the unbroken answer.
+std::string story(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
+  std::string text = "CMD did not give the unbroken answer, ";
+  text += tools ? "a call of get_weather" : "\"" + std::string(unbroken_text) + "\"";
+  text += ", when it was to be asked for " + std::string(form == Form::plain ? "in one piece" : "as a stream") + ": ";
+  if (!result.crash.empty())
+    text += result.crash;
+  else if (!result.problem.empty())
+    text += result.problem;
+  else if (result.outcome.hung)
+    text += "it did not end in time";
+  else
+    text += "it said \"" + printable(result.outcome.text.substr(0, 200)) + "\"";
+  if (result.outcome.error) text += ", and an error" + (result.told.empty() ? "" : ": " + printable(result.told));
+  if (exchanges.empty())
+    text += "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url";
+  for (const Exchange& exchange : exchanges) text += "\nrequest " + exchange.summary();
+  return text + printed_by(result.output, result.errors);
+}
+
+}  // namespace
+
+CheckRun::CheckRun(Children& children, const CheckFlags& flags, const std::vector<std::string>& command)
+    : children_(children), flags_(flags), command_(command), options_(options_from(flags)) {
+  if (flags.plain || !flags.streamed) forms_.push_back(Form::plain);
+  if (flags.streamed || !flags.plain) forms_.push_back(Form::streamed);
+  if (!flags.sweeps()) choose(scenarios_of_flags());
+}
+
+std::vector<Scenario> CheckRun::scenarios_of_flags() const {
+  if (flags_.catalogues.empty()) return catalogue();
+  std::vector<Scenario> all;
+  for (const std::string& folder : flags_.catalogues) {
+    const std::vector<Scenario> more = Catalogue::read(folder).scenarios();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+void CheckRun::choose(const std::vector<Scenario>& all) {
+  const auto has = [&all](const auto& is_it) { return std::any_of(all.begin(), all.end(), is_it); };
+  for (const auto* const names : {&flags_.only, &flags_.skipped}) {
+    for (const std::string& name : *names) {
+      if (has([&name](const Scenario& one) { return one.name() == name; })) continue;
+      const std::string flag = names == &flags_.only ? "--only" : "--skip";
+      if (!flags_.catalogues.empty()) throw BadValue(flag + ": no file of --catalogue has a scenario " + name);
+      try {
+        static_cast<void>(scenario(name));
+      } catch (const GatewayError& problem) {
+        throw BadValue(flag + ": " + without_prefix(problem.what()));
+      }
+    }
+  }
+  for (const std::string& group : flags_.groups) {
+    if (has([&group](const Scenario& one) { return one.group() == group; })) continue;
+    std::string known;
+    for (const Scenario& one : all)
+      if (known.find(one.group()) == std::string::npos) known += (known.empty() ? "" : ", ") + one.group();
+    throw BadValue("--group: there is no group " + group + ", but " + known);
+  }
+  for (const Scenario& one : all) {
+    if (!flags_.only.empty() && !contains(flags_.only, one.name())) continue;
+    if (!flags_.groups.empty() && !contains(flags_.groups, one.group())) continue;
+    if (!contains(flags_.skipped, one.name())) chosen_.push_back(one);
+  }
+  if (chosen_.empty()) throw BadValue("--only, --group and --skip leave no scenario");
+}
+
+bool CheckRun::covers_all() const {
+  return !flags_.sweeps() && flags_.only.empty() && flags_.groups.empty() && flags_.skipped.empty();
+}
+
+std::vector<const Cell*> CheckRun::all_cells() const {
+  std::vector<const Cell*> all;
+  for (const Cell& cell : cells_) all.push_back(&cell);
+  return all;
+}
+
+void CheckRun::accept(const Baseline* baseline) {
+  for (Cell& cell : cells_)
+    cell.accepted = !faults_of(cell, flags_).empty() && (!baseline || baseline->unlisted(cell, flags_).empty());
+}
+
+void CheckRun::try_unbroken() {
+  Queue queue;
+  Queue none;
+  queue.threads = 1;  // this one hears signals meanwhile
+  queue.tasks.push_back([this](ClientUnderTest& client) {
+    for (const Form form : std::vector<Form>(forms_)) {
+      try_unbroken(client, form, false);
+      const bool is_judged = std::find(forms_.begin(), forms_.end(), form) != forms_.end();
+      if (flags_.tools && is_judged) try_unbroken(client, form, true);
+    }
+    client_name_ = client.name();
+    client_version_ = client.version();
+  });
+  run_queues(queue, none);
+}
+
+void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
+  Gateway gateway{options_.verify_on_destruction(false)};
+  gateway.chat().reply(unbroken_text);
+  if (tools) gateway.chat().reply(tool_call("get_weather", {{"city", "Paris"}}));
+  const CallResult result = client.call({gateway, form, "", tools});
+  if (children_.is_cancelled()) return;
+  const std::vector<Exchange> exchanges = gateway.journal().all();
+  if (!result.skipped.empty()) {
+    forms_.erase(std::remove(forms_.begin(), forms_.end(), form), forms_.end());
+    remark(result.skipped + ": nothing " + to_string(form) + " is judged");
+    if (forms_.empty()) throw BadValue("the driver knows neither the job ask nor the job stream");
+    return;
+  }
+  const ClientOutcome& outcome = result.outcome;
+  bool is_whole = !outcome.hung && !outcome.error && result.crash.empty() && result.problem.empty();
+  if (tools) {
+    is_whole = is_whole && outcome.tool_calls.size() == 1 && outcome.tool_calls.front().name == "get_weather" &&
+               outcome.tool_calls.front().json() == Json{{"city", "Paris"}};
+  } else {
+    is_whole = is_whole && outcome.text == unbroken_text && outcome.tool_calls.empty();
+  }
+  if (!is_whole || exchanges.empty()) throw UnusableClient(story(result, exchanges, form, tools));
+  if (asked_in(exchanges, form) > 0) return;
+  const Form other = other_than(form);
+  const std::string always = std::string("CMD always asks for ") +
+                             (form == Form::plain ? "a stream" : "an answer in one piece") +
+                             ", whatever MOCK_GATEWAY_STREAM or {stream} says";
+  if (forms_.size() == 1 || flags_.plain || flags_.streamed)
+    throw BadValue(always + ": " + (other == Form::plain ? "--plain" : "--stream") + " judges that alone");
+  forms_ = {other};
+  remark(always + ": only " + to_string(other) + " calls are judged");
+}
+
+void CheckRun::add_cells() {
+  for (const Scenario& one : chosen_) {
+    for (const Form form : forms_) {
+      if (one.needs_stream() && form == Form::plain) continue;
+      Cell cell;
+      cell.name = one.name();
+      cell.group = one.group();
+      cell.form = form;
+      cell.scenario = one;
+      if (!one.tool_calls().empty() && !flags_.tools) cell.why = "it is about tool calls: --tools";
+      if (one.calls() > 1 && !flags_.driver) cell.why = "it takes several calls of one client: --driver";
+      cells_.push_back(std::move(cell));
+    }
+  }
+}
+
+void CheckRun::call_all(const Baseline& baseline) {
+  if (signal_) return;
+  Queue ordinary;
+  Queue waiting;
+  const std::size_t processors = std::max(2U, std::thread::hardware_concurrency());
+  ordinary.threads = flags_.jobs.value_or(processors);
+  waiting.threads = most_waiting;
+  if (flags_.sweeps()) {
+    for (const Form form : forms_)
+      ordinary.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
+    run_queues(ordinary, waiting);
+    cells_.sort([](const Cell& left, const Cell& right) { return left.form < right.form; });
+    return;
+  }
+  add_cells();
+  for (Cell& cell : cells_) {
+    if (!cell.why.empty()) continue;
+    Queue& queue = cell.scenario->needs_timeout() ? waiting : ordinary;
+    queue.tasks.push_back([this, &cell](ClientUnderTest& client) { run_cell(cell, client); });
+  }
+  planned_ = ordinary.tasks.size() + waiting.tasks.size();
+  run_queues(ordinary, waiting);
+
+  // Alone, beside those that wait only.
+  Queue again;
+  Queue waiting_again;
+  again.threads = 1;
+  waiting_again.threads = most_waiting;
+  for (Cell& cell : cells_) {
+    const auto is_as_expected = [this, &baseline](const Cell& one) {
+      return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, false).empty();
+    };
+    if (is_as_expected(cell) || signal_) continue;
+    Queue& queue = cell.scenario->needs_timeout() ? waiting_again : again;
+    queue.tasks.push_back([this, &cell, is_as_expected](ClientUnderTest& client) {
+      Cell second = cell;
+      run_cell(second, client);
+      if (second.mark == Mark::skipped) return;
+      second.flaky = is_as_expected(second);
+      cell = std::move(second);
+    });
+  }
+  phase_ = "again: ";
+  made_ = 0;
+  bad_ = 0;
+  planned_ = again.tasks.size() + waiting_again.tasks.size();
+  run_queues(again, waiting_again);
+}
+
+void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
+  std::vector<std::thread> threads;
+  for (Queue* const queue : {&ordinary, &waiting}) {
+    const std::size_t count = std::min(queue->threads, queue->tasks.size());
+    running_ += count;
+    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this, queue] { work(*queue); });
+  }
+  const auto is_over = [this] {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return running_ == 0;
+  };
+  while (!is_over()) {
+    children_.signals().wait(20ms);
+    heed_signals();
+    show_progress(false);
+  }
+  for (std::thread& thread : threads) thread.join();
+  show_progress(true);
+  if (problem_ && !signal_) std::rethrow_exception(problem_);
+}
+
+void CheckRun::heed_signals() {
+  while (const std::optional<int> signal = children_.signals().next()) {
+    signal_ = *signal;
+    children_.cancel();
+  }
+}
+
+void CheckRun::work(Queue& queue) {
+  try {
+    const std::unique_ptr<ClientUnderTest> client = make_client(children_, flags_, command_);
+    for (;;) {
+      Task task;
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (queue.tasks.empty() || children_.is_cancelled()) break;
+        task = std::move(queue.tasks.front());
+        queue.tasks.pop_front();
+      }
+      task(*client);
+    }
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!problem_) problem_ = std::current_exception();
+    children_.cancel();
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --running_;
+}
+
+void CheckRun::run_cell(Cell& cell, ClientUnderTest& client) {
+  Gateway gateway{cell.scenario->options(options_)};
+  cell.scenario->mount(gateway);
+  CallResult result;
+  std::size_t before = 0;
+  for (int call = 0; call < cell.scenario->calls(); ++call) {
+    before = gateway.journal().count();
+    result = client.call({gateway, cell.form, cell.name, !cell.scenario->tool_calls().empty()});
+    if (result.outcome.hung || !result.crash.empty() || !result.skipped.empty() || !result.problem.empty()) break;
+  }
+  if (children_.is_cancelled()) return;
+  judge(cell, gateway, result, gateway.journal().count() - before);
+}
+
+void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests) {
+  // A stream that the client leaves open is found half a second after its end.
+  static_cast<void>(gateway.journal().wait_until_idle(700ms));
+  const std::vector<Exchange> exchanges = gateway.journal().all();
+  const Scenario& scenario = *cell.scenario;
+  cell.result = result;
+  cell.requests = requests;
+  cell.findings.clear();
+  cell.beyond.clear();
+  cell.result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
+  cell.result.outcome.streamed = cell.form == Form::streamed;
+  for (const Finding& finding : gateway.review().findings())
+    (finding.severity == Severity::note ? cell.beyond : cell.findings).push_back(finding);
+  const auto skip = [&cell](std::string why) {
+    cell.mark = Mark::skipped;
+    cell.why = std::move(why);
+  };
+  const bool is_of_connections = scenario.group() == "connection";
+  if (!result.skipped.empty()) {
+    skip(result.skipped);
+  } else if (!result.crash.empty()) {
+    cell.mark = Mark::crash;
+    cell.good = false;
+    cell.why = cell.name + ": " + result.crash;
+  } else if (!result.problem.empty()) {
+    cell.mark = Mark::crash;
+    cell.good = false;
+    cell.why = cell.name + ": its answer is " + result.problem;
+  } else if (!result.outcome.hung && exchanges.empty() && !is_of_connections) {
+    skip("no request came");
+  } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
+    skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
+  } else if (scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
+    skip("each call came on a connection of its own, so that none was used again");
+  } else {
+    const Verdict verdict = scenario.judge(cell.result.outcome);
+    cell.mark = mark_of(verdict.kind());
+    cell.good = static_cast<bool>(verdict);
+    cell.why = verdict.message();
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++made_;
+  if (!faults_of(cell, flags_).empty()) ++bad_;
+  if (!result.left_behind.empty())
+    remark("CMD left processes behind in " + cell.id() + ", which were ended: " + result.left_behind);
+}
+
+void CheckRun::sweep(Form form, ClientUnderTest& client) {
+  const std::string text = flags_.sweep.value_or(flags_.splits.value_or(""));
+  const std::string group = flags_.sweep ? "sweep" : "splits";
+  Gateway gateway{options_.verify_on_destruction(false)};
+  SweepOptions options = flags_.sweep ? SweepOptions{}.effects(effects_to_notice()) : splits();
+  if (flags_.at_most) options = options.limit(*flags_.at_most);
+  CallResult result;
+  std::size_t requests = 0;
+  bool is_flaky = false;
+  const auto ask = [&] {
+    // The step is known once it is over: what may have to be tried again is judged as the most that it can be.
+    const Scenario judge = step_as_scenario("", group, text, flags_.sweep.has_value());
+    is_flaky = false;
+    for (int time = 0; time < 2; ++time) {
+      gateway.journal().clear();  // each step is judged by itself
+      result = client.call({gateway, form, group, false});
+      requests = gateway.journal().count();
+      result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
+      result.outcome.streamed = form == Form::streamed;
+      const bool is_good =
+          result.crash.empty() && result.problem.empty() && static_cast<bool>(judge.judge(result.outcome));
+      is_flaky = is_good && time > 0;
+      if (is_good || children_.is_cancelled()) return;
+    }
+  };
+  bool is_counted = false;
+  const Sweep steps = gateway.sweep(Reply(text), ask, options);
+  for (const SweepStep& step : steps) {
+    if (children_.is_cancelled()) return;
+    Cell cell;
+    cell.scenario = step_as_scenario(step.name(), group, text, flags_.sweep.has_value());
+    cell.name = cell.scenario->name();
+    cell.group = group;
+    cell.form = form;
+    judge(cell, gateway, result, requests);
+    if (cell.mark != Mark::skipped && !step.reached()) {
+      cell.mark = Mark::skipped;
+      cell.why = "the answer did not come to that place";
+    }
+    cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
+    const std::size_t count = is_counted ? 0 : steps.size();
+    is_counted = true;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    planned_ += count;
+    cells_.push_back(std::move(cell));
+  }
+}
+
+void CheckRun::show_progress(bool last) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  static const bool is_terminal = ::isatty(STDERR_FILENO) != 0;
+  const auto now = steady_clock::now();
+  if (told_ == steady_clock::time_point{}) told_ = now;
+  if (planned_ == 0) return;
+  if (is_terminal) {
+    if (last) {
+      std::cerr << "\r\x1b[K" << std::flush;
+      return;
+    }
+    if (now - told_ < 100ms) return;
+    constexpr std::size_t width = 30;
+    const std::size_t filled = planned_ == 0 ? 0 : std::min(width, width * made_ / planned_);
+    std::cerr << "\r" << phase_ << "[" << std::string(filled, '#') << std::string(width - filled, ' ') << "] " << made_
+              << " of " << planned_ << " calls, " << bad_ << " bad\x1b[K" << std::flush;
+    told_ = now;
+  } else if (!last && now - told_ >= 10s) {
+    complain(phase_ + std::to_string(made_) + " of " + counted(planned_, "call") + " made, " + std::to_string(bad_) +
+             " bad");
+    told_ = now;
+  }
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cells.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// Calls a client in every scenario that the flags choose, and judges what it made of them.
+class CheckRun {
+ public:
+  /// Throws BadValue, ScriptError and GatewayError for what the flags say wrong.
+  CheckRun(Children& children, const CheckFlags& flags, const std::vector<std::string>& command);
+
+  /// Finds out whether the client gives an unbroken answer, and in which forms it asks. Throws
+  /// UnusableClient when it does not.
+  void try_unbroken();
+  /// Calls the client in all of them. What is not as the baseline says is tried again alone. Throws what a client's
+  /// start throws. Ends early, with what it has, after a signal.
+  void call_all(const Baseline& baseline);
+
+  /// Notes of which cells all that is bad is known: by the baseline, or since one was just written.
+  void accept(const Baseline* baseline);
+
+  const std::list<Cell>& cells() const { return cells_; }
+  std::vector<const Cell*> all_cells() const;
+  const std::vector<Form>& forms() const { return forms_; }
+  /// What concerns all calls: a form that the client does not have, what it left behind.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+  void remark(std::string text) { remarks_.push_back(std::move(text)); }
+  const std::string& client_name() const { return client_name_; }
+  const std::string& client_version() const { return client_version_; }
+  /// Whether every scenario of the catalogue was to be run.
+  bool covers_all() const;
+  /// The signal that ended it.
+  std::optional<int> ended_by() const { return signal_; }
+
+ private:
+  /// Makes calls, on a thread with a client of its own.
+  using Task = std::function<void(ClientUnderTest&)>;
+  struct Queue {
+    std::deque<Task> tasks;
+    std::size_t threads = 0;
+  };
+
+  void choose(const std::vector<Scenario>& all);
+  void add_cells();
+  std::vector<Scenario> scenarios_of_flags() const;
+  void try_unbroken(ClientUnderTest& client, Form form, bool tools);
+  void run_cell(Cell& cell, ClientUnderTest& client);
+  void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests);
+  void sweep(Form form, ClientUnderTest& client);
+  void work(Queue& queue);
+  void run_queues(Queue& ordinary, Queue& waiting);
+  void heed_signals();
+  void show_progress(bool last);
+
+  Children& children_;
+  const CheckFlags& flags_;
+  const std::vector<std::string> command_;
+  const Options options_;
+  std::vector<Scenario> chosen_;
+  std::vector<Form> forms_;
+  std::list<Cell> cells_;
+  std::vector<std::string> remarks_;
+  std::string client_name_;
+  std::string client_version_;
+  std::optional<int> signal_;
+
+  std::mutex mutex_;  // guards what follows, and the cells while threads run
+  std::size_t running_ = 0;
+  std::string phase_;  // what progress is said to be of
+  std::size_t made_ = 0;
+  std::size_t bad_ = 0;
+  std::size_t planned_ = 0;
+  std::exception_ptr problem_;
+  std::chrono::steady_clock::time_point told_{};
+};
+
+}  // namespace endpoint
+}  // namespace mock_gateway

@@ -1,0 +1,275 @@
+// How a process of `check` is started, read and ended, and how what it leaves behind is found.
+
+#include "child.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+#include "../messages.hpp"
+#include "../processes.hpp"
+#include "../secret.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+/// Between SIGTERM and SIGKILL.
+constexpr std::chrono::milliseconds grace = 2s;
+/// How long nobody looks whether a process has ended that keeps its pipes open.
+constexpr std::chrono::milliseconds between_looks = 10ms;
+constexpr std::size_t most_output = std::size_t{64} << 20;
+constexpr std::size_t most_tail = std::size_t{16} << 10;
+
+void keep_tail(std::string& text) {
+  if (text.size() > 2 * most_tail) text.erase(0, text.size() - most_tail);
+}
+
+std::string tail(const std::string& text) { return text.substr(text.size() - std::min(text.size(), most_tail)); }
+
+/// Both ends of a pipe that no other process inherits.
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw BadValue("cannot make a pipe: " + std::generic_category().message(errno));
+  for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+  return ends;
+}
+
+void close_all(std::initializer_list<int*> descriptors) {
+  for (int* const one : descriptors) {
+    if (*one >= 0) ::close(*one);
+    *one = -1;
+  }
+}
+
+void signal_all(const std::vector<pid_t>& processes, int signal) {
+  for (const pid_t one : processes) {
+    ::kill(one, signal);
+    ::kill(one, SIGCONT);
+  }
+}
+
+}  // namespace
+
+Children::Children() : watch_("check"), variable_("MOCK_GATEWAY_CHECK=" + random_base64url(12)) {
+  take_in_orphans();
+  watch_.will_start(variable_, {});
+}
+
+Children::~Children() {
+  try {
+    const std::string ended = end_orphans();
+    if (!ended.empty()) complain("CMD left processes behind, which were ended: " + ended);
+    watch_.release();
+  } catch (const std::exception&) {  // no memory: the watch ends them
+  }
+}
+
+std::string Children::end_orphans() {
+  std::string ended;
+  const Deadline latest = steady_clock::now() + 2 * grace;
+  const Deadline patient_until = steady_clock::now() + grace;
+  std::vector<pid_t> told;
+  while (steady_clock::now() < latest) {
+    std::vector<pid_t> left = children_of(::getpid());
+    left.erase(std::remove(left.begin(), left.end(), watch_.id()), left.end());
+    for (const pid_t one : left) {
+      // It may have started others, which come to this program once it has ended.
+      const std::optional<Process> known = process(one);
+      if (known && std::find(told.begin(), told.end(), one) == told.end()) {
+        told.push_back(one);
+        ended += (ended.empty() ? "" : ", ") + listed({*known});
+      }
+      ::kill(one, steady_clock::now() < patient_until ? SIGTERM : SIGKILL);
+      ::kill(one, SIGCONT);
+      ::waitpid(one, nullptr, WNOHANG);
+    }
+    if (left.empty()) break;
+    std::this_thread::sleep_for(between_looks);
+  }
+  return ended;
+}
+
+Child::Child(Children& children, const std::vector<std::string>& words, const std::vector<std::string>& environment,
+             bool fed)
+    : children_(children),
+      name_(printable(words.front())),
+      mark_("MOCK_GATEWAY_CHECK_CALL=" + std::to_string(children.count_.fetch_add(1) + 1)) {
+  std::vector<std::string> variables = environment;
+  variables.push_back(children.variable_);
+  variables.push_back(mark_);
+  const std::lock_guard<std::mutex> lock(children.starting_);
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  try {
+    if (fed) {
+      const auto ends = make_pipe();
+      in = ends[0];
+      in_ = ends[1];
+    } else {
+      in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    const auto outputs = make_pipe();
+    out_ = outputs[0];
+    out = outputs[1];
+    const auto errors = make_pipe();
+    err_ = errors[0];
+    err = errors[1];
+    for (const int ours : {in_, out_, err_})
+      if (ours >= 0) ::fcntl(ours, F_SETFL, O_NONBLOCK);
+    group_ = start_in_group(words, variables, children.signals_, std::array<int, 3>{in, out, err});
+  } catch (const BadValue&) {
+    close_all({&in, &out, &err, &in_, &out_, &err_});
+    throw;
+  }
+  close_all({&in, &out, &err});
+  children.watch_.has_started(group_);
+}
+
+Child::~Child() {
+  try {
+    static_cast<void>(end());
+  } catch (const std::exception&) {  // no memory for what it would tell
+    ::kill(-group_, SIGKILL);
+  }
+  close_all({&in_, &out_, &err_});
+  children_.watch_.has_ended(group_);
+}
+
+bool Child::send(const std::string& line, Deadline deadline) {
+  const std::string bytes = line + "\n";
+  std::size_t sent = 0;
+  while (sent < bytes.size() && !has_ended() && !children_.is_cancelled() && steady_clock::now() < deadline) {
+    const ssize_t count = ::write(in_, bytes.data() + sent, bytes.size() - sent);
+    if (count > 0) sent += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (count < 0) look(deadline);
+  }
+  return sent == bytes.size();
+}
+
+std::optional<std::string> Child::line(Deadline deadline) {
+  std::size_t looked_at = 0;
+  for (;;) {
+    const std::size_t end = output_.find('\n', looked_at);
+    if (end != std::string::npos) {
+      std::string found = output_.substr(0, end);
+      output_.erase(0, end + 1);
+      taken_ += found + "\n";
+      keep_tail(taken_);
+      return found;
+    }
+    looked_at = output_.size();
+    if (has_ended() || children_.is_cancelled() || steady_clock::now() >= deadline) return std::nullopt;
+    look(deadline);
+  }
+}
+
+bool Child::wait(Deadline deadline) {
+  while (!has_ended() && !children_.is_cancelled() && steady_clock::now() < deadline) look(deadline);
+  return has_ended();
+}
+
+void Child::look(Deadline deadline) {
+  std::array<pollfd, 2> pipes{{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+  // Once the pipes are closed, the end is near, unless it has closed them on purpose.
+  const bool is_open = out_ >= 0 || err_ >= 0;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
+  const auto pause = std::clamp<std::chrono::milliseconds>(left, 0ms, is_open ? between_looks : 1ms);
+  ::poll(pipes.data(), pipes.size(), static_cast<int>(pause.count()));
+  int status = 0;
+  // Looked at before the pipes are read to their end: what it has printed is there by then.
+  const bool ended = !has_ended() && ::waitpid(group_, &status, WNOHANG) == group_;
+  take_in();
+  if (ended) status_ = status;
+}
+
+void Child::take_in() {
+  std::array<char, 65536> bytes{};
+  for (int* const pipe : {&out_, &err_}) {
+    while (*pipe >= 0) {
+      const ssize_t count = ::read(*pipe, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) break;
+      if (count <= 0) {
+        close_all({pipe});
+        break;
+      }
+      const auto size = static_cast<std::size_t>(count);
+      if (pipe == &err_) {
+        errors_.append(bytes.data(), size);
+        keep_tail(errors_);
+      } else if (output_.size() < most_output) {
+        output_.append(bytes.data(), size);
+      }
+    }
+  }
+}
+
+std::vector<pid_t> Child::orphans() const {
+  std::vector<pid_t> found;
+  for (const pid_t one : children_of(::getpid()))
+    if (one != group_ && was_started_with(one, mark_)) found.push_back(one);
+  return found;
+}
+
+std::string Child::end() {
+  if (group_ == 0) return {};
+  if (!has_ended()) {
+    ::kill(-group_, SIGTERM);
+    ::kill(-group_, SIGCONT);  // a stopped process would not hear it
+    const Deadline patient_until = steady_clock::now() + grace;
+    while (!has_ended() && steady_clock::now() < patient_until) look(patient_until);
+    if (!has_ended()) ::kill(-group_, SIGKILL);
+    while (!has_ended()) look(steady_clock::now() + between_looks);
+  }
+  // Its own end may be what the rest of its group waits for.
+  constexpr auto time_to_follow = 100ms;
+  const Deadline began = steady_clock::now();
+  std::string left;
+  std::vector<pid_t> others;
+  bool is_told = false;
+  for (;;) {
+    others = orphans();
+    const bool has_group = is_anyone_in(group_);
+    if (!has_group && others.empty()) break;
+    const auto waited = steady_clock::now() - began;
+    if (waited >= time_to_follow) {
+      if (!is_told) {
+        for (const Process& one : processes()) {
+          const bool is_orphan = std::find(others.begin(), others.end(), one.id) != others.end();
+          if (one.group == group_ || is_orphan) left += (left.empty() ? "" : ", ") + listed({one});
+        }
+        is_told = true;
+      }
+      const int signal = waited < time_to_follow + grace ? SIGTERM : SIGKILL;
+      ::kill(-group_, signal);
+      ::kill(-group_, SIGCONT);
+      signal_all(others, signal);
+      for (const pid_t one : others) ::waitpid(one, nullptr, WNOHANG);
+      if (waited > time_to_follow + 2 * grace) break;
+    }
+    std::this_thread::sleep_for(between_looks);
+  }
+  take_in();
+  return left;
+}
+
+std::string Child::output_tail() const { return tail(taken_ + tail(output_)); }
+
+std::string Child::error_tail() const { return tail(errors_); }
+
+}  // namespace endpoint
+}  // namespace mock_gateway

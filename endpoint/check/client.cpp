@@ -1,0 +1,311 @@
+// What a client under test gets and tells: as a command, in its arguments, environment, output and exit status; as a
+// driver, in lines of JSON (docs/driver-protocol.md).
+
+#include "client.hpp"
+
+#include <sys/wait.h>
+
+#include <utility>
+
+#include "../messages.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+
+constexpr int protocol_version = 1;
+/// What an interpreter and its libraries may take to load.
+constexpr std::chrono::milliseconds time_to_start = 60s;
+
+/// What a client with tools offers, in the form of the API.
+Json offered_tools() {
+  return Json::parse(R"([
+    {"type": "function", "function": {"name": "get_weather", "description": "The weather in a city.", "strict": true,
+     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
+                    "additionalProperties": false}}},
+    {"type": "function", "function": {"name": "get_time", "description": "The time.", "strict": true,
+     "parameters": {"type": "object", "properties": {}, "required": [], "additionalProperties": false}}}])");
+}
+
+/// Reads an outcome. Throws BadValue for what is none.
+class OutcomeReader {
+ public:
+  OutcomeReader(const Json& outcome, CallResult& result) : outcome_(outcome), result_(result) {}
+
+  void read() {
+    if (!outcome_.is_object()) throw BadValue("expected an object");
+    if (const Json* const text = member("text")) result_.outcome.text = string(*text, "text");
+    if (const Json* const calls = member("tool_calls")) read_calls(*calls);
+    if (const Json* const error = member("error")) read_error(*error);
+    if (const Json* const reason = member("finish_reason"))
+      result_.outcome.finish_reason = string(*reason, "finish_reason");
+    if (const Json* const usage = member("usage")) read_usage(*usage);
+  }
+
+ private:
+  /// Null is as absent.
+  const Json* member(const char* name) const {
+    const auto found = outcome_.find(name);
+    return found == outcome_.end() || found->is_null() ? nullptr : &*found;
+  }
+  static std::string string(const Json& value, const std::string& name) {
+    if (!value.is_string()) throw BadValue(name + ": expected a string");
+    return value.get<std::string>();
+  }
+  void read_calls(const Json& calls) {
+    if (!calls.is_array()) throw BadValue("tool_calls: expected an array");
+    for (const Json& call : calls) {
+      if (!call.is_object() || !call.contains("arguments"))
+        throw BadValue("tool_calls: expected objects with name and arguments");
+      wire::ToolCall made;
+      // A caller that looks for the name in the first fragment alone may have none.
+      if (call.contains("name") && call["name"].is_string()) made.name = call["name"].get<std::string>();
+      const Json& arguments = call["arguments"];
+      made.arguments = arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
+      result_.outcome.tool_calls.push_back(std::move(made));
+    }
+  }
+  void read_error(const Json& error) {
+    if (error.is_boolean()) {
+      result_.outcome.error = error.get<bool>();
+    } else {
+      result_.told = string(error, "error");
+      result_.outcome.error = true;
+    }
+  }
+  void read_usage(const Json& usage) {
+    const auto number = [&usage](const char* name) {
+      if (!usage.is_object() || !usage.contains(name) || !usage[name].is_number_integer())
+        throw BadValue("usage: expected prompt_tokens, completion_tokens and total_tokens, whole numbers");
+      return usage[name].get<std::int64_t>();
+    };
+    result_.outcome.usage =
+        TokenUsage(number("prompt_tokens"), number("completion_tokens")).total(number("total_tokens"));
+  }
+
+  const Json& outcome_;
+  CallResult& result_;
+};
+
+void read_outcome(const std::string& line, CallResult& result) {
+  try {
+    OutcomeReader(Json::parse(line), result).read();
+  } catch (const std::exception& problem) {
+    const std::string beginning = line.substr(0, 200);
+    result.problem = "no outcome: " + without_prefix(problem.what()) + ": " + printable(beginning);
+  }
+}
+
+double since(Deadline began) { return std::chrono::duration<double>(steady_clock::now() - began).count(); }
+
+/// A process per call.
+class CommandClient final : public ClientUnderTest {
+ public:
+  CommandClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
+      : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
+
+  CallResult call(const CallJob& job) override {
+    const Deadline began = steady_clock::now();
+    Child child(children_, words_for(job), environment_for(job), false);
+    CallResult result;
+    result.outcome.hung = !child.wait(began + timeout_);
+    result.seconds = since(began);
+    result.left_behind = child.end();
+    result.output = child.output_tail();
+    result.errors = child.error_tail();
+    read(child, result);
+    return result;
+  }
+
+ private:
+  std::vector<std::string> words_for(const CallJob& job) const {
+    const std::vector<std::pair<std::string, std::string>> values{{"{base_url}", job.gateway.base_url()},
+                                                                  {"{api_key}", job.gateway.api_key()},
+                                                                  {"{prompt}", flags_.prompt},
+                                                                  {"{model}", flags_.model()},
+                                                                  {"{stream}", is_streamed(job) ? "true" : "false"}};
+    std::vector<std::string> filled;
+    for (const std::string& word : words_) filled.push_back(with_values(word, values));
+    return filled;
+  }
+
+  /// One pass, so that a value which looks like a name stays as it is.
+  static std::string with_values(const std::string& word,
+                                 const std::vector<std::pair<std::string, std::string>>& values) {
+    std::string filled;
+    for (std::size_t at = 0; at < word.size();) {
+      std::size_t taken = 0;
+      for (const auto& [name, value] : values) {
+        if (word.compare(at, name.size(), name) != 0) continue;
+        filled += value;
+        taken = name.size();
+        break;
+      }
+      if (taken == 0) filled += word[at];
+      at += std::max<std::size_t>(taken, 1);
+    }
+    return filled;
+  }
+
+  std::vector<std::string> environment_for(const CallJob& job) const {
+    std::vector<std::string> more{"MOCK_GATEWAY_SCENARIO=" + job.scenario, "MOCK_GATEWAY_PROMPT=" + flags_.prompt,
+                                  "MOCK_GATEWAY_MODEL=" + flags_.model(),
+                                  std::string("MOCK_GATEWAY_STREAM=") + (is_streamed(job) ? "1" : "0")};
+    if (job.tools) more.push_back("MOCK_GATEWAY_TOOLS=" + offered_tools().dump());
+    return client_environment(job.gateway, more);
+  }
+
+  static bool is_streamed(const CallJob& job) { return job.form == Form::streamed; }
+
+  void read(const Child& child, CallResult& result) const {
+    std::string printed = child.output();
+    if (!printed.empty() && printed.back() == '\n') printed.pop_back();
+    if (!printed.empty() && printed.back() == '\r') printed.pop_back();
+    if (!result.outcome.hung && WIFSIGNALED(child.status())) result.crash = child.how_it_ended();
+    const bool failed = !result.outcome.hung && WIFEXITED(child.status()) && WEXITSTATUS(child.status()) != 0;
+    if (flags_.outcome == "text") {
+      result.outcome.text = std::move(printed);
+    } else if (result.crash.empty() && !result.outcome.hung) {
+      const std::string last = printed.substr(printed.rfind('\n') + 1);
+      // A client that fails before it has an outcome has told so all the same.
+      if (!failed || (!last.empty() && last.front() == '{')) read_outcome(last, result);
+    }
+    if (!failed) return;
+    result.outcome.error = true;
+    if (result.told.empty()) result.told = result.errors;
+  }
+
+  Children& children_;
+  const CheckFlags& flags_;
+  const std::vector<std::string> words_;
+  const std::chrono::milliseconds timeout_;
+};
+
+/// A process that takes a job per line. It starts with the first call, and anew after one that hung or ended it.
+class DriverClient final : public ClientUnderTest {
+ public:
+  DriverClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
+      : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
+
+  CallResult call(const CallJob& job) override {
+    if (!child_) start(job.gateway);
+    const Deadline began = steady_clock::now();
+    Json asked = new_job(job.form == Form::streamed ? "stream" : "ask", job.gateway);
+    if (job.tools) asked["tools"] = offered_tools();
+    CallResult result;
+    const std::optional<Json> answer = ask(asked, began + timeout_, result);
+    result.seconds = since(began);
+    result.output = child_->output_tail();
+    result.errors = child_->error_tail();
+    if (answer) {
+      if (answer->value("unknown", Json()) == Json(true))
+        result.skipped = "the driver does not know the job " + asked["job"].get<std::string>();
+      else
+        read_outcome(answer->dump(), result);
+    } else {
+      if (result.problem.empty()) {
+        if (child_->has_ended())
+          result.crash = child_->how_it_ended() + " before it answered";
+        else
+          result.outcome.hung = true;
+      }
+      stop(result);
+    }
+    return result;
+  }
+
+  std::string name() const override { return name_; }
+  std::string version() const override { return version_; }
+
+ private:
+  /// All jobs have the same members, so that a driver may look at them before it knows which job it is.
+  Json new_job(const char* name, const Gateway& gateway) {
+    return Json{{"id", ++last_id_},
+                {"job", name},
+                {"base_url", gateway.base_url()},
+                {"api_key", gateway.api_key()},
+                {"model", flags_.model()},
+                {"prompt", flags_.prompt},
+                {"timeout_ms", timeout_.count()}};
+  }
+
+  void start(const Gateway& gateway) {
+    child_ = std::make_unique<Child>(children_, words_, client_environment(gateway, {}), true);
+    CallResult result;
+    Json hello = new_job("hello", gateway);
+    hello["protocol"] = protocol_version;
+    const std::optional<Json> answer = ask(hello, steady_clock::now() + time_to_start, result);
+    if (!answer) {
+      std::string why = result.problem;
+      if (why.empty()) why = child_->has_ended() ? child_->how_it_ended() : "it did not answer within a minute";
+      const std::string errors = child_->error_tail();
+      const std::string output = child_->output_tail();
+      child_.reset();
+      if (children_.is_cancelled()) return;
+      throw UnusableClient("the driver did not answer its first job, " + hello.dump() + ": " + why +
+                           printed_by(output, errors));
+    }
+    const auto text = [&answer](const char* member) {
+      return answer->contains(member) && (*answer)[member].is_string() ? (*answer)[member].get<std::string>() : "";
+    };
+    name_ = text("client");
+    version_ = text("version");
+  }
+
+  void stop(CallResult& result) {
+    result.left_behind = child_->end();
+    result.errors = child_->error_tail();
+    child_.reset();
+  }
+
+  /// The answer to a job. Nothing where it has ended, does not answer in time, or answers what is none.
+  std::optional<Json> ask(const Json& job, Deadline deadline, CallResult& result) {
+    if (!child_->send(job.dump(), deadline)) {
+      child_->wait(steady_clock::now() + 1s);  // a process that ends has closed its stdin before
+      return std::nullopt;
+    }
+    while (std::optional<std::string> line = child_->line(deadline)) {
+      if (line->empty() || line->front() != '{') continue;  // what a library prints
+      const Json answer = Json::parse(*line, nullptr, false);
+      if (answer.is_discarded() || !answer.contains("id") || answer["id"] != job["id"]) {
+        result.problem = (answer.is_discarded() ? "no JSON: " : "not the id of the job, " + job["id"].dump() + ": ") +
+                         printable(line->substr(0, 200));
+        return std::nullopt;
+      }
+      return answer;
+    }
+    return std::nullopt;
+  }
+
+  Children& children_;
+  const CheckFlags& flags_;
+  const std::vector<std::string> words_;
+  const std::chrono::milliseconds timeout_;
+  std::unique_ptr<Child> child_;
+  std::size_t last_id_ = 0;
+  std::string name_;
+  std::string version_;
+};
+
+}  // namespace
+
+ClientUnderTest::~ClientUnderTest() = default;
+
+std::string printed_by(const std::string& output, const std::string& errors) {
+  std::string text;
+  if (!output.empty()) text += "\nits stdout:\n" + output;
+  if (!errors.empty()) text += "\nits stderr:\n" + errors;
+  return text;
+}
+
+std::unique_ptr<ClientUnderTest> make_client(Children& children, const CheckFlags& flags,
+                                             const std::vector<std::string>& command) {
+  if (flags.driver) return std::make_unique<DriverClient>(children, flags, command);
+  return std::make_unique<CommandClient>(children, flags, command);
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway

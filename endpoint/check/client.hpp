@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../library.hpp"
+#include "check_flags.hpp"
+#include "child.hpp"
+
+namespace mock_gateway {
+namespace endpoint {
+
+/// A client that cannot be judged at all. The message has several lines.
+struct UnusableClient : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a client has printed, as lines behind a message.
+std::string printed_by(const std::string& output, const std::string& errors);
+
+/// A call that the client under test is to make.
+struct CallJob {
+  const Gateway& gateway;
+  Form form;
+  std::string scenario;
+  bool tools = false;
+};
+
+/// What became of a call.
+struct CallResult {
+  /// As the client told it; of one that hung, what it had told by then.
+  ClientOutcome outcome{};
+  /// What its user was told of an error.
+  std::string told{};
+  /// Its process ended without an answer: how.
+  std::string crash{};
+  /// Why there was no call: a driver that does not know the job.
+  std::string skipped{};
+  /// What it answered in place of an outcome, and what is wrong with that.
+  std::string problem{};
+  double seconds = 0;
+  /// The ends of what it printed.
+  std::string output{};
+  std::string errors{};
+  /// What it left behind, which was ended.
+  std::string left_behind{};
+};
+
+/// A client under test, which makes one call after another. One thread uses it.
+class ClientUnderTest {
+ public:
+  ClientUnderTest() = default;
+  ClientUnderTest(const ClientUnderTest&) = delete;
+  ClientUnderTest& operator=(const ClientUnderTest&) = delete;
+  virtual ~ClientUnderTest();
+
+  /// Throws BadValue when it cannot be started, UnusableClient when it does not take jobs.
+  virtual CallResult call(const CallJob& job) = 0;
+  /// What it calls itself, and its version; empty where it does not tell.
+  virtual std::string name() const { return {}; }
+  virtual std::string version() const { return {}; }
+};
+
+/// The client that the flags and the command say.
+std::unique_ptr<ClientUnderTest> make_client(Children& children, const CheckFlags& flags,
+                                             const std::vector<std::string>& command);
+
+}  // namespace endpoint
+}  // namespace mock_gateway
