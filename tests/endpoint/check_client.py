@@ -1,0 +1,462 @@
+"""A careful client of chat completions, for check_test.py: as a command and as a driver of `mock-gateway check`.
+
+    check_client.py [--driver] [--outcome-json] [--plain | --stream] [--bug NAME]…
+
+It reads streams as the HTML standard says, tries again where that helps, and tells its caller of every answer that is not
+whole. Each --bug takes one of these habits away, as a client that is found in the world lacks it. Python's standard
+library only.
+"""
+
+import codecs
+import email.utils
+import http.client
+import json
+import os
+import re
+import socket
+import sys
+import time
+import urllib.parse
+import zlib
+
+BUGS = {
+    "no-error-on-cut": "takes what came before a break for the answer",
+    "loses-last-event-without-blank-line": "takes the end of the body for the end of the answer, whatever is missing",
+    "splits-utf8": "decodes each read by itself",
+    "done-anywhere": "ends at a line that has [DONE] in it, wherever it stands",
+    "crlf": "splits events at two LF only",
+    "empty-on-error": "says nothing of an error status, and gives an empty answer",
+    "retries-401": "tries again after 401",
+    "ignores-retry-after": "tries again at once, whatever Retry-After says",
+    "key-in-query": "sends its key in the address",
+    "old-fields": "sends a field that nobody documents",
+    "first-choice-missing": "takes it that every chunk has a choice",
+    "crash": "is ended by a signal when an error is no JSON",
+    "hang": "has no timeout",
+    "always-plain": "never streams",
+    "wrong-model": "asks for a model of its own",
+    "connects-anew": "opens a connection for each call",
+    "prints-noise": "prints what is no answer between its answers",
+    "no-hello": "does not know the job hello",
+    "no-stream": "does not know the job stream",
+}
+IDLE = 2.0  # seconds without content after which it gives up
+LONGEST_WAIT = 5.0  # seconds of Retry-After that are worth it
+TRIES = 3
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class CallFailed(Exception):
+    """What the caller is told."""
+
+
+class Response(http.client.HTTPResponse):
+    """Passes over every interim response; http.client knows 100 alone."""
+
+    def _read_status(self):
+        while True:
+            version, status, reason = super()._read_status()
+            if not 100 <= status < 200:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
+
+
+class Outcome:
+    def __init__(self):
+        self.text = ""
+        self.tool_calls = []
+        self.error = None
+        self.finish_reason = None
+        self.usage = None
+
+    def as_json(self):
+        calls = [{"name": call["name"], "arguments": call["arguments"]} for call in self.tool_calls]
+        return {"text": self.text, "tool_calls": calls, "error": self.error, "finish_reason": self.finish_reason,
+                "usage": self.usage}
+
+
+class Events:
+    """The data of a stream's events, and their names: HTML standard, 9.2.6."""
+
+    def __init__(self):
+        self.rest = ""
+        self.begun = self.after_cr = False
+        self.name, self.data = "", []
+
+    def feed(self, text):
+        if not self.begun and text:
+            self.begun = True
+            text = text.removeprefix("\ufeff")
+        self.rest += text
+        while (line := self.take_line()) is not None:
+            if line:
+                self.take_field(line)
+            elif self.data or self.name:
+                name, data = self.name, self.data
+                self.name, self.data = "", []
+                if data:
+                    yield name, "\n".join(data)
+
+    def take_line(self):
+        if self.after_cr and self.rest:  # it was half of CRLF, or a line end of its own
+            self.rest = self.rest.removeprefix("\n")
+            self.after_cr = False
+        end = LINE_END.search(self.rest)
+        if not end:
+            return None
+        line, self.rest = self.rest[: end.start()], self.rest[end.end() :]
+        self.after_cr = end[0] == "\r" and not self.rest
+        return line
+
+    def take_field(self, line):
+        field, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            self.data.append(value)
+        elif field == "event":
+            self.name = value
+
+
+class Client:
+    """Of one base address; keeps its connection for the next call."""
+
+    def __init__(self, base_url, api_key, bugs=(), idle=IDLE):
+        self.address = urllib.parse.urlsplit(base_url)
+        self.api_key = api_key
+        self.bugs = frozenset(bugs)
+        self.idle = None if "hang" in self.bugs else idle
+        self.connection = None
+        self.socket = None
+
+    def call(self, model, prompt, stream, tools=None, show=lambda piece: None):
+        body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
+                "messages": [{"role": "user", "content": prompt}]}
+        if stream and "always-plain" not in self.bugs:
+            body["stream"] = True
+        if tools:
+            body["tools"] = tools
+        if "old-fields" in self.bugs:
+            body["best_of_all"] = 1
+        outcome = Outcome()
+        try:
+            self.read(self.send(json.dumps(body, ensure_ascii=False).encode()), "stream" in body, outcome, show)
+        except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError, zlib.error,
+                CallFailed) as error:
+            outcome.error = f"{type(error).__name__}: {error}"
+            self.close()
+        if "empty-on-error" in self.bugs and isinstance(outcome.error, str) and outcome.error.startswith("CallFailed"):
+            outcome.error = None
+        if "connects-anew" in self.bugs:
+            self.close()
+        return outcome
+
+    def close(self):
+        if self.connection:
+            self.connection.close()
+        if self.socket:
+            self.socket.close()
+        self.connection = self.socket = None
+
+    # --- Sending, and trying again
+
+    def send(self, body):
+        """The response of the last try, whose status is 200."""
+        for left in reversed(range(TRIES)):
+            try:
+                response = self.send_once(body)
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                if isinstance(error, TimeoutError) or not left:  # who did not answer in time would not do so again
+                    raise
+                time.sleep(0.05)
+                continue
+            if response.status == 200:
+                return response
+            said, pause = self.read_error(response)
+            if pause is None or not left:
+                raise CallFailed(said)
+            time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def send_once(self, body):
+        if self.connection is None:
+            kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
+            self.connection = kind(self.address.hostname, self.address.port, timeout=self.idle)
+            self.connection.response_class = Response
+        if self.connection.sock is None:
+            self.connection.connect()
+            self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = self.connection.sock  # http.client lets go of it when the response ends the connection
+        self.socket.settimeout(self.idle)
+        query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
+        self.connection.request("POST", self.address.path + "/chat/completions" + query, body,
+                                {"Authorization": "Bearer " + self.api_key, "Content-Type": "application/json"})
+        return self.connection.getresponse()
+
+    def read_error(self, response):
+        """What to tell, and how long to wait before the next try: None when there is to be none."""
+        try:
+            body = response.read()
+        except http.client.IncompleteRead as cut:
+            body = cut.partial
+            self.close()
+        except OSError:
+            body = b""
+            self.close()
+        error = None
+        try:
+            error = json.loads(body).get("error")
+        except (ValueError, AttributeError):
+            if "crash" in self.bugs:
+                os.abort()
+        details = error if isinstance(error, dict) else {"message": error}
+        said = details.get("message") or response.reason
+        pause = self.pause(response, details.get("code") or details.get("type"))
+        return f"{response.status} {said}", pause
+
+    def pause(self, response, code):
+        if "retries-401" in self.bugs and response.status == 401:
+            return 0.0
+        wish = response.getheader("x-should-retry")
+        again = response.status in (408, 409, 429) or response.status >= 500
+        if wish == "false" or (not again and wish != "true") or code == "insufficient_quota":
+            return None
+        if "ignores-retry-after" in self.bugs:
+            return 0.0
+        asked = self.asked_pause(response)
+        own = 0.05
+        if asked is None or asked < 0:
+            return own
+        return None if asked > LONGEST_WAIT else max(asked + 0.005, own)
+
+    @staticmethod
+    def asked_pause(response):
+        try:
+            return float(response.getheader("retry-after-ms", "")) / 1000
+        except ValueError:
+            pass
+        value = response.getheader("Retry-After", "")
+        try:
+            return float(value)
+        except ValueError:
+            pass
+        try:
+            return email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (TypeError, ValueError):
+            return None
+
+    # --- Reading an answer
+
+    def read(self, response, stream, outcome, show):
+        kind = (response.getheader("Content-Type") or "").partition(";")[0].strip().lower()
+        if kind == "text/event-stream" or (stream and kind != "application/json"):
+            self.read_stream(response, outcome, show)
+        else:
+            self.read_plain(response, outcome)
+            show(outcome.text)
+
+    def read_plain(self, response, outcome):
+        try:
+            text = b"".join(self.parts(response)).decode()
+        except http.client.IncompleteRead:
+            if "no-error-on-cut" not in self.bugs:
+                raise
+            return
+        answer = json.loads(text)
+        self.look_for_error(answer)
+        outcome.usage = answer.get("usage")
+        choice = next(choice for choice in answer["choices"] if choice.get("index", 0) == 0)
+        message = choice["message"]
+        outcome.finish_reason = choice.get("finish_reason")
+        outcome.text = message.get("content") or ""
+        for call in message.get("tool_calls") or []:
+            self.take_fragment(call, None, outcome.tool_calls)
+
+    def read_stream(self, response, outcome, show):
+        events = Events()
+        done = False
+        try:
+            for text in self.decoded(self.parts(response)):
+                if "crlf" in self.bugs:
+                    text = text.replace("\r", " ")
+                for name, data in events.feed(text):
+                    done = data.strip() == "[DONE]" or ("done-anywhere" in self.bugs and "[DONE]" in data)
+                    if done:
+                        break
+                    if data:
+                        self.take_chunk(name, json.loads(data), outcome, show)
+                if done:
+                    break
+        except (OSError, http.client.HTTPException, UnicodeDecodeError):
+            self.close()
+            # The answer is whole when its reason to end has come, whatever became of the connection.
+            if not outcome.finish_reason and "no-error-on-cut" not in self.bugs:
+                raise
+            return
+        if done:
+            self.end_body(response)
+        if not done and not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
+            raise CallFailed("the stream ended before the answer did")
+        if not (outcome.text or outcome.tool_calls or outcome.finish_reason):
+            raise CallFailed("the stream has no answer")
+
+    def take_chunk(self, name, chunk, outcome, show):
+        if name == "error":
+            raise CallFailed(json.dumps(chunk))
+        self.look_for_error(chunk)
+        outcome.usage = chunk.get("usage") or outcome.usage
+        choices = chunk["choices"] if "first-choice-missing" in self.bugs else chunk.get("choices") or []
+        for choice in choices:
+            if choice.get("index", 0) != 0:
+                continue
+            delta = choice.get("delta") or {}
+            piece = delta.get("content") or ""
+            outcome.text += piece
+            if piece or delta.get("tool_calls") or delta.get("reasoning_content"):
+                self.heard()
+            show(piece)
+            for fragment in delta.get("tool_calls") or []:
+                self.take_fragment(fragment, fragment.get("index"), outcome.tool_calls)
+            outcome.finish_reason = choice.get("finish_reason") or outcome.finish_reason
+
+    @staticmethod
+    def take_fragment(fragment, index, calls):
+        """Adds to the call of that index, or without one to the last; another id than that call's begins a new one."""
+        function = fragment.get("function") or {}
+        number = fragment.get("id") or ""
+        at = index if isinstance(index, int) else max(len(calls) - 1, 0)
+        call = next((call for call in reversed(calls) if call["index"] == at), None)
+        if call is None or (number and call["id"] and number != call["id"]):
+            call = {"index": at if call is None else at + len(calls), "id": number, "name": "", "arguments": ""}
+            calls.append(call)
+        call["name"] = call["name"] or function.get("name") or ""
+        arguments = function.get("arguments") or ""
+        call["arguments"] += arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+    @staticmethod
+    def look_for_error(answer):
+        if answer.get("error"):
+            error = answer["error"]
+            raise CallFailed(error.get("message") or json.dumps(error) if isinstance(error, dict) else str(error))
+
+    def decoded(self, parts):
+        if "splits-utf8" in self.bugs:
+            yield from (part.decode(errors="replace") for part in parts)
+            return
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for part in parts:
+            yield decoder.decode(part)
+        decoder.decode(b"", final=True)
+
+    def parts(self, response):
+        """The body as it comes, decompressed. Raises when it is not whole, and after a time without content."""
+        unpack = None
+        coding = response.getheader("Content-Encoding", "identity").lower()
+        if coding in ("gzip", "x-gzip", "deflate"):
+            unpack = zlib.decompressobj(47)
+        elif coding != "identity":
+            raise CallFailed(f"cannot read Content-Encoding {coding}")
+        self.heard()
+        while True:
+            self.allow_what_is_left()
+            part = response.read1(65536)
+            if not part:
+                break
+            yield unpack.decompress(part) if unpack else part
+        if response.length:
+            raise http.client.IncompleteRead(b"", response.length)
+        if unpack:
+            yield unpack.flush()
+            if not unpack.eof:
+                raise http.client.IncompleteRead(b"")
+
+    def heard(self):
+        self.last = time.monotonic()
+
+    def allow_what_is_left(self):
+        """Whatever comes in between, such as comments, does not make the wait for content longer."""
+        if self.idle is None:
+            return
+        left = self.last + self.idle - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("no content came for a long time")
+        self.socket.settimeout(left)
+
+    def end_body(self, response):
+        """Keeps the connection when the body ends at once, and closes it when more is to be waited for."""
+        try:
+            deadline = time.monotonic() + 0.1
+            while time.monotonic() < deadline:
+                self.socket.settimeout(0.1)
+                if not response.read1(65536):
+                    return
+        except (OSError, http.client.HTTPException):
+            pass
+        self.close()
+
+
+# --- As a command, and as a driver -----------------------------------------------------------------------------------
+
+
+def command(bugs, stream, outcome_json):
+    """Prints the answer as it comes; the exit status says whether it is whole."""
+    stream = os.environ["MOCK_GATEWAY_STREAM"] == "1" if stream is None else stream
+    tools = json.loads(os.environ.get("MOCK_GATEWAY_TOOLS") or "null")
+
+    def show(piece):
+        if not outcome_json:
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+
+    client = Client(os.environ["OPENAI_BASE_URL"], os.environ["OPENAI_API_KEY"], bugs)
+    outcome = client.call(os.environ["MOCK_GATEWAY_MODEL"], os.environ["MOCK_GATEWAY_PROMPT"], stream, tools, show)
+    client.close()
+    print(json.dumps(outcome.as_json()) if outcome_json else "")
+    if outcome.error:
+        print(f"check_client: {outcome.error}", file=sys.stderr)
+    return 1 if outcome.error and not outcome_json else 0
+
+
+def answer(job, clients, bugs):
+    kind = job["job"]
+    if kind == "hello" and "no-hello" not in bugs:
+        return {"client": "check_client", "version": "1.0"}
+    if kind not in ("ask", "stream") or (kind == "stream" and "no-stream" in bugs):
+        return {"unknown": True}
+    client = clients.get(job["base_url"])
+    if client is None:
+        # A wrong guess at what is not needed any more costs a connection, and no answer.
+        for old in list(clients)[:-8]:
+            clients.pop(old).close()
+        idle = min(IDLE, job["timeout_ms"] / 2000)
+        client = clients[job["base_url"]] = Client(job["base_url"], job["api_key"], bugs, idle)
+    return client.call(job["model"], job["prompt"], kind == "stream", job.get("tools")).as_json()
+
+
+def driver(bugs):
+    clients = {}
+    for line in sys.stdin:
+        job = json.loads(line)
+        if "prints-noise" in bugs:
+            print(f"DEBUG: job {job['id']}\n\n[1, 2]\n\"a string\"", flush=True)
+        print(json.dumps({"id": job["id"], **answer(job, clients, bugs)}), flush=True)
+
+
+def main(words):
+    bugs, form = [], None
+    for word, following in zip(words, [*words[1:], ""]):
+        if word == "--bug":
+            if following not in BUGS:
+                sys.exit(f"check_client: there is no bug {following}; the bugs are {', '.join(BUGS)}")
+            bugs.append(following)
+        elif word in ("--plain", "--stream"):
+            form = word == "--stream"
+    if "--driver" in words:
+        driver(bugs)
+        return 0
+    return command(bugs, form, "--outcome-json" in words)
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(encoding="utf-8", newline="")
+    sys.exit(main(sys.argv[1:]))

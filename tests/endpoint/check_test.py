@@ -1,0 +1,1234 @@
+"""Tests of `mock-gateway check -- CMD`: what it finds in clients, how it treats them, and what it says.
+
+Usage: check_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only. The client
+under test is check_client.py, whole or with a bug; other commands and drivers are some lines of Python here.
+"""
+
+import collections
+import functools
+import html.parser
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+import xml.etree.ElementTree
+from pathlib import Path
+
+import check_client
+import program
+from program import TIMEOUT, execute
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parents[1]
+SCENARIOS = HERE.parent / "catalogue/scenarios"
+CLIENT = [sys.executable, str(HERE / "check_client.py")]
+ANSWER = "It is 21 degrees."
+WHOLE = "Zürich 21 °C, 東京 9 °C."
+
+# What commands begin with that are written here: `go` makes the call as the good client does.
+COMMAND = f"""
+import sys; sys.path.insert(0, {str(HERE)!r})
+import json, os, signal, subprocess, time
+import check_client
+scenario = os.environ.get("MOCK_GATEWAY_SCENARIO")
+stream = os.environ["MOCK_GATEWAY_STREAM"] == "1"
+def go(*bugs):
+    sys.exit(check_client.command(list(bugs), None, False))
+def log(what):
+    with open(os.environ["LOG"], "a") as file:
+        file.write(json.dumps(what) + "\\n")
+"""
+# What drivers begin with: `outcome_of` makes a job's call as the good client does.
+DRIVER = f"""
+import sys; sys.path.insert(0, {str(HERE)!r})
+import json, os, signal, subprocess, time
+import check_client
+clients = {{}}
+jobs = map(json.loads, sys.stdin)
+def outcome_of(job, *bugs):
+    return check_client.answer(job, clients, bugs)
+def say(job, answer):
+    print(json.dumps({{"id": job["id"], **answer}}), flush=True)
+def log(what):
+    with open(os.environ["LOG"], "a") as file:
+        file.write(json.dumps(what) + "\\n")
+"""
+
+
+def command(code):
+    return [sys.executable, "-c", COMMAND + code]
+
+
+def driver(code):
+    return [sys.executable, "-c", DRIVER + code]
+
+
+def client(*bugs, words=()):
+    return [*CLIENT, *words, *(word for bug in bugs for word in ("--bug", bug))]
+
+
+class Checked:
+    """A run of `check` that has ended."""
+
+    def __init__(self, done, report):
+        self.code, self.stdout, self.stderr, self.report = done.returncode, done.stdout, done.stderr, report
+        self.said = f"exit code {self.code}\n{self.stdout}{self.stderr}"
+
+    @property
+    def cells(self):
+        return {(cell["scenario"], cell["form"]): cell for cell in self.report["cells"]}
+
+    def kinds(self):
+        return {f"{name} {form}": cell["kind"] for (name, form), cell in self.cells.items()}
+
+    def bad(self):
+        """What is wrong, as a baseline has it."""
+        lines = set()
+        for (name, form), cell in self.cells.items():
+            if cell["kind"] in ("loss", "wrong", "hang", "crash") or (cell["kind"], cell["expected"]) == ("error", "answer"):
+                lines.add(f"{name} {form} {cell['kind']}")
+            lines |= {f"{name} {form} finding {finding['code']}" for finding in cell["findings"]}
+        return lines
+
+    def row(self, name):
+        """The words of a scenario's line in the text."""
+        return next(line.split() for line in self.stdout.splitlines() if line.split()[:1] == [name])
+
+
+def only(*names):
+    return [word for name in names for word in ("--only", name)]
+
+
+def check(*flags, of, environment=None, **options):
+    """Runs `check` with a report as JSON beside the text."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.json")
+        options = {"encoding": "utf-8", "timeout": 2 * TIMEOUT, **options}
+        done = execute("check", *flags, "--report", "text", "--report", f"json:{path}", "--", *of,
+                       env={**os.environ, **(environment or {})}, **options)
+        return Checked(done, json.loads(path.read_text(encoding="utf-8")) if path.exists() else None)
+
+
+def check_driver(*flags, of, **options):
+    return check("--driver", *flags, of=of, **options)
+
+
+class Folder(unittest.TestCase):
+    """A test with a folder of its own, and a file there for what a client logs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.environment = {"LOG": str(self.folder / "log")}
+
+    def logged(self):
+        path = self.folder / "log"
+        return list(map(json.loads, path.read_text(encoding="utf-8").splitlines())) if path.exists() else []
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return str(self.folder / name)
+
+
+# --- What it finds ---------------------------------------------------------------------------------------------------
+
+
+class Clients(unittest.TestCase):
+    """A bug is found and named where it shows; the same client without it passes."""
+
+    maxDiff = None
+
+    @functools.cached_property
+    def whole(self):
+        return check_driver("--tools", of=client(words=["--driver"]))
+
+    def test_a_careful_client_passes_the_whole_catalogue(self):
+        whole = self.whole
+        self.assertEqual(whole.bad(), set(), whole.said)
+        self.assertEqual(whole.code, 0, whole.said)
+        self.assertFalse(whole.report["failed"])
+        scenarios = json.loads(execute("scenarios", "--json").stdout)
+        expected = {(one["name"], form) for one in scenarios for form in ("plain", "streamed")
+                    if form == "streamed" or not one["needs_stream"]}
+        self.assertEqual(set(whole.cells), expected)
+        kinds = collections.Counter(cell["kind"] for cell in whole.report["cells"])
+        self.assertEqual({kind: count for kind, count in whole.report["counts"].items() if count}, dict(kinds))
+        skipped = {cell["scenario"] for cell in whole.report["cells"] if cell["kind"] == "skipped"}
+        # A client that sends no Expect does not come to this one.
+        self.assertLessEqual(skipped, {"early-status-under-expect"})
+        self.assertGreater(kinds["ok"], 100)
+        self.assertGreater(kinds["error"], 60)
+
+    BUGS = [  # the bug, where it is looked for, and what is found
+        ("no-error-on-cut", ["closed-in-stream", "reset-in-stream", "closed-after-done"],
+         {"closed-in-stream plain loss", "closed-in-stream streamed loss", "reset-in-stream plain loss",
+          "reset-in-stream streamed loss"}),
+        ("loses-last-event-without-blank-line", ["last-event-without-blank-line", "final-blank-line-missing"],
+         {"last-event-without-blank-line streamed loss"}),
+        ("splits-utf8", ["character-split-across-reads", "event-split-across-reads"],
+         {"character-split-across-reads streamed wrong"}),
+        ("done-anywhere", ["done-inside-text", "data-after-done"], {"done-inside-text streamed loss"}),
+        ("empty-on-error", ["bad-request", "key-disabled"],
+         {f"{name} {form} loss" for name in ("bad-request", "key-disabled") for form in ("plain", "streamed")}),
+        ("crlf", ["crlf-line-ends", "multi-line-data"], {"crlf-line-ends streamed error"}),
+        ("first-choice-missing", ["usage-chunk-without-choices"], {"usage-chunk-without-choices streamed error"}),
+        ("retries-401", ["key-invalid", "key-disabled"],
+         {"key-invalid plain finding retried_final_error", "key-invalid streamed finding retried_final_error"}),
+        ("ignores-retry-after", ["retry-after-ms", "retry-after-zero"],
+         {"retry-after-ms plain finding retry_after_ignored", "retry-after-ms streamed finding retry_after_ignored"}),
+        ("key-in-query", ["id-fields"], {"id-fields streamed finding key_in_query"}),
+        ("crash", ["error-as-html", "bad-request"], {"error-as-html plain crash", "error-as-html streamed crash"})]
+
+    def test_bugs_of_a_driver_are_found_and_named(self):
+        for bug, where, found in self.BUGS:
+            with self.subTest(bug):
+                bad = check_driver(*only(*where), of=client(bug, words=["--driver"]))
+                self.assertEqual((bad.bad(), bad.code), (found, 1), bad.said)
+                for line in found:
+                    name, form, kind, *code = line.split()
+                    self.assertIn(code[0] if code else kind.upper(), bad.row(name), bad.said)
+
+    def test_bugs_of_a_command_are_found_and_named(self):
+        for bug, where, found in [self.BUGS[index] for index in (0, 2, 8, 10)]:
+            with self.subTest(bug):
+                bad = check(*only(*where), of=client(bug))
+                self.assertEqual((bad.bad(), bad.code), (found, 1), bad.said)
+
+    def test_the_same_client_without_them_passes(self):
+        where = sorted({name for _, names, _ in self.BUGS for name in names})
+        for words, flags in [([], []), (["--outcome-json"], ["--outcome", "json"])]:
+            good = check(*flags, *only(*where), of=client(words=words))
+            self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
+            self.assertEqual(good.kinds()["closed-in-stream streamed"], "error")
+            self.assertEqual(good.kinds()["id-fields streamed"], "ok")
+
+    def test_a_call_without_an_end_hangs(self):
+        hung = check_driver("--plain", "--timeout", "1s", *only("stalled-before-headers", "slow-first-token"),
+                            of=client("hang", words=["--driver"]))
+        self.assertEqual((hung.bad(), hung.code), ({"stalled-before-headers plain hang"}, 1), hung.said)
+        self.assertIn("HANG", hung.row("stalled-before-headers"))
+        self.assertEqual(hung.kinds()["slow-first-token plain"], "ok")
+        hung = check("--plain", "--timeout", "1s", *only("stalled-body"), of=client("hang"))
+        self.assertEqual((hung.bad(), hung.code), ({"stalled-body plain hang"}, 1), hung.said)
+        self.assertLess(hung.cells["stalled-body", "plain"]["seconds"], 5)
+
+    def test_what_a_block_says_of_a_bad_cell(self):
+        bad = check("--stream", *only("closed-in-stream"), of=client("no-error-on-cut"))
+        scenario = next(one for one in json.loads(execute("scenarios", "--json").stdout)
+                        if one["name"] == "closed-in-stream")
+        for part in ("Zürich 21 °C, ", scenario["text"], scenario["description"], scenario["good_client"],
+                     scenario["reference"], "again: mock-gateway check "):
+            self.assertIn(part, bad.stdout)
+        cell = bad.cells["closed-in-stream", "streamed"]
+        self.assertEqual((cell["text"], cell["told"], cell["reference"]), ("Zürich 21 °C, ", "", scenario["reference"]))
+        told = check("--plain", *only("crlf-line-ends", "bad-request"), of=command(
+            "if scenario == 'bad-request': print('half', flush=True); sys.exit('the user was told')\ngo()"))
+        self.assertEqual(told.cells["bad-request", "plain"]["told"].strip(), "the user was told", told.said)
+        self.assertIn("the user was told", told.stdout)
+        self.assertEqual(told.kinds()["bad-request plain"], "wrong", "half is nothing that anybody said")
+
+
+class Preflight(Folder):
+    def refused(self, *flags, of, **options):
+        done = check(*flags, *only("early-hints"), of=of, **options)
+        self.assertEqual((done.code, done.stdout), (2, ""), done.said)
+        self.assertTrue(done.stderr.startswith("mock-gateway: "), done.stderr)
+        self.assertIsNone(done.report)
+        return done.stderr
+
+    def test_a_command_that_is_not_there(self):
+        for word, why in [("no-such-command", "No such file or directory"), (str(self.folder), "Permission denied")]:
+            for flags in [], ["--driver"]:
+                said = self.refused(*flags, of=[word])
+                self.assertEqual(said, f"mock-gateway: cannot start {word}: {why}\n")
+
+    def test_no_command(self):
+        for words in ["check"], ["check", "--"], ["check", "true"]:
+            done = execute(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+
+    def test_a_client_that_asks_for_another_model(self):
+        said = self.refused(of=client("wrong-model"))
+        for part in ("POST", "/v1/chat/completions", "404", "model_not_found", "gpt-of-my-own"):
+            self.assertIn(part, said)
+        said = self.refused("--driver", of=client("wrong-model", words=["--driver"]))
+        self.assertIn("model_not_found", said)
+
+    def test_a_client_that_does_not_ask(self):
+        said = self.refused(of=["sh", "-c", "echo 'It is raining.'; echo 'no network here' >&2"])
+        for part in ("request", "It is raining.", "no network here", ANSWER):
+            self.assertIn(part, said)
+        # The answer alone would be right: one that is made up is none.
+        self.refused(of=["echo", ANSWER])
+
+    def test_a_client_that_prints_something_else_too(self):
+        said = self.refused(of=command("print('Connecting'); go()"))
+        for part in ("Connecting", ANSWER, "200"):
+            self.assertIn(part, said)
+        self.refused(of=command("import builtins; builtins.print = lambda *_, **__: sys.stdout.write('\\n\\n'); go()"))
+
+    def test_one_trailing_newline_is_no_part_of_the_answer(self):
+        for end in "''", "chr(10)":
+            done = check("--plain", *only("early-hints"), of=command(
+                f"import builtins; builtins.print = lambda *_, **__: sys.stdout.write({end}); go()"))
+            self.assertEqual(done.code, 0, done.said)
+
+    def test_a_client_that_fails_hangs_or_is_ended(self):
+        said = self.refused(of=command("print('x' * 40000); print('the end'); print('told', file=sys.stderr); sys.exit(3)"))
+        for part in ("the end", "told", "3"):
+            self.assertIn(part, said)
+        self.assertLess(len(said), 20000, "the last 16 KiB")
+        self.assertGreater(len(said), 15000)
+        self.refused("--timeout", "500ms", of=command("time.sleep(1000)"))
+        self.assertIn("signal 6", self.refused(of=command("os.abort()")))
+
+    def test_a_driver_that_ends_says_nothing_or_something_else(self):
+        self.refused("--driver", of=["true"])
+        self.refused("--driver", of=["cat"])
+        self.assertIn("no such module", self.refused("--driver", of=["sh", "-c", "echo no such module >&2; exit 1"]))
+        said = self.refused("--driver", of=driver("for job in jobs: print('{not json', flush=True)"))
+        self.assertIn("{not json", said)
+        self.refused("--driver", of=driver("for job in jobs: say(job, {'text': 'Hello.'})"))
+        self.refused("--driver", of=driver("for job in jobs: say(job, {'unknown': True})"))
+
+    def test_a_client_without_tools_where_they_are_asked_for(self):
+        done = check_driver("--tools", *only("early-hints"), of=driver(
+            "for job in jobs:\n    job.pop('tools', None)\n    say(job, {**outcome_of(job), 'tool_calls': []})"))
+        self.assertEqual(done.code, 2, done.said)
+        self.assertIn("get_weather", done.stderr)
+
+    def test_nothing_of_it_is_in_a_report(self):
+        done = check_driver("--plain", *only("early-hints"), of=client(words=["--driver"]))
+        self.assertEqual(list(done.cells), [("early-hints", "plain")])
+
+
+class ExitCodes(Folder):
+    def code(self, *flags, of):
+        done = check(*flags, of=of)
+        self.assertEqual(done.report["failed"], done.code == 1, done.said)
+        return done.code
+
+    def test_0_and_1(self):
+        self.assertEqual(self.code("--plain", *only("early-hints"), of=client()), 0)
+        self.assertEqual(self.code("--plain", *only("closed-in-stream"), of=client("no-error-on-cut")), 1)
+
+    def test_what_fail_on_counts(self):
+        wrong = client("no-error-on-cut"), ["--plain", *only("closed-in-stream")]
+        found = client("retries-401"), ["--plain", *only("key-invalid")]
+        warned = client("old-fields"), ["--plain", *only("early-hints")]
+        for fail_on, of_wrong, of_found, of_warned in [("error", 1, 1, 0), ("warning", 1, 1, 1), ("never", 0, 0, 0)]:
+            for (words, flags), code in (wrong, of_wrong), (found, of_found), (warned, of_warned):
+                with self.subTest(fail_on=fail_on, words=words):
+                    self.assertEqual(self.code("--fail-on", fail_on, *flags, of=words), code)
+
+    def test_findings_that_are_left_out(self):
+        words, flags = client("retries-401"), ["--plain", *only("key-invalid")]
+        self.assertEqual(self.code("--without-finding", "retried_final_error", *flags, of=words), 0)
+        done = check("--without-finding", "retried_final_eror", *flags, of=words)
+        self.assertEqual((done.code, done.stdout), (2, ""), done.said)
+        self.assertIn("retried_final_error", done.stderr)
+
+    def test_1_when_nothing_was_judged(self):
+        done = check("--plain", *only("closed-when-reused"), of=client())
+        self.assertEqual(done.code, 1, done.said)
+        self.assertEqual(done.kinds(), {"closed-when-reused plain": "skipped"})
+        self.assertEqual(self.code("--fail-on", "never", "--plain", *only("closed-when-reused"), of=client()), 0)
+
+    def test_2_for_a_command_line_that_cannot_be_used(self):
+        for flags, said in [(["--sweep", "a b"], "--driver"), (["--splits", "a b"], "--driver"), (["--tools"], "--outcome"),
+                            (["--driver", "--sweep", "a", "--splits", "b"], "--s"), (["--timeout", "20"], "--timeout"),
+                            (["--timeout", "0s"], "--timeout"), (["--jobs", "0"], "--jobs"), (["--fail-on", "x"], "--fail-on"),
+                            (["--report", "xml"], "--report"), (["--report", "junit"], "--report"),
+                            (["--report", "html"], "--report"), (["--report", "json:/no/such/folder/x"], "/no/such/folder/x"),
+                            (["--write-baseline"], "--baseline"), (["--baseline", "/no/such/file"], "/no/such/file"),
+                            (["--outcome", "xml"], "--outcome"), (["--catalogue", "/no/such/folder"], "/no/such/folder"),
+                            (["--profile", "none"], "--profile"), (["--acceptance", "none"], "--acceptance"),
+                            (["--unknown"], "--unknown")]:
+            with self.subTest(flags):
+                done = execute("check", *flags, "--", *client())
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertTrue(done.stderr.startswith("mock-gateway: ") or said == "/no/such/folder", done.stderr)
+                self.assertIn(said, done.stderr)
+
+
+class Selection(Folder):
+    def test_what_runs(self):
+        done = check_driver("--plain", "--group", "connection", "--skip", "early-hints", of=client(words=["--driver"]))
+        groups = {cell["group"] for cell in done.report["cells"]}
+        self.assertEqual(groups, {"connection"})
+        names = {name for name, _ in done.cells}
+        self.assertIn("unsolicited-continue", names)
+        self.assertNotIn("early-hints", names)
+        done = check("--plain", *only("bad-request", "empty-200"), of=client())
+        self.assertEqual(set(done.cells), {("bad-request", "plain"), ("empty-200", "plain")})
+
+    def test_a_name_that_nothing_has(self):
+        for flags, near in [(["--only", "early-hint"], "early-hints"), (["--skip", "closed-in-strem"], "closed-in-stream"),
+                            (["--group", "tool-calls"], "tool calls")]:
+            done = execute("check", *flags, "--", *client())
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(near, done.stderr)
+            self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+
+    def test_forms(self):
+        names = only("early-hints", "done-missing")
+        for flags, forms in [([], ["plain", "streamed"]), (["--plain", "--stream"], ["plain", "streamed"]),
+                             (["--plain"], ["plain"]), (["--stream"], ["streamed"])]:
+            with self.subTest(flags):
+                done = check_driver(*flags, *names, of=client(words=["--driver"]))
+                self.assertEqual((done.code, done.report["forms"]), (0, forms), done.said)
+                expected = {("early-hints", form) for form in forms} | ({("done-missing", "streamed")} & {
+                    ("done-missing", form) for form in forms})
+                self.assertEqual(set(done.cells), expected)
+        done = check_driver(*names, of=client(words=["--driver"]))
+        self.assertIn("–", done.row("done-missing"), done.said)
+
+    def test_a_client_with_one_form_is_noticed(self):
+        for bug, form, words in [("always-plain", "plain", client("always-plain")), ("stream", "streamed",
+                                                                                     client(words=["--stream"]))]:
+            with self.subTest(bug):
+                done = check(*only("early-hints"), of=words)
+                self.assertEqual((done.code, done.report["forms"]), (0, [form]), done.said)
+                self.assertEqual(list(done.cells), [("early-hints", form)])
+                self.assertEqual(len(done.report["remarks"]), 1, done.report)
+                self.assertIn(done.report["remarks"][0], done.stdout.replace("\n", " "))
+
+    def test_the_form_that_is_asked_for_must_be_there(self):
+        done = check("--stream", *only("early-hints"), of=client("always-plain"))
+        self.assertEqual(done.code, 2, done.said)
+        self.assertIn("stream", done.stderr)
+
+    def test_what_is_skipped_has_a_reason(self):
+        done = check("--plain", *only("early-hints", "closed-when-reused", "text-before-tool-call"), of=client())
+        self.assertEqual(done.code, 0, done.said)
+        for name, why in ("closed-when-reused", "--driver"), ("text-before-tool-call", "--tools"):
+            cell = done.cells[name, "plain"]
+            self.assertEqual(cell["kind"], "skipped")
+            self.assertIn(why, cell["why"])
+            self.assertIn("?", done.row(name))
+            self.assertIn(why, done.stdout)
+        self.assertEqual(done.report["counts"]["skipped"], 2)
+
+    def test_a_call_that_does_not_come_to_the_scenario_is_skipped(self):
+        done = check("--plain", *only("early-hints", "id-fields", "bad-request"), of=command(
+            f"if scenario == 'early-hints': print({WHOLE!r})\nelse: go()"))
+        self.assertEqual(done.kinds()["early-hints plain"], "skipped", done.said)
+        self.assertIn("request", done.cells["early-hints", "plain"]["why"])
+        self.assertEqual(done.code, 0, done.said)
+
+    def test_tools(self):
+        names = only("text-before-tool-call", "early-hints")
+        for flags, words in [(["--driver"], ["--driver"]), (["--outcome", "json"], ["--outcome-json"])]:
+            done = check("--tools", *flags, *names, of=client(words=words))
+            self.assertEqual(done.code, 0, done.said)
+            cell = done.cells["text-before-tool-call", "streamed"]
+            self.assertEqual((cell["kind"], cell["text"]), ("ok", "Let me look."))
+            self.assertEqual([(call["name"], json.loads(call["arguments"])) for call in cell["tool_calls"]],
+                             [("get_weather", {"city": "Zürich"})])
+
+    def test_scenarios_of_one_s_own(self):
+        done = check_driver("--catalogue", str(SCENARIOS), of=client(words=["--driver"]))
+        self.assertEqual(done.code, 0, done.said)
+        names = {path.stem for path in SCENARIOS.glob("*.jsonc")} - {"tool-call-without-index"}
+        self.assertEqual({cell["scenario"] for cell in done.report["cells"] if cell["kind"] != "skipped"}, names)
+        done = check_driver("--catalogue", str(SCENARIOS), "--plain", "--only", "crlf-line-end",
+                            of=client(words=["--driver"]))
+        self.assertEqual(done.code, 2, done.said)
+        self.assertIn("crlf-line-ends", done.stderr)
+        broken = self.write("broken.jsonc", '{\n "mock_gateway": 1,\n "scenario": {"nam": "x"}\n}\n')
+        done = check("--catalogue", str(self.folder), of=client())
+        self.assertEqual((done.code, done.stdout), (2, ""), done.said)
+        self.assertRegex(done.stderr, re.escape(broken) + r":3:\d+: ")
+
+
+class WhatACommandGets(Folder):
+    LOOK = "log([scenario, stream, dict(os.environ), sys.argv[1:], sys.stdin.read(), os.getpgrp() == os.getpid()])\ngo()"
+
+    def looked(self, *flags, of=None, environment=None):
+        given = {name: value for name, value in os.environ.items()
+                 if name.lower() != "no_proxy" and not name.startswith("OPENAI_")}
+        done = check(*flags, of=of or command(self.LOOK), env={**given, **self.environment, **(environment or {})})
+        self.assertEqual(done.code, 0, done.said)
+        return [seen for seen in self.logged() if seen[0] == "early-hints"]
+
+    def test_its_environment(self):
+        seen = self.looked(*only("early-hints"), environment={"NO_PROXY": "corp", "OTHER": "kept", "OPENAI_API_KEY": "sk-real"})
+        self.assertEqual(sorted(stream for _, stream, *_ in seen), [False, True])
+        for _, stream, environment, _, stdin, is_leader in seen:
+            address = environment["OPENAI_BASE_URL"]
+            self.assertRegex(address, r"\Ahttp://127\.0\.0\.1:\d+/v1\Z")
+            self.assertEqual(environment["OPENAI_API_BASE"], address)
+            self.assertNotEqual(environment["OPENAI_API_KEY"], "sk-real")
+            self.assertEqual((environment["NO_PROXY"], environment["no_proxy"]), ("corp,127.0.0.1,localhost",) * 2)
+            self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "What is the weather?")
+            self.assertEqual(environment["MOCK_GATEWAY_MODEL"], "mock-model")
+            self.assertEqual(environment["MOCK_GATEWAY_STREAM"], "1" if stream else "0")
+            self.assertEqual((environment["OTHER"], stdin, is_leader), ("kept", "", True))
+            self.assertNotIn("MOCK_GATEWAY_TOOLS", environment)
+        self.assertNotEqual(*(environment["OPENAI_BASE_URL"] for _, _, environment, *_ in seen))
+
+    def test_places_in_its_arguments_are_filled_in(self):
+        words = ["{base_url}", "key={api_key}", "{prompt}", "{model}{stream}", "{other}", "{}", "$HOME", "a b", ""]
+        seen = self.looked("--plain", "--prompt", "Say {model}", "--model", "fast", "--model", "deep", *only("early-hints"),
+                           of=[*command(self.LOOK), *words])
+        (_, _, environment, given, *_), = seen
+        self.assertEqual(given, [environment["OPENAI_BASE_URL"], "key=" + environment["OPENAI_API_KEY"], "Say {model}",
+                                 "fastfalse", "{other}", "{}", "$HOME", "a b", ""])
+        self.assertEqual(environment["MOCK_GATEWAY_PROMPT"], "Say {model}")
+
+    def test_tools_are_in_its_environment_where_a_call_has_them(self):
+        code = ("log([scenario, stream, os.environ.get('MOCK_GATEWAY_TOOLS')])\n"
+                "sys.exit(check_client.command([], None, True))")
+        done = check("--plain", "--tools", "--outcome", "json", *only("text-before-tool-call"), of=command(code),
+                     environment=self.environment)
+        self.assertEqual(done.code, 0, done.said)
+        (tools,) = [json.loads(tools) for name, _, tools in self.logged() if name == "text-before-tool-call"]
+        self.assertEqual([tool["function"]["name"] for tool in tools], ["get_weather", "get_time"])
+
+    def test_an_outcome_is_the_last_line(self):
+        ask = ("outcome = check_client.Client(os.environ['OPENAI_BASE_URL'], os.environ['OPENAI_API_KEY']).call("
+               "'mock-model', 'Hi', stream).as_json()\nprint('some line')\n")
+        flags = ["--outcome", "json", "--plain"]
+        done = check(*flags, *only("early-hints", "closed-in-stream"), of=command(ask + "print(json.dumps(outcome))"))
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        self.assertTrue(done.cells["closed-in-stream", "plain"]["told"])
+        # The exit status alone tells of an error too.
+        code = ask + "print(json.dumps({'text': outcome['text']})); sys.exit(outcome['error'] is not None)"
+        done = check(*flags, *only("closed-in-stream"), of=command(code))
+        self.assertEqual(done.kinds(), {"closed-in-stream plain": "error"}, done.said)
+        done = check(*flags, *only("early-hints"), of=command(
+            ask + "print(outcome['text'] if scenario == 'early-hints' else json.dumps(outcome))"))
+        self.assertNotEqual(done.code, 0, done.said)
+        self.assertIn("Zürich", done.stdout + done.stderr)
+        # What it tells beside the text is judged too.
+        done = check(*flags, *only("unknown-fields"), of=command(
+            ask + "print(json.dumps(outcome | ({'finish_reason': 'length'} if scenario == 'unknown-fields' else {})))"))
+        self.assertEqual(done.kinds(), {"unknown-fields plain": "wrong"}, done.said)
+
+    def test_bytes_that_are_no_text(self):
+        done = check("--plain", *only("early-hints"), of=command(
+            "if scenario == 'early-hints': check_client.command([], None, False); os.write(1, b'\\xff\\x00\\x1b]0;x\\x07')\nelse: go()"))
+        self.assertEqual(done.kinds(), {"early-hints plain": "wrong"}, done.said)
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertNotIn("\x00", done.stdout)
+
+    def test_a_command_that_prints_without_end(self):
+        done = check("--plain", "--timeout", "1s", *only("early-hints"), of=command(
+            "if scenario == 'early-hints':\n    while True: os.write(1, b'x' * 65536)\ngo()"))
+        self.assertEqual(done.code, 1, done.said[-3000:])
+        self.assertIn(done.kinds()["early-hints plain"], ("hang", "wrong"))
+        self.assertLess(len(done.stdout), 200_000)
+
+
+# --- The driver protocol ---------------------------------------------------------------------------------------------
+
+KEYWORDS = {"$ref", "anyOf", "type", "const", "enum", "required", "properties", "items", "pattern", "minLength", "minItems",
+            "minimum", "description"}
+TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int}
+
+
+def problems(value, schema, root, place="it"):
+    """Why a value does not fit a schema made of KEYWORDS, and which keys of it no schema lists."""
+    assert set(schema) <= KEYWORDS, set(schema) - KEYWORDS
+    if "$ref" in schema:
+        return problems(value, functools.reduce(lambda part, key: part[key], schema["$ref"].split("/")[1:], root), root, place)
+    if "anyOf" in schema:
+        found = [problems(value, one, root, place) for one in schema["anyOf"]]
+        return [] if [] in found else min(found, key=len)
+    types = schema.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    if types and (not isinstance(value, tuple(TYPES[name] for name in types)) or isinstance(value, bool)):
+        return [f"{place}: {value!r} is no {types}"]
+    found = []
+    if "const" in schema and (value != schema["const"] or type(value) is not type(schema["const"])):
+        found.append(f"{place}: {value!r} is not {schema['const']!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{place}: {value!r} is none of {schema['enum']}")
+    if isinstance(value, str):
+        if len(value) < schema.get("minLength", 0) or not re.search(schema.get("pattern", ""), value):
+            found.append(f"{place}: {value!r}")
+    elif isinstance(value, list):
+        if len(value) < schema.get("minItems", 0):
+            found.append(f"{place}: too short")
+        for index, item in enumerate(value):
+            found += problems(item, schema.get("items", {}), root, f"{place}[{index}]")
+    elif isinstance(value, dict):
+        properties = schema.get("properties", {})
+        found += [f"{place}: no {name}" for name in schema.get("required", []) if name not in value]
+        for name, item in value.items():
+            found += problems(item, properties.get(name, {}), root, f"{place}.{name}")
+    elif isinstance(value, int) and value < schema.get("minimum", value):
+        found.append(f"{place}: {value}")
+    return found
+
+
+class DriverProtocol(Folder):
+    ECHO = "for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\nlog('ended')"
+
+    def test_jobs_and_answers_are_as_the_schema_says(self):
+        schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
+        done = check_driver("--tools", "--jobs", "1", "--timeout", "7s", *only("early-hints", "text-before-tool-call"),
+                            of=driver(self.ECHO), environment=self.environment)
+        self.assertEqual(done.code, 0, done.said)
+        *seen, last = self.logged()
+        self.assertEqual(last, "ended", "it ends by itself when stdin closes")
+        jobs = [job for _, job, _ in seen]
+        self.assertEqual([job["job"] for job in jobs].count("hello"), 1)
+        self.assertEqual((jobs[0]["job"], jobs[0]["protocol"]), ("hello", 1))
+        self.assertEqual(len({job["id"] for job in jobs}), len(jobs))
+        listed = schema["$defs"]["call"]["properties"]
+        for _, job, answer in seen:
+            for kind, value in ("job", job), ("answer", {"id": job["id"], **answer}):
+                self.assertEqual(problems(value, {"$ref": f"#/$defs/{kind}"}, schema), [])
+            if job["job"] != "hello":
+                self.assertLessEqual(set(job), set(listed), "the page lists every key")
+                self.assertEqual((job["timeout_ms"], job["model"]), (7000, "mock-model"))
+        self.assertTrue(any("tools" in job for job in jobs))
+        self.assertTrue(any("tools" not in job and job["job"] == "ask" for job in jobs))
+        self.assertEqual({job["job"] for job in jobs}, {"hello", "ask", "stream"})
+
+    def test_the_schema_says_what_is_wrong(self):
+        schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
+        ask = {"id": 1, "job": "ask", "base_url": "http://x/v1", "api_key": "k", "model": "m", "prompt": "", "timeout_ms": 1}
+        for kind, value, fits in [
+                ("job", ask, True), ("job", {**ask, "job": "cancel"}, False), ("job", {**ask, "tools": []}, False),
+                ("job", {**ask, "id": "1"}, False), ("job", {"id": 1, "job": "hello", "protocol": 2}, False),
+                ("answer", {"id": 1, "text": ""}, True), ("answer", {"id": 1}, False), ("answer", {"text": ""}, False),
+                ("answer", {"id": 1, "text": "", "error": None, "usage": None, "tool_calls": None}, True),
+                ("answer", {"id": 1, "text": None}, False), ("answer", {"id": 1, "unknown": True}, True),
+                ("answer", {"id": 1, "text": "", "tool_calls": [{"name": "f", "arguments": {}}]}, False),
+                ("answer", {"id": 1, "text": "", "error": True}, False), ("answer", {"id": 1, "client": "x"}, True)]:
+            self.assertEqual(not problems(value, {"$ref": f"#/$defs/{kind}"}, schema), fits, value)
+
+    def test_the_name_of_the_client_is_in_the_reports(self):
+        done = check_driver("--plain", *only("early-hints"), of=client(words=["--driver"]))
+        self.assertEqual(done.report["client"], {"name": "check_client", "version": "1.0"})
+        done = check_driver("--plain", *only("early-hints"), of=client("no-hello", words=["--driver"]))
+        self.assertEqual(done.code, 0, done.said)
+
+    def test_a_job_that_a_driver_does_not_know_is_grey(self):
+        code = ("known = 3\nfor job in jobs:\n    known -= job['job'] != 'hello'\n"
+                "    say(job, outcome_of(job) if known > 0 else {'unknown': True})")
+        done = check_driver("--plain", "--jobs", "1", *only("early-hints", "unknown-fields", "id-fields"), of=driver(code))
+        grey = [cell for cell in done.report["cells"] if cell["kind"] == "skipped"]
+        self.assertTrue(grey, done.said)
+        for cell in grey:
+            self.assertIn("ask", cell["why"])
+            self.assertIn("?", done.row(cell["scenario"]))
+        done = check_driver(*only("early-hints"), of=client("no-stream", words=["--driver"]))
+        self.assertEqual(done.kinds()["early-hints plain"], "ok", done.said)
+        self.assertEqual(done.kinds().get("early-hints streamed", "skipped"), "skipped", done.said)
+
+    def test_what_a_library_prints_is_ignored(self):
+        done = check_driver(*only("early-hints", "bad-request"), of=client("prints-noise", words=["--driver"]))
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+
+    BAD = [("print('{not json', flush=True)", "{not json"), ("say(job, {'text': 21})", "21"),
+           ("say(job, {'text': 'x', 'tool_calls': 'none'})", "tool_calls"), ("say(job, {'text': 'x', 'usage': 7})", "usage"),
+           ("say({'id': 4711}, {'text': 'x'})", "4711"), ("say(job, {'error': 7})", "error"),
+           ("say(job, {'text': 'x', 'error': ['no', 'text']})", "error")]
+
+    def test_an_answer_that_is_none_is_shown(self):
+        for code, shown in self.BAD:
+            with self.subTest(code):
+                done = check_driver("--plain", "--jobs", "1", *only("bad-request", "early-hints"), of=driver(
+                    f"for job in jobs:\n    answer = outcome_of(job)\n    if answer.get('error'): {code}\n"
+                    "    else: say(job, answer)"))
+                self.assertIn(done.code, (1, 2), done.said)
+                self.assertIn(shown, done.stdout + done.stderr, done.said)
+                if done.report:
+                    self.assertFalse(done.cells["bad-request", "plain"]["good"])
+                    self.assertEqual(done.kinds()["early-hints plain"], "ok", done.said)
+
+    def test_one_that_hangs_is_ended_and_another_goes_on(self):
+        code = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job['job'], bool(answer.get('error'))])\n"
+                "    if answer.get('error'): signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)\n"
+                "    say(job, answer)")
+        began = time.monotonic()
+        done = check_driver("--plain", "--jobs", "1", "--timeout", "1s", "--fail-on", "never",
+                            *only("bad-request", "early-hints", "unknown-fields"), of=driver(code),
+                            environment=self.environment)
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual(done.kinds(), {"bad-request plain": "hang", "early-hints plain": "ok", "unknown-fields plain": "ok"},
+                         done.said)
+        hung = {pid for pid, _, error in self.logged() if error}
+        pids = {pid for pid, *_ in self.logged()}
+        self.assertGreater(len(pids - hung) + len(hung), 1)
+        self.assertTrue(all(any(pid == seen and job == "hello" for seen, job, _ in self.logged()) for pid in pids))
+        self.assertLess(time.monotonic() - began, TIMEOUT)
+        for pid in pids:
+            self.assertFalse(runs(pid))
+
+    def test_one_that_ends_by_itself_crashed(self):
+        for how, shown in ("os.abort()", "signal 6"), ("sys.exit(7)", "7"), ("os.close(1); time.sleep(1000)", ""):
+            with self.subTest(how):
+                done = check_driver("--plain", "--jobs", "1", "--timeout", "2s", *only("bad-request", "unknown-fields"),
+                                    of=driver("for job in jobs:\n    answer = outcome_of(job)\n"
+                                              f"    if answer.get('error'): print('last words', file=sys.stderr); {how}\n"
+                                              "    say(job, answer)"))
+                self.assertEqual(done.code, 1, done.said)
+                self.assertIn(done.kinds()["bad-request plain"], ["crash"] if shown else ["crash", "hang"])
+                self.assertEqual(done.kinds()["unknown-fields plain"], "ok", done.said)
+                self.assertIn(shown, done.stdout)
+                self.assertIn("last words", json.dumps(done.cells["bad-request", "plain"]) + done.stdout)
+
+    def test_one_process_and_one_client_for_calls_that_belong_together(self):
+        done = check_driver("--jobs", "1", *only("closed-when-reused", "connection-close"), of=driver(self.ECHO),
+                            environment=self.environment)
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        *seen, _ = self.logged()
+        self.assertEqual(len({pid for pid, *_ in seen}), 1)
+        addresses = collections.Counter(job["base_url"] for _, job, _ in seen if job["job"] != "hello")
+        self.assertEqual(sorted(addresses.values())[-4:], [2, 2, 2, 2])
+
+    def test_a_client_that_keeps_no_connection_is_not_judged_where_one_must_be_kept(self):
+        done = check_driver("--plain", *only("closed-when-reused", "early-hints"),
+                            of=client("connects-anew", words=["--driver"]))
+        self.assertEqual(done.code, 0, done.said)
+        self.assertIn(done.kinds()["closed-when-reused plain"], ("ok", "skipped"))
+
+    def test_several_at_once(self):
+        code = self.ECHO.replace("\nlog('ended')", "")
+        names = only("slow-first-token", "early-hints", "unknown-fields", "done-inside-text", "escaped-characters")
+        done = check_driver("--jobs", "2", *names, of=driver(code), environment=self.environment)
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        self.assertGreaterEqual(len({pid for pid, *_ in self.logged()}), 2)
+
+    def test_one_that_goes_on_after_its_stdin_has_closed_is_ended(self):
+        done = check_driver("--plain", "--jobs", "1", *only("early-hints"), environment=self.environment, of=driver(
+            "log(os.getpid())\nfor job in jobs: say(job, outcome_of(job))\ntime.sleep(1000)"))
+        self.assertEqual(done.code, 0, done.said)
+        for pid in self.logged():
+            self.assertFalse(runs(pid))
+
+
+# --- Baseline, flaky -------------------------------------------------------------------------------------------------
+
+
+class Baseline(Folder):
+    WHERE = ["--plain", *only("closed-in-stream", "key-invalid", "early-hints")]
+    BOTH = client("no-error-on-cut", "retries-401", words=["--driver"])
+    LINES = ["closed-in-stream plain loss", "key-invalid plain finding retried_final_error"]
+
+    def run_with(self, *lines, of, where=None, flags=()):
+        path = self.write("baseline", "".join(line + "\n" for line in lines))
+        return check_driver("--baseline", path, *flags, *(where or self.WHERE), of=of)
+
+    def test_what_is_bad_and_listed_is_accepted(self):
+        done = self.run_with("# what we know of", "", *self.LINES, of=self.BOTH)
+        self.assertEqual(done.code, 0, done.said)
+        for name in "closed-in-stream", "key-invalid":
+            self.assertTrue(done.cells[name, "plain"]["accepted"])
+        self.assertFalse(done.cells["early-hints", "plain"]["accepted"])
+        self.assertEqual(done.report["stale"], [])
+        self.assertNotIn("again: ", done.stdout)
+
+    def test_what_is_bad_and_not_listed_fails(self):
+        for line in self.LINES:
+            done = self.run_with(line, of=self.BOTH)
+            self.assertEqual(done.code, 1, done.said)
+            (other,) = set(self.LINES) - {line}
+            self.assertIn("--only " + other.split()[0], done.stdout)
+
+    def test_what_is_listed_and_good_fails_as_stale(self):
+        done = self.run_with(*self.LINES, of=client("no-error-on-cut", words=["--driver"]))
+        self.assertEqual(done.code, 1, done.said)
+        self.assertEqual(done.report["stale"], [self.LINES[1]])
+        self.assertIn(self.LINES[1], done.stdout)
+
+    def test_another_kind_of_bad_fails(self):
+        done = self.run_with("closed-in-stream plain wrong", self.LINES[1], of=self.BOTH)
+        self.assertEqual(done.code, 1, done.said)
+        self.assertEqual(done.report["stale"], ["closed-in-stream plain wrong"])
+
+    def test_only_what_was_run_is_compared(self):
+        where = ["--plain", *only("key-invalid")]
+        done = self.run_with("open-after-done streamed hang", *self.LINES, of=self.BOTH, where=where)
+        self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
+        # What was skipped was not run.
+        where = ["--plain", *only("key-invalid", "stop-after-tool-call")]
+        done = self.run_with("stop-after-tool-call plain loss", *self.LINES, of=self.BOTH, where=where)
+        self.assertEqual(done.code, 0, done.said)
+
+    def test_a_name_that_no_scenario_has_fails(self):
+        done = self.run_with(*self.LINES, "closed-in-strem plain loss", of=self.BOTH)
+        self.assertEqual(done.code, 1, done.said)
+        self.assertIn("closed-in-strem", done.stdout + done.stderr)
+
+    def test_it_is_written_and_read_again(self):
+        path = str(self.folder / "written")
+        done = check_driver("--baseline", path, "--write-baseline", *self.WHERE, of=self.BOTH)
+        self.assertEqual(done.code, 0, done.said)
+        text = Path(path).read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        self.assertEqual(lines, sorted(self.LINES))
+        self.assertTrue(text.endswith("\n"))
+        done = check_driver("--baseline", path, *self.WHERE, of=self.BOTH)
+        self.assertEqual(done.code, 0, done.said)
+        done = check_driver("--baseline", path, *self.WHERE, of=client(words=["--driver"]))
+        self.assertEqual(done.code, 1, done.said)
+        # Written again, it is that of a client that is good.
+        self.assertEqual(check_driver("--baseline", path, "--write-baseline", *self.WHERE,
+                                      of=client(words=["--driver"])).code, 0)
+        self.assertFalse(set(self.LINES) & set(Path(path).read_text(encoding="utf-8").splitlines()))
+
+    def test_lines_that_say_nothing(self):
+        for line in ("closed-in-stream", "closed-in-stream plain", "closed-in-stream sideways loss", "one two three four five"):
+            with self.subTest(line):
+                done = self.run_with(*self.LINES, line, of=self.BOTH)
+                self.assertIn(done.code, (1, 2), done.said)
+                self.assertIn(line, done.stdout + done.stderr)
+
+
+class Flaky(Folder):
+    # Its first call in this scenario has another answer.
+    CODE = """
+mark = os.environ["LOG"] + ".mark"
+if scenario == "early-hints" and not os.path.exists(mark):
+    open(mark, "w").close()
+    check_client.command([], None, False)
+    print("once")
+    sys.exit(0)
+go()
+"""
+
+    def test_what_is_good_alone_passes_unless_strict(self):
+        for flags, code in ([], 0), (["--strict"], 1):
+            Path(self.environment["LOG"] + ".mark").unlink(missing_ok=True)
+            done = check("--plain", *flags, *only("early-hints", "unknown-fields"), of=command(self.CODE),
+                         environment=self.environment)
+            self.assertEqual(done.code, code, done.said)
+            cell = done.cells["early-hints", "plain"]
+            self.assertTrue(cell["flaky"], cell)
+            self.assertFalse(done.cells["unknown-fields", "plain"]["flaky"])
+            self.assertIn("flaky", done.stdout)
+
+    def test_what_is_bad_again_is_bad(self):
+        done = check("--plain", *only("closed-in-stream"), of=client("no-error-on-cut"))
+        self.assertEqual((done.code, done.cells["closed-in-stream", "plain"]["flaky"]), (1, False))
+
+
+# --- Reports ---------------------------------------------------------------------------------------------------------
+
+
+class Page(html.parser.HTMLParser):
+    """What a page of HTML refers to, its elements, and its text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.references, self.elements, self.text = [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append(tag)
+        self.references += [value for name, value in attributes
+                            if name in ("src", "href", "action", "srcset", "data", "poster") and value]
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class Reports(Folder):
+    HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\x00]]>"
+    # In one scenario its answer is an attacker's.
+    CODE = f"""
+if scenario == "early-hints":
+    check_client.command([], None, False)
+    print({HOSTILE!r})
+    sys.exit(0)
+if scenario == "bad-request": print({HOSTILE!r}, file=sys.stderr)
+go("retries-401")
+"""
+
+    @functools.cached_property
+    def files(self):
+        """The reports of one run, and what it printed."""
+        names = {kind: str(self.folder / f"report.{kind}") for kind in ("json", "junit", "html")}
+        flags = [word for kind, path in names.items() for word in ("--report", f"{kind}:{path}")]
+        done = execute("check", "--plain", *only("early-hints", "key-invalid", "unknown-fields", "stop-after-tool-call",
+                                                 "bad-request"),
+                       *flags, "--report", "github", "--", *command(self.CODE), encoding="utf-8")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return done, {kind: Path(path).read_text(encoding="utf-8") for kind, path in names.items()}
+
+    def test_json(self):
+        report = json.loads(self.files[1]["json"])
+        self.assertEqual(set(report), {"version", "failed", "conclusion", "client", "command", "forms", "remarks", "cells",
+                                       "stale", "counts"})
+        self.assertEqual((report["failed"], report["forms"], report["stale"]), (True, ["plain"], []))
+        self.assertIn(report["version"], execute("--version").stdout)
+        self.assertEqual(set(report["counts"]), {"ok", "error", "loss", "wrong", "hang", "crash", "skipped"})
+        self.assertEqual(sum(report["counts"].values()), len(report["cells"]))
+        cells = {cell["scenario"]: cell for cell in report["cells"]}
+        keys = {"scenario", "group", "form", "kind", "good", "flaky", "accepted", "expected", "why", "text", "tool_calls",
+                "finish_reason", "usage", "told", "requests", "seconds", "findings", "beyond", "reference", "again", "stdout", "stderr"}
+        for cell in report["cells"]:
+            self.assertEqual(set(cell), keys)
+        self.assertEqual((cells["early-hints"]["kind"], cells["early-hints"]["good"]), ("wrong", False))
+        self.assertIn("<script>", cells["early-hints"]["text"])
+        self.assertEqual((cells["key-invalid"]["kind"], cells["key-invalid"]["good"]), ("error", False), "by its finding")
+        (finding,) = cells["key-invalid"]["findings"]
+        self.assertEqual((finding["code"], finding["severity"]), ("retried_final_error", "error"))
+        self.assertTrue(finding["message"])
+        self.assertGreater(cells["key-invalid"]["requests"], 1)
+        self.assertEqual(cells["unknown-fields"]["requests"], 1)
+        self.assertLess(0, cells["unknown-fields"]["seconds"])
+        self.assertEqual(cells["stop-after-tool-call"]["kind"], "skipped")
+        self.assertIn("<script>", cells["bad-request"]["stderr"])
+
+    def test_no_key_is_in_a_report(self):
+        done, files = self.files
+        for text in [*files.values(), done.stdout, done.stderr]:
+            self.assertIsNone(re.search(r"sk-[A-Za-z0-9_-]{10}", text))
+
+    def test_junit(self):
+        tree = xml.etree.ElementTree.fromstring(self.files[1]["junit"])
+        self.assertIn(tree.tag, ("testsuites", "testsuite"))
+        cases = {case.get("name"): case for case in tree.iter("testcase")}
+        by_scenario = {name: next(case for label, case in cases.items() if name in label)
+                       for name in ("early-hints", "key-invalid", "unknown-fields", "stop-after-tool-call")}
+        self.assertEqual(len(cases), 5)
+        tags = {name: [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
+                for name, case in by_scenario.items()}
+        self.assertEqual(tags["unknown-fields"], [])
+        self.assertEqual(tags["stop-after-tool-call"], ["skipped"])
+        for name in "early-hints", "key-invalid":
+            self.assertEqual(tags[name][:1], ["failure"])
+        self.assertIn("<script>alert(1)</script>", "".join(by_scenario["early-hints"].itertext()))
+
+    def test_html(self):
+        text = self.files[1]["html"]
+        page = Page(text)
+        self.assertEqual([one for one in page.references if not one.startswith(("#", "data:"))], [])
+        self.assertNotIn("script", page.elements)
+        self.assertNotRegex(text, r"@import|url\(\s*['\"]?(?!data:)")
+        self.assertIn("<script>alert(1)</script>", page.text)
+        for part in ("early-hints", "key-invalid", "retried_final_error", "unknown-fields"):
+            self.assertIn(part, page.text)
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\x00", text)
+
+    def test_github(self):
+        lines = [line for line in self.files[0].stdout.splitlines() if line]
+        self.assertTrue(lines)
+        errors = [line for line in lines if line.startswith("::error")]
+        self.assertEqual(len(errors), 2, lines)
+        for line in lines:
+            self.assertRegex(line, r"\A::(error|warning|notice)[ :]")
+        self.assertTrue(any("early-hints" in line for line in errors))
+        self.assertTrue(any("key-invalid" in line for line in errors))
+
+    def test_where_they_go(self):
+        where = ["--plain", *only("early-hints")]
+        done = execute("check", *where, "--", *client(), encoding="utf-8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("early-hints", done.stdout)
+        self.assertIn("ok", done.stdout)
+        done = execute("check", *where, "--report", "json", "--", *client(), encoding="utf-8")
+        self.assertEqual([cell["kind"] for cell in json.loads(done.stdout)["cells"]], ["ok"])
+        path = self.folder / "x.json"
+        done = execute("check", *where, "--report", f"json:{path}", "--", *client(), encoding="utf-8")
+        self.assertEqual([cell["kind"] for cell in json.loads(path.read_text())["cells"]], ["ok"])
+        self.assertIn("early-hints", done.stdout, "text goes to stdout unless another goes there")
+
+    def test_the_text(self):
+        done = check(*only("early-hints", "key-invalid", "done-missing"), of=client("retries-401"))
+        lines = done.stdout.splitlines()
+        self.assertEqual(done.row("early-hints")[1:5], ["plain", "ok", "streamed", "ok"], done.stdout)
+        self.assertEqual(done.row("key-invalid")[1:5], ["plain", "error", "streamed", "error"])
+        self.assertIn("retried_final_error", done.row("key-invalid"))
+        self.assertTrue({"errors", "framing", "connection"} <= {word.strip(":").lower() for line in lines
+                                                                for word in line.split()})
+        self.assertNotIn("\x1b", done.stdout)
+        self.assertNotIn("\r", done.stderr)
+        # Under the rows stands a block for each bad cell, and nothing else of what is good.
+        self.assertEqual(done.stdout.count("again: "), 2, done.stdout)
+
+    def test_the_command_that_is_printed_fails_again(self):
+        words = [*client("no-error-on-cut"), "it's a \"word\" with $HOME, `ls` and *", ""]
+        done = check("--prompt", "What's up?", "--timeout", "9s", "--stream",
+                     *only("closed-in-stream", "early-hints"), of=words)
+        printed = re.search(r"again: (mock-gateway check .*)", done.stdout)[1]
+        self.assertEqual(done.cells["closed-in-stream", "streamed"]["again"], printed)
+        parts = shlex.split(printed)
+        self.assertEqual(parts[parts.index("--") + 1 :], words)
+        for flag in ("--prompt", "--timeout", "--stream"):
+            self.assertIn(flag, parts)
+        again = subprocess.run(["sh", "-c", printed.replace("mock-gateway", shlex.quote(os.path.abspath(
+            shutil.which(program.PROGRAM))), 1)], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        self.assertEqual(again.returncode, 1, again.stderr)
+        self.assertIn("closed-in-stream", again.stdout)
+        self.assertNotIn("early-hints", again.stdout)
+
+    def test_of_a_driver_too(self):
+        done = check_driver("--plain", *only("closed-in-stream", "early-hints"), of=client("no-error-on-cut", words=["--driver"]))
+        parts = shlex.split(done.cells["closed-in-stream", "plain"]["again"])
+        self.assertIn("--driver", parts)
+        self.assertEqual(execute(*parts[1:]).returncode, 1)
+
+    def test_progress_on_a_terminal_alone(self):
+        main, other = pty.openpty()
+        process = subprocess.Popen([program.PROGRAM, "check", "--plain", *only("early-hints", "unknown-fields"), "--",
+                                    *client()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=other, text=True,
+                                   env={**os.environ, "TERM": "xterm"})
+        os.close(other)
+        seen = b""
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline and select.select([main], [], [], TIMEOUT)[0]:
+            try:
+                part = os.read(main, 4096)
+            except OSError:  # EIO: nobody has the terminal any more
+                break
+            if not part:
+                break
+            seen += part
+        os.close(main)
+        stdout, _ = process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 0)
+        self.assertTrue(seen)
+        self.assertNotIn("\x1b", stdout)
+
+
+# --- Sweeps ----------------------------------------------------------------------------------------------------------
+
+
+class SweepsAndSplits(Folder):
+    def test_a_careful_client_passes_every_place(self):
+        for flag, text in ("--sweep", "one two"), ("--splits", "Zürich 21"):
+            with self.subTest(flag):
+                done = check_driver(flag, text, "--at-most", "60", of=client(words=["--driver"]))
+                self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+                self.assertGreater(len(done.cells), 10)
+                self.assertEqual({form for _, form in done.cells}, {"plain", "streamed"} & {form for _, form in done.cells})
+
+    def test_a_client_that_takes_a_break_for_the_end_is_found(self):
+        done = check_driver("--stream", "--sweep", "one two three", "--at-most", "30",
+                            of=client("no-error-on-cut", words=["--driver"]))
+        self.assertEqual(done.code, 1, done.said)
+        self.assertIn("loss", {cell["kind"] for cell in done.report["cells"]})
+        self.assertIn("LOSS", done.stdout)
+
+    def test_a_client_that_decodes_each_read_by_itself_is_found(self):
+        done = check_driver("--stream", "--splits", "Zürich", of=client("splits-utf8", words=["--driver"]))
+        self.assertEqual(done.code, 1, done.said)
+        self.assertEqual({cell["kind"] for cell in done.report["cells"]}, {"ok", "wrong"}, done.said)
+
+    def test_a_limit(self):
+        done = check_driver("--stream", "--sweep", "one two three", "--at-most", "5", of=client(words=["--driver"]))
+        self.assertEqual((done.code, len(done.cells)), (0, 5), done.said)
+
+    def test_the_command_that_is_printed_fails_again(self):
+        done = check_driver("--stream", "--splits", "Zürich", of=client("splits-utf8", words=["--driver"]))
+        parts = shlex.split(next(cell["again"] for cell in done.report["cells"] if not cell["good"]))
+        self.assertIn("--splits", parts)
+        self.assertEqual(execute(*parts[1:]).returncode, 1)
+
+
+# --- Processes and signals -------------------------------------------------------------------------------------------
+
+
+def runs(pid):
+    """Whether the process has not ended. One that nobody has asked about yet has."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")
+class LeftBehind(Folder):
+    # Starts processes of each kind that are hard to end, and logs what they are once all of them are deaf.
+    SPREAD = """
+def deaf(then=lambda: None):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        then()
+        os.write(write, str(os.getpid()).encode())
+        for descriptor in range(0, 64):
+            try: os.close(descriptor)
+            except OSError: pass
+        while True: signal.pause()
+    os.close(write)
+    return int(os.read(read, 20))
+def daemon():
+    os.setsid()
+    if os.fork(): os._exit(0)
+def bare():
+    daemon()
+    os.execve("/bin/sh", ["sh", "-c", "trap '' TERM; echo $$ > " + os.environ["LOG"] + ".bare; while :; do sleep 1000; done"], {})
+def spread():
+    pids = {"child": deaf(), "group": deaf(os.setpgrp), "session": deaf(os.setsid), "daemon": deaf(daemon)}
+    log(pids)
+"""
+
+    def tearDown(self):
+        for pid in self.pids():
+            if runs(pid):
+                os.kill(pid, signal.SIGKILL)
+
+    def pids(self):
+        return [pid for entry in self.logged() for pid in (entry.values() if isinstance(entry, dict) else [entry])]
+
+    def assert_nothing_is_left(self, at_once=False):
+        self.assertTrue(self.pids(), "nothing was started")
+        deadline = time.monotonic() + (0 if at_once else 10)
+        while left := [pid for pid in self.pids() if runs(pid)]:
+            self.assertLess(time.monotonic(), deadline, f"{left} of {self.logged()} are left")
+            time.sleep(0.01)
+
+    def test_by_a_command(self):
+        done = check("--plain", *only("early-hints", "unknown-fields"), environment=self.environment, of=command(
+            self.SPREAD + "if scenario == 'early-hints': spread()\ngo()"))
+        self.assert_nothing_is_left(at_once=True)
+        self.assertEqual(done.kinds(), {"early-hints plain": "ok", "unknown-fields plain": "ok"}, done.said)
+
+    def test_by_a_command_that_hangs(self):
+        done = check("--plain", "--timeout", "1s", "--fail-on", "never", *only("early-hints"), environment=self.environment,
+                     of=command(self.SPREAD + """
+if scenario == "early-hints":
+    spread()
+    log(os.getpid())
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.close(1), os.close(2)
+    while True: signal.pause()
+go()"""))
+        self.assert_nothing_is_left(at_once=True)
+        self.assertEqual(done.kinds(), {"early-hints plain": "hang"}, done.said)
+
+    def test_by_a_command_whose_child_keeps_its_pipes(self):
+        began = time.monotonic()
+        done = check("--plain", *only("early-hints"), environment=self.environment, of=command(
+            "if scenario == 'early-hints': log(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid)\ngo()"))
+        self.assert_nothing_is_left(at_once=True)
+        self.assertEqual(done.kinds(), {"early-hints plain": "ok"}, done.said)
+        self.assertLess(time.monotonic() - began, 15, "its end is that of its process, not that of its pipes")
+
+    def test_by_a_command_that_closes_its_pipes_and_goes_on(self):
+        done = check("--plain", *only("early-hints"), environment=self.environment, of=command(
+            "if scenario == 'early-hints':\n    check_client.command([], None, False); sys.stdout.flush()\n"
+            "    os.close(1); os.close(2); time.sleep(0.3); os._exit(3)\ngo()"))
+        self.assertEqual(done.kinds(), {"early-hints plain": "error"}, "the exit status counts\n" + done.said)
+
+    def test_by_a_driver(self):
+        done = check_driver("--plain", "--jobs", "1", *only("early-hints"), environment=self.environment, of=driver(
+            self.SPREAD + "for job in jobs:\n    if job['job'] == 'hello': spread()\n    say(job, outcome_of(job))"))
+        self.assert_nothing_is_left(at_once=True)
+        self.assertEqual(done.code, 0, done.said)
+
+    def started(self, *flags, of):
+        """`check` whose client has logged what it started."""
+        process = subprocess.Popen([program.PROGRAM, "check", "--plain", *flags, "--", *of], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, **self.environment})
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + TIMEOUT
+        while not any(isinstance(entry, int) for entry in self.logged()) and process.poll() is None:
+            self.assertLess(time.monotonic(), deadline, "the client logged nothing")
+            time.sleep(0.01)
+        return process
+
+    WAITS = SPREAD + "if scenario == 'early-hints': spread(); log(os.getpid()); time.sleep(1000)\ngo()"
+    DRIVER_WAITS = SPREAD + """
+calls = 0
+for job in jobs:
+    calls += job["job"] != "hello"
+    if calls == 2: spread(); log(os.getpid()); time.sleep(1000)
+    say(job, outcome_of(job))
+"""
+
+    def test_a_signal_ends_it_and_all_that_it_started(self):
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+            (self.folder / "log").unlink(missing_ok=True)
+            with self.subTest(number):
+                process = self.started(*only("early-hints", "unknown-fields"), of=command(self.WAITS))
+                process.send_signal(number)
+                process.communicate(timeout=TIMEOUT)
+                self.assertIn(process.returncode, (128 + number, -number))
+                self.assert_nothing_is_left(at_once=True)
+
+    def test_a_signal_ends_a_driver(self):
+        process = self.started("--driver", "--jobs", "1", *only("early-hints"), of=driver(self.DRIVER_WAITS))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=TIMEOUT)
+        self.assertIn(process.returncode, (128 + signal.SIGTERM, -signal.SIGTERM))
+        self.assert_nothing_is_left(at_once=True)
+
+    def test_sigkill_of_it_leaves_nothing(self):
+        for flags, of in ([], command(self.WAITS)), (["--driver", "--jobs", "1"], driver(self.DRIVER_WAITS)):
+            (self.folder / "log").unlink(missing_ok=True)
+            with self.subTest(flags):
+                process = self.started(*flags, *only("early-hints"), of=of)
+                process.kill()
+                self.assert_nothing_is_left()
+
+    def test_what_was_judged_before_a_signal_is_reported(self):
+        path = self.folder / "report.json"
+        process = self.started("--jobs", "1", "--report", f"json:{path}", *only("unknown-fields", "early-hints"), of=command(
+            "if scenario == 'early-hints': log(os.getpid()); time.sleep(1000)\ngo()"))
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=TIMEOUT)
+        self.assertIn(process.returncode, (128 + signal.SIGINT, -signal.SIGINT), stderr)
+        if path.exists():
+            report = json.loads(path.read_text(encoding="utf-8"))
+            self.assertTrue(report["failed"])
+            self.assertNotIn("hang", {cell["kind"] for cell in report["cells"]})
+
+
+# --- The examples ----------------------------------------------------------------------------------------------------
+
+
+class Examples(unittest.TestCase):
+    def test_the_command_of_curl(self):
+        if not shutil.which("curl"):
+            self.skipTest("curl is not installed")
+        done = check("--plain", *only("early-hints", "bad-request", "closed-in-stream", "html-with-200"),
+                     of=["sh", str(CHECKOUT / "examples/check/curl.sh")])
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+
+    def test_those_that_need_packages_are_python_and_javascript(self):
+        compile((CHECKOUT / "examples/check/openai_python.py").read_text(encoding="utf-8"), "openai_python.py", "exec")
+        if shutil.which("node"):
+            subprocess.run(["node", "--check", CHECKOUT / "examples/check/openai_node.mjs"], check=True, timeout=TIMEOUT)
+
+    def test_the_driver_of_python_s_sdk(self):
+        python = CHECKOUT / "build/clients/venv/bin/python"
+        if not python.exists():
+            self.skipTest("tests/clients/run.sh has not installed the SDK")
+        self.assert_good([str(python), str(CHECKOUT / "examples/check/openai_python.py")])
+
+    def test_the_driver_of_node_s_sdk(self):
+        modules = CHECKOUT / "tests/clients/node/node_modules"
+        if not (modules.exists() and shutil.which("node")):
+            self.skipTest("tests/clients/run.sh has not installed the SDK")
+        with tempfile.TemporaryDirectory() as folder:  # Node looks for packages beside the file
+            shutil.copy(CHECKOUT / "examples/check/openai_node.mjs", folder)
+            Path(folder, "node_modules").symlink_to(modules)
+            self.assert_good(["node", str(Path(folder, "openai_node.mjs"))])
+
+    def assert_good(self, words):
+        done = check_driver("--tools", *only("early-hints", "bad-request", "text-before-tool-call", "closed-in-stream"),
+                            of=words)
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual(done.report["client"]["name"], "openai")
+        self.assertRegex(done.report["client"]["version"], r"\A\d+\.\d+")
+
+
+if __name__ == "__main__":
+    program.main()
