@@ -27,6 +27,8 @@ from pathlib import Path
 CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
 PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
+         "docs/check.md": {"sh scripts", "text scripts"},
+         "docs/driver-protocol.md": {"sh scripts", "text scripts"},
          "docs/ci.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/helpers.md": {"sh sdk"},
