@@ -145,7 +145,7 @@ class Folder(unittest.TestCase):
         return ["--baseline", self.write("known", "".join(line + "\n" for line in lines))]
 
 
-# --- What it finds ---------------------------------------------------------------------------------------------------
+# --- What it finds ----------------------------------------------------------------------------------------------------
 
 
 class Clients(Folder):
@@ -219,15 +219,16 @@ class Clients(Folder):
         self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
 
     def test_a_call_without_an_end_hangs(self):
-        hung = check_driver("--plain", "--timeout", "1s", *self.known("stalled-before-headers plain hang"),
+        hung = check_driver("--plain", "--timeout", "2s", *self.known("stalled-before-headers plain hang"),
                             *only("stalled-before-headers", "slow-first-token"), of=client("hang", words=["--driver"]))
         self.assertEqual((hung.bad(), hung.code), ({"stalled-before-headers plain hang"}, 0), hung.said)
         self.assertIn("HANG", hung.row("stalled-before-headers"))
         self.assertEqual(hung.kinds()["slow-first-token plain"], "ok")
-        hung = check("--plain", "--timeout", "500ms", *only("stalled-body"), of=client("hang"))
-        self.assertEqual((hung.bad(), hung.code), ({"stalled-body plain hang"}, 1), hung.said)
+        hung = check("--plain", "--timeout", "3s", *self.known("stalled-body plain hang"), *only("stalled-body"),
+                     of=client("hang"))
+        self.assertEqual((hung.bad(), hung.code), ({"stalled-body plain hang"}, 0), hung.said)
         self.assertIn("HANG", hung.row("stalled-body"))
-        self.assertLess(hung.cells["stalled-body", "plain"]["seconds"], 5)
+        self.assertLess(hung.cells["stalled-body", "plain"]["seconds"], 8)
 
     def test_what_a_block_says_of_a_bad_cell(self):
         bad = check("--stream", *only("closed-in-stream"), of=client("no-error-on-cut"))
@@ -529,19 +530,20 @@ class WhatACommandGets(Folder):
 
     def test_bytes_that_are_no_text(self):
         done = check("--plain", *only("early-hints"), of=command(
-            "if scenario == 'early-hints': check_client.command([], None, False); os.write(1, b'\\xff\\x00\\x1b]0;x\\x07')\nelse: go()"))
+            "if scenario != 'early-hints': go()\n"
+            "check_client.command([], None, False); os.write(1, b'\\xff\\x00\\x1b]0;x\\x07')"))
         self.assertEqual(done.kinds(), {"early-hints plain": "wrong"}, done.said)
         self.assertNotIn("\x1b", done.stdout)
         self.assertNotIn("\x00", done.stdout)
 
     def test_a_command_that_prints_without_end(self):
-        done = check("--plain", "--timeout", "1s", *self.known("early-hints plain hang"), *only("early-hints"), of=command(
+        done = check("--plain", "--timeout", "3s", *self.known("early-hints plain hang"), *only("early-hints"), of=command(
             "if scenario == 'early-hints':\n    while True: os.write(1, b'x' * 65536)\ngo()"))
         self.assertEqual((done.code, done.kinds()), (0, {"early-hints plain": "hang"}), done.said[-3000:])
         self.assertLess(len(done.stdout), 200_000)
 
 
-# --- The driver protocol ---------------------------------------------------------------------------------------------
+# --- The driver protocol ----------------------------------------------------------------------------------------------
 
 KEYWORDS = {"$ref", "anyOf", "type", "const", "enum", "required", "properties", "items", "pattern", "minLength", "minItems",
             "minimum", "description"}
@@ -584,7 +586,8 @@ def problems(value, schema, root, place="it"):
 
 
 class DriverProtocol(Folder):
-    ECHO = "for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\nlog('ended')"
+    ECHO = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\n"
+            "log('ended')")
 
     def test_jobs_and_answers_are_as_the_schema_says(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
@@ -666,7 +669,7 @@ class DriverProtocol(Folder):
                 "    if answer.get('error'): signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)\n"
                 "    say(job, answer)")
         began = time.monotonic()
-        done = check_driver("--plain", "--jobs", "1", "--timeout", "1s", *self.known("bad-request plain hang"),
+        done = check_driver("--plain", "--jobs", "1", "--timeout", "2s", *self.known("bad-request plain hang"),
                             *only("bad-request", "early-hints", "unknown-fields"), of=driver(code),
                             environment=self.environment)
         self.assertEqual(done.code, 0, done.said)
@@ -723,7 +726,7 @@ class DriverProtocol(Folder):
             self.assertFalse(runs(pid))
 
 
-# --- Baseline, flaky -------------------------------------------------------------------------------------------------
+# --- Baseline, flaky --------------------------------------------------------------------------------------------------
 
 
 class Baseline(Folder):
@@ -829,7 +832,7 @@ go()
         self.assertEqual((done.code, done.cells["closed-in-stream", "plain"]["flaky"]), (1, False))
 
 
-# --- Reports ---------------------------------------------------------------------------------------------------------
+# --- Reports ----------------------------------------------------------------------------------------------------------
 
 
 class Page(html.parser.HTMLParser):
@@ -882,7 +885,8 @@ go("retries-401")
         self.assertEqual(sum(report["counts"].values()), len(report["cells"]))
         cells = {cell["scenario"]: cell for cell in report["cells"]}
         keys = {"scenario", "group", "form", "kind", "good", "flaky", "accepted", "expected", "why", "text", "tool_calls",
-                "finish_reason", "usage", "told", "requests", "seconds", "findings", "beyond", "reference", "again", "stdout", "stderr"}
+                "finish_reason", "usage", "told", "requests", "seconds", "findings", "beyond", "reference", "again",
+                "stdout", "stderr"}
         for cell in report["cells"]:
             self.assertEqual(set(cell), keys)
         self.assertEqual((cells["early-hints"]["kind"], cells["early-hints"]["good"]), ("wrong", False))
@@ -1011,7 +1015,7 @@ go("retries-401")
         self.assertNotIn("\x1b", stdout)
 
 
-# --- Sweeps ----------------------------------------------------------------------------------------------------------
+# --- Sweeps -----------------------------------------------------------------------------------------------------------
 
 
 class SweepsAndSplits(Folder):
@@ -1046,7 +1050,7 @@ class SweepsAndSplits(Folder):
         self.assertEqual(execute(*parts[1:]).returncode, 1)
 
 
-# --- Processes and signals -------------------------------------------------------------------------------------------
+# --- Processes and signals --------------------------------------------------------------------------------------------
 
 
 def runs(pid):
@@ -1113,7 +1117,7 @@ def spread(bare=True):
         self.assertEqual(done.kinds(), {"early-hints plain": "ok", "unknown-fields plain": "ok"}, done.said)
 
     def test_by_a_command_that_hangs(self):
-        done = check("--plain", "--timeout", "1s", *self.known("early-hints plain hang"), *only("early-hints"),
+        done = check("--plain", "--timeout", "3s", *self.known("early-hints plain hang"), *only("early-hints"),
                      environment=self.environment, of=command(self.SPREAD + """
 if scenario == "early-hints":
     spread()
@@ -1227,7 +1231,16 @@ for job in jobs:
             self.assertNotIn("hang", {cell["kind"] for cell in report["cells"]})
 
 
-# --- The examples ----------------------------------------------------------------------------------------------------
+# --- The page and the examples ----------------------------------------------------------------------------------------
+
+
+class Documentation(unittest.TestCase):
+    def test_it_lists_each_flag_and_no_other(self):
+        text = (CHECKOUT / "docs/check.md").read_text(encoding="utf-8")
+        rows = text.split("\n## Flags\n")[1].split("\n| exit code |")[0]
+        listed = {flag for row in rows.splitlines() for flag in re.findall(r"--[a-z][a-z-]*", row.split(" | ")[0])}
+        flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.sub(r"\n {20,}[^\n]*", "", execute("check", "--help").stdout)))
+        self.assertEqual(listed, flags - {"--help"})
 
 
 class Examples(unittest.TestCase):
