@@ -1,0 +1,205 @@
+// Whether what a gateway sends on the real clock leaves at its moment: never before, and within 5 ms after. The moments
+// are those at which the same plan leaves on a manual clock.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fuzz/plan.hpp"
+#include "oracle.hpp"
+#include "support/client.hpp"
+#include "support/processor_time.hpp"
+
+namespace oracle {
+namespace {
+
+constexpr std::chrono::nanoseconds most_late = 5ms;
+/// A machine that does other things makes a thread wait for longer than that now and then, but hardly for the same
+/// write in each of so many runs.
+constexpr int most_runs = 30;
+
+/// One plan: a paced reply, without pings: a machine that pauses makes a stream miss one.
+struct Timed {
+  explicit Timed(std::size_t number) : draw(detail::fingerprint("oracle moments/" + std::to_string(number))) {
+    std::string said;
+    for (std::size_t words = 4 + draw.below(10); words > 0; --words)
+      said += draw.one_of<const char*>({"one ", "東京 "});
+    Pace pace = Pace().first_token_after(draw.once_in(2) ? Timing(uniform(1ms, 50ms)) : Timing(20ms));
+    switch (draw.below(3)) {
+      case 0: pace = pace.every(7ms); break;
+      case 1: pace = pace.every(uniform(0ms, 40ms)); break;
+      default: pace = pace.tokens_per_second(log_normal(60, 0.5)); break;
+    }
+    if (draw.once_in(4)) pace = pace.chunked(by_characters(2));
+    reply = text(said).pace(pace);
+    streamed = !draw.once_in(5);
+    if (draw.once_in(3)) reply = reply.fault(after_headers(), stall(33ms));
+    if (draw.once_in(4)) reply = reply.write_each_event();
+  }
+
+  reply_plans::Draw draw;
+  Reply reply{""};
+  bool streamed = true;
+};
+
+/// What a plan writes, the moments counted from the request.
+std::vector<Outgoing::Write> run(std::size_t number, bool is_manual) {
+  const Timed timed(number);
+  const ManualClock manual;
+  const Options options = Options().seed(number).verify_on_destruction(false);
+  Gateway gateway{is_manual ? options.clock(manual) : options};
+  gateway.chat(scripted_at).reply(timed.reply);
+  test_support::RawConnection connection(gateway);
+  Json body{{"model", "mock-model"}, {"messages", {{{"role", "user"}, {"content", "When?"}}}}};
+  if (timed.streamed) body["stream"] = true;
+  const std::string request = request_of(gateway, body, true);
+  const auto now = [is_manual, &manual]() -> std::chrono::nanoseconds {
+    if (is_manual) return manual.now().time_since_epoch();
+    return std::chrono::steady_clock::now().time_since_epoch();
+  };
+  const std::chrono::nanoseconds began = now();
+  const Outgoing outgoing(gateway, [&now, began] { return now() - began; });
+  connection.send(request);
+  if (is_manual) {
+    test_support::eventually([&] {
+      const Journal journal = gateway.journal();
+      if (journal.count() > 0 && is_over(journal.last())) return true;
+      if (!manual.waits().empty()) ManualClock(manual).advance_to_next_event();
+      return false;
+    });
+  }
+  connection.receive_all(60s);
+  return outgoing.writes();
+}
+
+std::size_t bytes_of(const std::vector<Outgoing::Write>& writes) {
+  std::size_t bytes = 0;
+  for (const Outgoing::Write& write : writes) bytes += write.size;
+  return bytes;
+}
+
+/// How long after its moment the last byte of a planned write left, and how long after it the first one.
+struct Delay {
+  std::chrono::nanoseconds first;
+  std::chrono::nanoseconds last;
+};
+
+/// What is due together may leave in one write or in several.
+std::vector<Delay> delays(const std::vector<Outgoing::Write>& planned, const std::vector<Outgoing::Write>& made) {
+  std::vector<Delay> all;
+  std::size_t begin = 0;
+  const auto left_at = [&made](std::size_t byte) {
+    std::size_t end = 0;
+    for (const Outgoing::Write& write : made)
+      if ((end += write.size) > byte) return write.at;
+    return made.back().at;
+  };
+  for (const Outgoing::Write& write : planned) {
+    all.push_back({left_at(begin) - write.at, left_at(begin + write.size - 1) - write.at});
+    begin += write.size;
+  }
+  return all;
+}
+
+std::string in_milliseconds(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::duration<double, std::milli>(time).count()) + " ms";
+}
+
+/// How many processors of the machine other processes take.
+class Others {
+ public:
+  double taken() const {
+    const test_support::ProcessorTime now = test_support::ProcessorTime::now();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    return ((now.machine - before_.machine) - (now.own - before_.own)) / elapsed.count();
+  }
+
+ private:
+  test_support::ProcessorTime before_ = test_support::ProcessorTime::now();
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// What is allowed where others keep the machine busy: it grows with what they leave, and has no bound where that is
+/// next to nothing.
+std::chrono::nanoseconds most_late_beside(double others) {
+  const double processors = std::max(1u, std::thread::hardware_concurrency());
+  if (others < 0.2) return most_late;
+  if (processors - others < 0.25) return std::chrono::nanoseconds::max();
+  return std::chrono::nanoseconds(
+      std::llround(static_cast<double>(most_late.count()) * processors / (processors - others)));
+}
+
+/// What was found of a plan.
+struct Found {
+  /// What is wrong however busy the machine is; empty: nothing.
+  std::string problem;
+  /// How late each write left when it left earliest.
+  std::vector<std::chrono::nanoseconds> late;
+
+  std::size_t latest() const {
+    return static_cast<std::size_t>(std::max_element(late.begin(), late.end()) - late.begin());
+  }
+};
+
+Found find(std::size_t number) {
+  const std::vector<Outgoing::Write> planned = run(number, true);
+  if (planned.empty()) return {"no write was seen", {}};
+  Found found{"", std::vector<std::chrono::nanoseconds>(planned.size(), std::chrono::nanoseconds::max())};
+  for (int again = 0; again < most_runs && found.late[found.latest()] > most_late; ++again) {
+    const std::vector<Outgoing::Write> made = run(number, false);
+    if (bytes_of(made) != bytes_of(planned))
+      return {"it sent " + std::to_string(bytes_of(made)) + " bytes, on a manual clock " +
+                  std::to_string(bytes_of(planned)),
+              {}};
+    const std::vector<Delay> all = delays(planned, made);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].first < 0ns)
+        return {"write " + std::to_string(i + 1) + " left " + in_milliseconds(-all[i].first) + " before its moment",
+                {}};
+      found.late[i] = std::min(found.late[i], all[i].last);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+bool leaves_in_time(std::size_t plans, std::size_t jobs) {
+  const Others others;
+  std::vector<Found> found(plans);
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (std::size_t job = 0; job < jobs; ++job)
+    threads.emplace_back([&] {
+      for (std::size_t number = next++; number < plans; number = next++) found[number] = find(number);
+    });
+  for (std::thread& thread : threads) thread.join();
+  const double taken = others.taken();
+  std::vector<std::chrono::nanoseconds> all;
+  for (const Found& each : found) all.insert(all.end(), each.late.begin(), each.late.end());
+  std::sort(all.begin(), all.end());
+  // Where others take the machine, single writes are late in all runs, but not most of them: that is no chance.
+  const bool are_most_late = !all.empty() && all[all.size() / 2] > most_late;
+  const std::chrono::nanoseconds limit = are_most_late ? most_late : most_late_beside(taken);
+  std::size_t failed = 0;
+  for (std::size_t number = 0; number < plans; ++number) {
+    const Found& each = found[number];
+    std::string problem = each.problem;
+    if (problem.empty() && each.late[each.latest()] > limit)
+      problem = "write " + std::to_string(each.latest() + 1) + " left " + in_milliseconds(each.late[each.latest()]) +
+                " after its moment, and later in all other runs; others took " + std::to_string(taken) + " processors";
+    if (problem.empty()) continue;
+    ++failed;
+    std::cerr << "plan " << number << ": " << problem << '\n';
+  }
+  std::cout << plans << " plans on the real clock, " << failed << " not in time\n";
+  return failed == 0;
+}
+
+}  // namespace oracle

@@ -1,0 +1,258 @@
+// Random replies of any kind, whole or broken, held or paced, on each clock: what their clients and the journal see of
+// them, and which of their bytes share a write.
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <regex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "fuzz/plan.hpp"
+#include "oracle.hpp"
+#include "support/client.hpp"
+
+namespace oracle {
+
+namespace {
+
+using test_support::End;
+
+/// What a client does while the manual clock stands at one of its waits. On a clock that moves by itself it would be
+/// chance how far the reply has come by then; so it would for one that closes, since a system answers with a reset only
+/// what comes after that.
+enum class Act { reads, resets, half_closes };
+
+enum class ClockKind { manual, instant, real };
+
+/// One plan: a reply, how it is held, the clock, and what its client does.
+struct Case {
+  explicit Case(std::size_t number)
+      : draw(detail::fingerprint("oracle/" + std::to_string(number))),
+        plan(detail::fingerprint("oracle plan/" + std::to_string(number)), number % 2 == 1),
+        reply(plan.reply()),
+        clock(draw.one_of<ClockKind>(
+            {ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::manual, ClockKind::instant})) {
+    if (draw.once_in(100)) clock = ClockKind::real;
+    // While the gateway waits for its client to read a slice, or at a gate, it is chance whether a ping comes first;
+    // and so it is on a clock that goes by itself.
+    const bool pings = plan.told().contains("dialect") && plan.told()["dialect"]["pings"].get<bool>();
+    is_chance_on_manual_clock = pings && plan.told()["writes"].get<bool>();
+    is_chance = is_chance_on_manual_clock || (pings && clock != ClockKind::manual);
+    // The guard is in real time: it ends a hold that nobody opens, once in a while.
+    opens = !draw.once_in(20);
+    if (!opens) gate = Gate(20ms);
+    // A hold fits a completion only, and not each of them.
+    if (plan.told()["kind"] == "completion" && draw.once_in(5) && !pings) {
+      try {
+        const std::size_t place = draw.from_one_to(3);
+        reply = reply.hold(gate, draw.once_in(2) ? before_event(place) : before_token(place));
+        is_held = true;
+      } catch (const GatewayError&) {
+      }
+    }
+    if (clock == ClockKind::manual && draw.once_in(3)) {
+      act = draw.one_of<Act>({Act::resets, Act::half_closes});
+      acts_at = draw.below(6);
+      // A stall ends when its client closes its side, or when the clock moves on: it would be chance which comes first.
+      if (act == Act::half_closes && !plan.told()["fault"].is_null()) act = Act::reads;
+    }
+    closes = plan.told()["close"].get<bool>();
+  }
+
+  reply_plans::Draw draw;
+  reply_plans::Plan plan;
+  Gate gate;
+  Reply reply;
+  ClockKind clock;
+  bool is_held = false;
+  bool is_chance = false;
+  bool is_chance_on_manual_clock = false;
+  bool opens = true;
+  Act act = Act::reads;
+  std::size_t acts_at = 0;
+  bool closes;
+};
+
+/// A connection that is read all the time, so that the gateway never waits for its client. It closes when the gateway
+/// has closed.
+class Client {
+ public:
+  explicit Client(const Gateway& gateway) : connection_(gateway), reader_([this] { read(); }) {}
+  ~Client() {
+    is_over_ = true;
+    reader_.join();
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  bool send(const std::string& bytes) { return connection_.send(bytes); }
+
+  /// Takes what has come.
+  void look() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    char buffer[65536];
+    while (is_open_ && end_ == End::open) {
+      const ssize_t size = ::recv(connection_.descriptor(), buffer, sizeof buffer, MSG_DONTWAIT);
+      if (size > 0) received_.append(buffer, static_cast<std::size_t>(size));
+      if (size == 0) end_ = End::fin;
+      if (size < 0 && errno == ECONNRESET) end_ = End::reset;
+      if (size < 0) break;
+    }
+    if (end_ == End::fin) ::shutdown(connection_.descriptor(), SHUT_RDWR);
+  }
+  /// Takes all that comes until the end, which a gateway that keeps the connection makes when its client has closed its
+  /// side.
+  void finish() {
+    if (!is_open()) return;
+    if (end() == End::open) ::shutdown(connection_.descriptor(), SHUT_WR);
+    test_support::eventually([this] { return end() != End::open; });
+  }
+  void act(Act act) {
+    look();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (act == Act::half_closes) {
+      ::shutdown(connection_.descriptor(), SHUT_WR);
+      return;
+    }
+    connection_.abort();
+    is_open_ = false;
+  }
+
+  bool is_open() const { return locked(is_open_); }
+  End end() const { return locked(end_); }
+  std::string received() const { return locked(received_); }
+
+ private:
+  template <class Value>
+  Value locked(const Value& value) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return value;
+  }
+  void read() {
+    while (!is_over_) {
+      look();
+      test_support::detail::pause();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  test_support::RawConnection connection_;
+  std::string received_;
+  End end_ = End::open;
+  bool is_open_ = true;
+  std::atomic<bool> is_over_{false};
+  std::thread reader_;
+};
+
+/// Lets the exchange go on until it is over: opens the gate when it is reached, moves the clock from wait to wait.
+void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client& client, Transcript& told) {
+  std::size_t step = 0;
+  bool is_open = !one.opens;
+  test_support::eventually([&] {
+    client.look();
+    const Journal journal = gateway.journal();
+    if (journal.count() > 0 && is_over(journal.last())) return true;
+    if (one.is_held && !is_open && one.gate.wait_until_reached(0ms)) {
+      told << "delivered " << static_cast<bool>(one.gate.wait_until_delivered(1s)) << '\n';
+      client.look();
+      told.text("held after", std::to_string(client.received().size()));
+      Gate(one.gate).open();
+      is_open = true;
+      return false;
+    }
+    if (!manual) return false;
+    const std::vector<ManualClock::PendingWait> waits = manual->waits();
+    if (waits.empty()) return false;
+    if (step++ == one.acts_at && one.act != Act::reads && client.is_open()) {
+      client.act(one.act);
+      // The gateway hears of a reset by itself: who moved the clock meanwhile would race with it.
+      if (!client.is_open()) test_support::eventually([&gateway] { return is_over(gateway.journal().last()); });
+      return false;
+    }
+    for (const ManualClock::PendingWait& wait : waits)
+      told << "waits for " << wait.name << " at " << wait.deadline.time_since_epoch().count() << '\n';
+    try {
+      ManualClock(*manual).advance_to_next_event();
+    } catch (const GatewayError&) {  // the client's leaving has ended the wait
+    }
+    return false;
+  });
+}
+
+/// JSON whose moment of creation is left out, which is that of the run where no test moves the clock.
+std::string without_moments(const std::string& body) {
+  static const std::regex created("\"created\": ?[0-9]+");
+  return std::regex_replace(body, created, "\"created\":0");
+}
+
+/// What does not depend on when it was sent.
+void tell_timeless(const SentAnswer& answer, Transcript& told) {
+  told << "answer " << answer.status << " ended " << to_string(answer.ending) << " missing " << answer.missing
+       << " streamed " << answer.is_streamed << " compressed " << answer.is_compressed << '\n';
+  for (const wire::Header& field : answer.headers) told.text("field", field.name);
+  std::string body;
+  for (const SentAnswer::Part& part : answer.parts) {
+    told << "part of " << part.bytes.size() << '\n';
+    body += part.bytes;
+  }
+  told.bytes("body", without_moments(body));
+  told.bytes("garbage", answer.garbage);
+}
+
+/// Runs the plan of a number, and tells of its writes where that is asked for.
+std::string run(Case one, std::size_t number, bool tells_writes) {
+  constexpr Profile profiles[] = {Profile::documented, Profile::openai, Profile::dashscope, Profile::deepseek};
+  Transcript told;
+  const ManualClock manual;
+  Options options =
+      Options().seed(number).profile(profiles[number % 4]).keep_answers(true).verify_on_destruction(false);
+  if (one.clock == ClockKind::manual) options = options.clock(manual);
+  if (one.clock == ClockKind::instant) options = options.clock(InstantClock{});
+  const bool is_manual = one.clock == ClockKind::manual;
+  Gateway gateway{options};
+  gateway.chat(scripted_at).reply(one.reply);
+  std::optional<Outgoing> outgoing;
+  if (tells_writes) outgoing.emplace(gateway, [&manual] { return manual.now().time_since_epoch(); });
+  Client client(gateway);
+  client.send(request_of(gateway, one.plan.told()["request"], one.closes));
+  drive(one, gateway, is_manual ? &manual : nullptr, client, told);
+  client.finish();
+  const Exchange exchange = gateway.journal().last();
+  if (client.is_open()) {
+    told << "received " << client.received().size() << ' ' << (is_manual ? detail::fingerprint(client.received()) : 0)
+         << '\n';
+    told.text("end", to_string(client.end()));
+  }
+  tell(exchange, told);
+  is_manual ? tell(*exchange.answer(), told) : tell_timeless(*exchange.answer(), told);
+  told.text("summary", exchange.summary());
+  told.text("verify", gateway.verify().message());
+  told.text("review", gateway.review().message());
+  if (outgoing) tell(outgoing->writes(), told);
+  return told.str();
+}
+
+}  // namespace
+
+std::string reply(std::size_t number) {
+  Case one(number);
+  return one.is_chance ? "left out" : run(std::move(one), number, false);
+}
+
+std::string writes(std::size_t number) {
+  Case one(number);
+  one.clock = ClockKind::manual;
+  one.act = Act::reads;
+  return one.is_chance_on_manual_clock ? "left out" : run(std::move(one), number, true);
+}
+
+}  // namespace oracle

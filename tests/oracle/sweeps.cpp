@@ -1,0 +1,73 @@
+// Sweeps: at each point of one, and at each split, what the client gets, in which writes, and how that ends.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/plan.hpp"
+#include "oracle.hpp"
+#include "support/client.hpp"
+
+namespace oracle {
+namespace {
+
+/// Of one step, and of the unbroken run before it.
+struct Asked {
+  test_support::RawConnection::Received received;
+  std::vector<Outgoing::Write> writes;
+};
+
+void tell(const SweepStep& step, const Asked& asked, Transcript& told) {
+  told << "step " << step.name() << " reached " << step.reached() << '\n';
+  told.bytes("received", asked.received.bytes);
+  told.text("end", to_string(asked.received.end));
+  for (const Exchange& exchange : step.exchanges()) tell(exchange, told);
+  tell(asked.writes, told);
+}
+
+SweepOptions drawn_options(reply_plans::Draw& draw) {
+  SweepOptions options;
+  if (draw.once_in(3)) options = options.every_byte();
+  if (draw.once_in(3))
+    options =
+        options.effects({draw.one_of<Effect>({close_connection(), reset_connection(), half_close(), garbage("?")}),
+                         draw.one_of<Effect>({truncate(), wrong_content_length(7), duplicate_event()})});
+  return options;
+}
+
+}  // namespace
+
+std::string sweep(std::size_t number) {
+  reply_plans::Draw draw(detail::fingerprint("oracle sweep/" + std::to_string(number)));
+  const reply_plans::Plan plan(detail::fingerprint("oracle swept plan/" + std::to_string(number)), false);
+  const ManualClock manual;
+  Gateway gateway{Options().seed(number).clock(manual).verify_on_destruction(false)};
+  Asked asked;
+  // Each answer has an end that the client sees, wherever it breaks.
+  const auto ask = [&] {
+    const Outgoing outgoing(gateway, [&manual] { return manual.now().time_since_epoch(); });
+    test_support::RawConnection connection(gateway);
+    connection.send(request_of(gateway, plan.told()["request"], true));
+    asked.received = connection.receive_all();
+    asked.writes = outgoing.writes();
+  };
+  Transcript told;
+  const auto tell_all = [&](const Sweep& sweep) {
+    told << sweep.size() << " steps\n";
+    for (const SweepStep& step : sweep) tell(step, asked, told);
+  };
+  // Some are made whole, which are hundreds of steps.
+  const SweepOptions options = draw.once_in(10) ? SweepOptions() : drawn_options(draw).limit(12);
+  std::optional<Sweep> broken;
+  try {
+    broken.emplace(gateway.sweep(plan.reply(), ask, options, scripted_at));
+  } catch (const GatewayError&) {  // it has a pace, and nobody moves the clock while a step runs
+    return "left out";
+  }
+  tell_all(*broken);
+  tell_all(gateway.sweep(plan.reply(), ask, (draw.once_in(3) ? splits().body_only() : splits()).limit(6), scripted_at));
+  told.text("verify", gateway.verify().message());
+  return told.str();
+}
+
+}  // namespace oracle
