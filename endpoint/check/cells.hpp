@@ -75,9 +75,10 @@ class Baseline {
 
   /// The faults of a cell that are not listed.
   std::vector<std::string> unlisted(const Cell& cell, const CheckFlags& flags) const;
-  /// The lines about these cells that are no faults of theirs; without cells that were skipped. With `all`, since
-  /// every scenario was run, those too that are about none of them.
-  std::vector<std::string> stale(const std::vector<const Cell*>& cells, const CheckFlags& flags, bool all) const;
+  /// The lines about these cells that are no faults of theirs, unless they were skipped; and with the names of all
+  /// scenarios, the lines that are about none, or say what no cell can have.
+  std::vector<std::string> stale(const std::vector<const Cell*>& cells, const CheckFlags& flags,
+                                 const std::set<std::string>* names) const;
   /// A file that lists all faults of the cells.
   static std::string text_of(const std::vector<const Cell*>& cells, const CheckFlags& flags);
 

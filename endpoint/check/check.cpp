@@ -32,7 +32,7 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
     run.remark("CMD left processes behind, which were ended: " + ended);
   if (!lists_processes) run.remark("a process of CMD that has left its group is out of reach on this system");
 
-  CheckResults results{run, flags, command, baseline.stale(run.all_cells(), flags, run.covers_all()), false};
+  CheckResults results{run, flags, command, baseline.stale(run.all_cells(), flags, &run.names()), false};
   if (flags.write_baseline && !run.ended_by())
     publish("--baseline", flags.baseline, Baseline::text_of(run.all_cells(), flags));
   run.accept(flags.write_baseline ? nullptr : &baseline);

@@ -134,6 +134,10 @@ std::vector<std::size_t> CheckResults::counts() const {
   return all;
 }
 
+std::string CheckResults::client() const {
+  return run.client_name() + (run.client_version().empty() ? "" : " " + run.client_version());
+}
+
 std::string CheckResults::summary() const {
   const std::vector<std::size_t> numbers = counts();
   std::string text;
@@ -156,8 +160,7 @@ std::string CheckResults::conclusion() const {
   std::string text = failed ? "failed: " : "passed: ";
   if (run.ended_by()) text += "ended by a signal, ";
   if (judged == 0) return text + "nothing was judged";
-  text +=
-      std::to_string(bad) + " of " + counted(judged, "call") + (bad == 1 ? " is" : " are") + " not as a good client's";
+  text += counted(judged, "call") + " judged, " + std::to_string(bad) + " bad";
   if (accepted > 0) text += ", " + std::to_string(accepted) + " known from the baseline";
   if (!stale.empty()) text += ", " + counted(stale.size(), "stale line") + " of the baseline";
   if (flaky > 0) text += ", " + std::to_string(flaky) + " flaky";
@@ -218,7 +221,8 @@ std::string codes_of(const std::vector<Finding>& findings) {
 }
 
 std::string check_report_text(const CheckResults& results) {
-  std::string text;
+  std::string text = results.client();
+  if (!text.empty()) text += "\n";
   std::string group;
   std::size_t width = 0;
   const std::vector<Row> rows = rows_of(results.run);

@@ -22,8 +22,10 @@ struct CheckResults {
   bool fails(const Cell& cell) const;
   /// Whether anything fails it: a cell, the baseline, or that nothing was judged.
   bool finds_fault() const;
-  /// "failed: 2 of 240 calls not as a good client's, 1 stale line of the baseline".
+  /// "failed: 240 calls judged, 2 bad, 1 stale line of the baseline".
   std::string conclusion() const;
+  /// "openai 3.54.0"; empty where the client does not tell.
+  std::string client() const;
   /// "121 ok, 84 error, 7 loss, …".
   std::string summary() const;
   /// How many cells have each mark, by its number.

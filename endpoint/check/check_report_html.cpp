@@ -55,7 +55,7 @@ std::string details_of(const CheckResults& results, const Cell& cell, std::size_
 
 std::string check_report_html(const CheckResults& results) {
   const CheckRun& run = results.run;
-  std::string client = run.client_name() + (run.client_version().empty() ? "" : " " + run.client_version());
+  std::string client = results.client();
   if (client.empty()) client = results.command.front();
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"

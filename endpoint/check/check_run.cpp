@@ -12,6 +12,7 @@
 #include "../messages.hpp"
 #include "../results.hpp"
 #include "core/access.hpp"
+#include "core/text.hpp"
 #include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -50,6 +51,17 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   data.said.text = text;
   return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+}
+
+/// The three names that are most like this one.
+std::string nearest(const std::string& name, const std::set<std::string>& names) {
+  std::vector<std::pair<std::size_t, std::string>> by_distance;
+  for (const std::string& one : names) by_distance.emplace_back(detail::text::edit_distance(name, one), one);
+  std::sort(by_distance.begin(), by_distance.end());
+  std::string list;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, by_distance.size()); ++i)
+    list += (i == 0 ? "" : ", ") + by_distance[i].second;
+  return list;
 }
 
 /// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.
@@ -92,7 +104,10 @@ std::string story(const CallResult& result, const std::vector<Exchange>& exchang
     text += "it did not end in time";
   else
     text += "it said \"" + printable(result.outcome.text.substr(0, 200)) + "\"";
-  if (result.outcome.error) text += ", and an error" + (result.told.empty() ? "" : ": " + printable(result.told));
+  if (!result.ended.empty())
+    text += ", and " + result.ended;
+  else if (result.outcome.error)
+    text += ", and an error" + (result.told.empty() ? "" : ": " + printable(result.told));
   if (exchanges.empty())
     text += "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url";
   for (const Exchange& exchange : exchanges) text += "\nrequest " + exchange.summary();
@@ -119,17 +134,14 @@ std::vector<Scenario> CheckRun::scenarios_of_flags() const {
 }
 
 void CheckRun::choose(const std::vector<Scenario>& all) {
+  for (const Scenario& one : all)
+    if (!names_.insert(one.name()).second) throw BadValue("--catalogue: two files have a scenario " + one.name());
   const auto has = [&all](const auto& is_it) { return std::any_of(all.begin(), all.end(), is_it); };
   for (const auto* const names : {&flags_.only, &flags_.skipped}) {
     for (const std::string& name : *names) {
-      if (has([&name](const Scenario& one) { return one.name() == name; })) continue;
-      const std::string flag = names == &flags_.only ? "--only" : "--skip";
-      if (!flags_.catalogues.empty()) throw BadValue(flag + ": no file of --catalogue has a scenario " + name);
-      try {
-        static_cast<void>(scenario(name));
-      } catch (const GatewayError& problem) {
-        throw BadValue(flag + ": " + without_prefix(problem.what()));
-      }
+      if (names_.count(name) > 0) continue;
+      throw BadValue(std::string(names == &flags_.only ? "--only" : "--skip") + ": there is no scenario " + name +
+                     "; did you mean " + nearest(name, names_) + "?");
     }
   }
   for (const std::string& group : flags_.groups) {
@@ -145,10 +157,6 @@ void CheckRun::choose(const std::vector<Scenario>& all) {
     if (!contains(flags_.skipped, one.name())) chosen_.push_back(one);
   }
   if (chosen_.empty()) throw BadValue("--only, --group and --skip leave no scenario");
-}
-
-bool CheckRun::covers_all() const {
-  return !flags_.sweeps() && flags_.only.empty() && flags_.groups.empty() && flags_.skipped.empty();
 }
 
 std::vector<const Cell*> CheckRun::all_cells() const {
@@ -233,7 +241,8 @@ void CheckRun::call_all(const Baseline& baseline) {
   Queue waiting;
   const std::size_t processors = std::max(2U, std::thread::hardware_concurrency());
   ordinary.threads = flags_.jobs.value_or(processors);
-  waiting.threads = most_waiting;
+  // Whoever says how many calls are to be made at once, means all of them.
+  waiting.threads = flags_.jobs ? 0 : most_waiting;
   if (flags_.sweeps()) {
     for (const Form form : forms_)
       ordinary.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
@@ -244,7 +253,7 @@ void CheckRun::call_all(const Baseline& baseline) {
   add_cells();
   for (Cell& cell : cells_) {
     if (!cell.why.empty()) continue;
-    Queue& queue = cell.scenario->needs_timeout() ? waiting : ordinary;
+    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
     queue.tasks.push_back([this, &cell](ClientUnderTest& client) { run_cell(cell, client); });
   }
   planned_ = ordinary.tasks.size() + waiting.tasks.size();
@@ -254,13 +263,13 @@ void CheckRun::call_all(const Baseline& baseline) {
   Queue again;
   Queue waiting_again;
   again.threads = 1;
-  waiting_again.threads = most_waiting;
+  waiting_again.threads = waiting.threads;
   for (Cell& cell : cells_) {
     const auto is_as_expected = [this, &baseline](const Cell& one) {
-      return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, false).empty();
+      return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, nullptr).empty();
     };
     if (is_as_expected(cell) || signal_) continue;
-    Queue& queue = cell.scenario->needs_timeout() ? waiting_again : again;
+    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting_again : again;
     queue.tasks.push_back([this, &cell, is_as_expected](ClientUnderTest& client) {
       Cell second = cell;
       run_cell(second, client);
@@ -357,7 +366,8 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.mark = Mark::skipped;
     cell.why = std::move(why);
   };
-  const bool is_of_connections = scenario.group() == "connection";
+  // Where no request can arrive, there is none to wait for.
+  const bool may_be_unseen = scenario.group() == "connection" && scenario.expected() == Scenario::Expected::error;
   if (!result.skipped.empty()) {
     skip(result.skipped);
   } else if (!result.crash.empty()) {
@@ -368,7 +378,8 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.mark = Mark::crash;
     cell.good = false;
     cell.why = cell.name + ": its answer is " + result.problem;
-  } else if (!result.outcome.hung && exchanges.empty() && !is_of_connections) {
+  } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
+             !may_be_unseen) {
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,8 @@ class CheckRun {
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
   const std::string& client_name() const { return client_name_; }
   const std::string& client_version() const { return client_version_; }
-  /// Whether every scenario of the catalogue was to be run.
-  bool covers_all() const;
+  /// The names of all scenarios that there are, chosen or not.
+  const std::set<std::string>& names() const { return names_; }
   /// The signal that ended it.
   std::optional<int> ended_by() const { return signal_; }
 
@@ -70,6 +71,7 @@ class CheckRun {
   const CheckFlags& flags_;
   const std::vector<std::string> command_;
   const Options options_;
+  std::set<std::string> names_;
   std::vector<Scenario> chosen_;
   std::vector<Form> forms_;
   std::list<Cell> cells_;

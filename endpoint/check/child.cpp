@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "../messages.hpp"
 #include "../processes.hpp"
@@ -27,6 +28,8 @@ using std::chrono::steady_clock;
 
 /// Between SIGTERM and SIGKILL.
 constexpr std::chrono::milliseconds grace = 2s;
+/// What a driver has to see that its stdin is closed.
+constexpr std::chrono::milliseconds time_to_read = 500ms;
 /// How long nobody looks whether a process has ended that keeps its pipes open.
 constexpr std::chrono::milliseconds between_looks = 10ms;
 constexpr std::size_t most_output = std::size_t{64} << 20;
@@ -172,6 +175,7 @@ std::optional<std::string> Child::line(Deadline deadline) {
       return found;
     }
     looked_at = output_.size();
+    if (looked_at >= most_output) return std::exchange(output_, {});
     if (has_ended() || children_.is_cancelled() || steady_clock::now() >= deadline) return std::nullopt;
     look(deadline);
   }
@@ -227,10 +231,15 @@ std::vector<pid_t> Child::orphans() const {
 
 std::string Child::end() {
   if (group_ == 0) return {};
+  const bool was_fed = in_ >= 0;
+  close_all({&in_});
+  // A driver ends by itself then.
+  const Deadline reads_until = steady_clock::now() + time_to_read;
+  while (was_fed && !has_ended() && steady_clock::now() < reads_until) look(reads_until);
+  const Deadline patient_until = steady_clock::now() + grace;
   if (!has_ended()) {
     ::kill(-group_, SIGTERM);
     ::kill(-group_, SIGCONT);  // a stopped process would not hear it
-    const Deadline patient_until = steady_clock::now() + grace;
     while (!has_ended() && steady_clock::now() < patient_until) look(patient_until);
     if (!has_ended()) ::kill(-group_, SIGKILL);
     while (!has_ended()) look(steady_clock::now() + between_looks);
@@ -254,7 +263,7 @@ std::string Child::end() {
         }
         is_told = true;
       }
-      const int signal = waited < time_to_follow + grace ? SIGTERM : SIGKILL;
+      const int signal = steady_clock::now() < patient_until ? SIGTERM : SIGKILL;
       ::kill(-group_, signal);
       ::kill(-group_, SIGCONT);
       signal_all(others, signal);

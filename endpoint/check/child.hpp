@@ -60,12 +60,13 @@ class Child {
 
   /// Writes a line to its stdin. False when it does not read.
   bool send(const std::string& line, Deadline deadline);
-  /// The next line of its stdout, without its end. Nothing when it has ended, the deadline has passed, or all is
-  /// cancelled.
+  /// The next line of its stdout, without its end; the first 64 MiB of a longer one. Nothing when it has ended, the
+  /// deadline has passed, or all is cancelled.
   std::optional<std::string> line(Deadline deadline);
   /// Whether it has ended by the deadline.
   bool wait(Deadline deadline);
-  /// Ends its group, and what it has started and is known by its environment: SIGTERM, after two seconds SIGKILL.
+  /// Closes its stdin, and ends its group and what it has started and is known by its environment: SIGTERM, after two
+  /// seconds SIGKILL.
   /// Returns what was there besides the process itself: " 4711 (sleep)".
   std::string end();
 

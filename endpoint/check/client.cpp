@@ -5,6 +5,8 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "../messages.hpp"
@@ -99,6 +101,14 @@ void read_outcome(const std::string& line, CallResult& result) {
   }
 }
 
+/// Reports are read by others: what a client prints of its key is masked in them.
+void mask_key(CallResult& result, const std::string& key) {
+  constexpr std::string_view mask = "$OPENAI_API_KEY";
+  for (std::string* const text : {&result.output, &result.errors, &result.told, &result.problem})
+    for (std::size_t at = text->find(key); at != std::string::npos; at = text->find(key, at + mask.size()))
+      text->replace(at, key.size(), mask);
+}
+
 double since(Deadline began) { return std::chrono::duration<double>(steady_clock::now() - began).count(); }
 
 /// A process per call.
@@ -117,6 +127,7 @@ class CommandClient final : public ClientUnderTest {
     result.output = child.output_tail();
     result.errors = child.error_tail();
     read(child, result);
+    mask_key(result, job.gateway.api_key());
     return result;
   }
 
@@ -175,6 +186,7 @@ class CommandClient final : public ClientUnderTest {
     }
     if (!failed) return;
     result.outcome.error = true;
+    result.ended = child.how_it_ended();
     if (result.told.empty()) result.told = result.errors;
   }
 
@@ -214,6 +226,7 @@ class DriverClient final : public ClientUnderTest {
       }
       stop(result);
     }
+    mask_key(result, job.gateway.api_key());
     return result;
   }
 
@@ -239,14 +252,15 @@ class DriverClient final : public ClientUnderTest {
     hello["protocol"] = protocol_version;
     const std::optional<Json> answer = ask(hello, steady_clock::now() + time_to_start, result);
     if (!answer) {
+      result.output = child_->output_tail();
+      result.errors = child_->error_tail();
+      mask_key(result, gateway.api_key());
       std::string why = result.problem;
       if (why.empty()) why = child_->has_ended() ? child_->how_it_ended() : "it did not answer within a minute";
-      const std::string errors = child_->error_tail();
-      const std::string output = child_->output_tail();
       child_.reset();
       if (children_.is_cancelled()) return;
-      throw UnusableClient("the driver did not answer its first job, " + hello.dump() + ": " + why +
-                           printed_by(output, errors));
+      throw UnusableClient("the driver did not answer its first job, hello: " + why +
+                           printed_by(result.output, result.errors));
     }
     const auto text = [&answer](const char* member) {
       return answer->contains(member) && (*answer)[member].is_string() ? (*answer)[member].get<std::string>() : "";

@@ -36,6 +36,8 @@ struct CallResult {
   ClientOutcome outcome{};
   /// What its user was told of an error.
   std::string told{};
+  /// How a process that failed ended: "sh exited with 3".
+  std::string ended{};
   /// Its process ended without an answer: how.
   std::string crash{};
   /// Why there was no call: a driver that does not know the job.
