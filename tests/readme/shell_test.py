@@ -123,7 +123,10 @@ class Session(unittest.TestCase):
         subcommands = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
         table = FLAGS.read_text(encoding="utf-8").split("\n| subcommand | |\n")[1].split("\n\n")[0]
         self.assertEqual(sorted(subcommands), sorted(re.findall(r"^\| `([a-z]+)[ `]", table, re.MULTILINE)))
-        help_text += "".join(self.run_and_check(["mock-gateway", name, "--help"]) for name in subcommands)
+        elsewhere = {"check"}  # its page is compared by its own tests
+        help_text += "".join(
+            self.run_and_check(["mock-gateway", name, "--help"]) for name in sorted(set(subcommands) - elsewhere)
+        )
         flag = r"(?<![\w-])--[a-z][a-z-]*"
         self.assertEqual(sorted(set(re.findall(flag, rows))), sorted(set(re.findall(flag, help_text))))
 
