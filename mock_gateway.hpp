@@ -4108,7 +4108,8 @@ struct ClientOutcome {
   /// tries said, one after the other.
   int tries = 1;
   /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
-  /// scenario has a whole answer with one; not set: not looked at.
+  /// scenario has one; not set: not looked at. Where it tells of the failure by itself ("content_filter"), a caller
+  /// that was told it has been told as well as by an error.
   std::optional<std::string> finish_reason = {};
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
@@ -4132,7 +4133,8 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The whole answer was given to the caller, and no error.
     handled,
-    /// The caller was told of an error, and was shown nothing before it that nobody said.
+    /// The caller was told of an error, or of a finish_reason that says as much, and was shown nothing before it that
+    /// nobody said.
     error_surfaced,
     /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
@@ -4180,7 +4182,8 @@ class Scenario {
   enum class Expected {
     /// It gives the whole answer; there is no reason for an error.
     answer,
-    /// It tells its caller of an error: there is no whole answer.
+    /// It tells its caller of an error: there is no whole answer. Where the scenario has a finish_reason all the same,
+    /// that one tells of it too.
     error,
     /// Either: a client that is lenient, or tries again, gets the answer.
     answer_or_error,
@@ -4203,7 +4206,8 @@ class Scenario {
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer.
+  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer, unless the
+  /// reason is what says that it is not whole: "content_filter".
   const std::string& finish_reason() const;
   /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
   /// no other stream has one. Nothing when there is no whole answer.
@@ -10660,6 +10664,10 @@ struct ScenarioRow {
   constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
   constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
   constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  /// An error is right, and so is this finish_reason, which says by itself that something is wrong.
+  constexpr ScenarioRow& tells(const char* reason) {
+    return finish_reason = reason, reason_tells = true, expected = Scenario::Expected::error, *this;
+  }
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
   /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
   constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
@@ -10674,6 +10682,10 @@ struct ScenarioRow {
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
   constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
     return text = "", tool_calls = calls_made, *this;
+  }
+  /// These calls stand in the text, and a client may make them in its place.
+  constexpr ScenarioRow& spells_calls(std::vector<wire::ToolCall> (*calls_spelled)()) {
+    return spelled_calls = calls_spelled, *this;
   }
   /// A plain request gets the usual answer in good order.
   constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
@@ -10712,9 +10724,11 @@ struct ScenarioRow {
   const char* sent = "";
   const char* finish_reason = nullptr;
   const char* plain_finish_reason = nullptr;
+  bool reason_tells = false;
   bool has_streamed_usage = false;
   std::size_t repeated = 1;
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
+  std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
@@ -10740,9 +10754,13 @@ struct ScenarioDescription {
   /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
+  /// Calls that stand in the text: a client may make them in its place.
+  std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
   /// The finish_reason of plain answers, where it is another.
   std::optional<std::string> plain_finish_reason = {};
+  /// Whether a client that hands on the finish_reason has told of the failure.
+  bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
   bool needs_timeout = false;
@@ -10801,6 +10819,8 @@ using ChunkTexts = std::vector<ChunkText>;
 Json parse(const std::string& text);
 /// A string of JSON with this value.
 std::string json_string(std::string_view value);
+/// The text with the first of these parts changed. It has one.
+std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string json_of(const ChunkText& chunk);
 /// The chunk with the role.
@@ -10834,6 +10854,11 @@ Reply usual_stream();
 /// The usual answer, whose last text has the finish_reason in its chunk.
 Reply stream_ending_in_text();
 Reply usual_plain();
+
+/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
+Reply until_close(const std::string& content_type, const std::string& body);
+/// After the first byte of the usual answer's first character of two.
+Trigger in_a_character(bool streamed);
 
 /// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
 wire::ToolCall weather_call();
@@ -31665,13 +31690,25 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
+/// Whether the finish_reason that the caller was told says that the answer failed.
+MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return scenario.reason_tells && outcome.finish_reason == scenario.finish_reason;
+}
+
+/// Whether the calls were made that stand in the text, and the text left out.
+MOCK_GATEWAY_INLINE bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return !scenario.spelled_calls.empty() && outcome.text.empty() &&
+         compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
+}
+
 MOCK_GATEWAY_INLINE Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
-  if (outcome.error) {
+  if (outcome.error || is_told_by_reason(outcome, scenario)) {
     const bool said = was_said(outcome.text, outcome.tries, scenario) &&
                       compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
+  if (made_spelled_calls(outcome, scenario)) return Verdict::Kind::handled;
   const Comparison text = compare_text(outcome.text, scenario.text);
   const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;
@@ -31943,25 +31980,513 @@ MOCK_GATEWAY_INLINE Json as_json(const Scenario& scenario) {
 
 }}  // namespace mock_gateway
 
+// ---- gateway/catalogue_chunks.cpp -----------------------------------------------------------------------------------
+
+// Scenarios of chunks.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace catalogue_parts {
+
+/// What every chunk of "unknown-fields" has besides, and its body.
+inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
+inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+
+/// What is left of the usual text at its limit.
+inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
+
+/// Half of the usual text.
+inline constexpr const char* half_text = "Zürich 21 °C, ";
+
+/// Pieces that are equal, and beginnings of each other, as the text has it.
+inline constexpr const char* equal_pieces[] = {"6", "66", "66", "6"};
+
+/// The characters beyond ASCII that some take for line ends (Unicode, section 5.8).
+inline constexpr const char* separated_pieces[] = {"Zürich\u2028", "21 °C,\u2029", "東京\u0085", "9 °C."};
+
+template <std::size_t count>
+Reply stream_of_pieces(const char* const (&pieces)[count]) {
+  ChunkTexts chunks = {opening()};
+  for (const char* const piece : pieces) chunks.push_back(saying(piece));
+  chunks.push_back(closing());
+  return stream_of(chunks);
+}
+
+/// A plain answer that ends so.
+MOCK_GATEWAY_INLINE Reply plain_ending(const char* text, const char* finish_reason) {
+  return raw_reply(200, body_with(message_saying(text), json_string(finish_reason)));
+}
+
+/// A stream of half the text that ends so.
+MOCK_GATEWAY_INLINE Reply stream_of_half(const char* finish_reason) {
+  const ChunkTexts usual = usual_chunks();
+  return stream_of({usual[0], usual[1], usual[2], closing(finish_reason)});
+}
+
+/// A stream that ends so in its last word.
+MOCK_GATEWAY_INLINE Reply stream_of_cut_text(const char* finish_reason) {
+  ChunkTexts chunks = usual_chunks();
+  chunks[4] = saying("9");
+  chunks[5] = closing(finish_reason);
+  return stream_of(chunks);
+}
+
+inline constexpr const char* usual_created = R"("created":1767225600)";
+
+/// The usual answer with this in place of when it was made.
+MOCK_GATEWAY_INLINE Reply stream_with_created(const char* member) {
+  std::vector<StreamChunk> elements;
+  for (const ChunkText& chunk : usual_chunks())
+    elements.push_back(mock_gateway::json_chunk(parse(replaced(json_of(chunk), usual_created, member))));
+  return mock_gateway::chunks(std::move(elements));
+}
+MOCK_GATEWAY_INLINE Reply plain_with_created(const char* member) { return raw_reply(200, replaced(usual_body(), usual_created, member)); }
+
+/// The usual answer with these members in place of its role, each with a comma behind it.
+MOCK_GATEWAY_INLINE Reply stream_with_role(const std::string& members) {
+  ChunkTexts chunks = usual_chunks();
+  chunks.front().delta = members + R"("content":"")";
+  return stream_of(chunks);
+}
+MOCK_GATEWAY_INLINE Reply plain_with_role(const std::string& members) {
+  return raw_reply(200, body_with(members + R"("content":)" + json_string(usual_scenario_text)));
+}
+
+/// The usual answer after what the model thought: each a member, in two deltas or in the message.
+MOCK_GATEWAY_INLINE Reply stream_after_thoughts(const char* first, const char* second) {
+  ChunkTexts chunks = usual_chunks();
+  chunks.insert(chunks.begin() + 1,
+                {{R"("content":null,)" + std::string(first)}, {R"("content":null,)" + std::string(second)}});
+  return stream_of(chunks);
+}
+MOCK_GATEWAY_INLINE Reply plain_with_thoughts(const char* member) {
+  return raw_reply(200, body_with(message_saying(usual_scenario_text) + "," + member));
+}
+
+/// A part of content that has text, as JSON.
+MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
+/// A chunk whose content is this part.
+MOCK_GATEWAY_INLINE ChunkText chunk_of_part(const std::string& part) { return {R"("content":[)" + part + "]"}; }
+/// A part of content that is no part of the answer.
+inline constexpr const char* thought_part =
+    R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
+inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
+/// A plain answer of these parts.
+MOCK_GATEWAY_INLINE Reply plain_of_parts(const std::string& parts) {
+  return raw_reply(200, body_with(R"("role":"assistant","content":[)" + parts + "]"));
+}
+
+inline constexpr ScenarioRow chunks_rows[] = {
+    ScenarioRow("choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …")
+        .from("huggingface/text-generation-inference#1648")
+        .good("joins the chunks all the same, or reports that the choice does not end")
+        .error_too()
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          const char* const indices[] = {"0", "1", "2", "3", "4", "5"};
+          for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i].index = indices[i];
+          return stream_of(chunks);
+        }),
+    ScenarioRow("content-as-parts", "sends content as a list of parts, the first of which is what the model thought")
+        .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
+        .good("joins the parts that have text, or reports them; never writes \"[object Object]\"")
+        .error_too()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin() + 1, chunk_of_part(thought_part));
+          const char* const pieces[] = {"Zürich ", "21 °C, ", "東京 ", "9 °C."};
+          for (std::size_t i = 0; i < std::size(pieces); ++i) chunks[i + 2] = chunk_of_part(part_with(pieces[i]));
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return plain_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }),
+    ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
+        .from("DashScope, DeepSeek")
+        .good("takes null for nothing said")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
+          chunks.back().delta = R"("content":null,"reasoning_content":null)";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of them of a type that it does not know")
+        .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
+        .good("joins the parts that have text, or reports the one that it does not know")
+        .error_too()
+        .streamed([] {
+          return stream_of({opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
+                            chunk_of_part(part_with("東京 9 °C.")), closing()});
+        })
+        .unstreamed([] {
+          return plain_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C."));
+        }),
+    ScenarioRow("created-as-text", "says when it was made as text, in ISO 8601")
+        .from("BerriAI/litellm#11971")
+        .good("needs no such time to read the answer")
+        .streamed([] { return stream_with_created(R"("created":"2026-01-01T00:00:00Z")"); })
+        .unstreamed([] { return plain_with_created(R"("created":"2026-01-01T00:00:00Z")"); }),
+    ScenarioRow("created-float", "says when it was made as a number with a fraction")
+        .from("BerriAI/litellm#11971, sashabaranov/go-openai#1003")
+        .good("needs no such time to read the answer")
+        .streamed([] { return stream_with_created(R"("created":1767225600.123)"); })
+        .unstreamed([] { return plain_with_created(R"("created":1767225600.123)"); }),
+    ScenarioRow("created-in-milliseconds", "says when it was made in milliseconds")
+        .from("BerriAI/litellm#11971")
+        .good("needs no such time to read the answer")
+        .streamed([] { return stream_with_created(R"("created":1767225600123)"); })
+        .unstreamed([] { return plain_with_created(R"("created":1767225600123)"); }),
+    ScenarioRow("created-null", "says null for when it was made")
+        .from("pydantic/pydantic-ai#1877")
+        .good("needs no such time to read the answer")
+        .streamed([] { return stream_with_created(R"("created":null)"); })
+        .unstreamed([] { return plain_with_created(R"("created":null)"); }),
+    ScenarioRow("delta-null", "sends delta null in the chunk that ends the answer, and in one before")
+        .from("microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853")
+        .good("takes null for nothing said")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
+          chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("empty-turn", "answers with neither text nor call, and finish_reason stop")
+        .from("BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] {
+          return stream_of({opening(), closing()});
+        })
+        .unstreamed([] { return plain_ending("", "stop"); }),
+    ScenarioRow("equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before")
+        .from("Quorinex/Kiro-Go#138")
+        .good("joins them as they come, and takes none for the text so far")
+        .streams_only()
+        .says("666666")
+        .streamed([] { return stream_of_pieces(equal_pieces); })
+        .unstreamed([] { return plain_ending("666666", "stop"); }),
+    ScenarioRow("escaped-characters",
+                "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair")
+        .from("RFC 8259, section 7")
+        .good("decodes the escapes, two of them to one character")
+        .says("Zürich 21 °C, 東京 9 °C. 🌦")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.end() - 1, saying(" 🌦"));
+          std::vector<StreamChunk> elements;
+          for (const ChunkText& chunk : chunks)
+            elements.push_back(raw_bytes(event_of(parse(json_of(chunk)).dump(-1, ' ', true))));
+          return mock_gateway::chunks(std::move(elements));
+        })
+        .unstreamed([] {
+          const std::string message = message_saying(std::string(usual_scenario_text) + " 🌦");
+          return raw_reply(200, parse(body_with(message)).dump(-1, ' ', true));
+        }),
+    ScenarioRow("finish-chunk-twice", "sends the chunk with the finish_reason twice")
+        .from("openrag#462")
+        .good("takes the second for nothing new")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
+    ScenarioRow("finish-reason-content-filter", "stops after half of the text, with finish_reason content_filter")
+        .from("experientiallabs/experiential#962, vercel/ai#4220")
+        .good("reports that the answer was cut, or hands the finish_reason on")
+        .tells("content_filter")
+        .says(half_text)
+        .streamed([] { return stream_of_half("content_filter").header("Connection", "close"); })
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); })
+        .unstreamed([] { return plain_ending(half_text, "content_filter"); }),
+    ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
+        .from("ollama#4357")
+        .good("goes on reading: \"\" is no reason to finish")
+        .finishes("stop", "")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
+    ScenarioRow("finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows")
+        .from("pydantic/pydantic-ai#2844")
+        .good("hands text and reason on, or reports that it does not know the reason")
+        .error_too()
+        .finishes("eos")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.back() = closing("eos");
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return plain_ending(usual_scenario_text, "eos"); }),
+    ScenarioRow("finish-reason-error", "stops after half of the text, with finish_reason error")
+        .from("pydantic/pydantic-ai#2844")
+        .good("reports that the answer failed, or hands the finish_reason on")
+        .tells("error")
+        .says(half_text)
+        .streamed([] { return stream_of_half("error"); })
+        .unstreamed([] { return plain_ending(half_text, "error"); }),
+    ScenarioRow("finish-reason-length", "ends the text at its limit, with finish_reason length")
+        .from("OpenAI: finish_reason")
+        .good("hands the text on and tells that it was cut, or reports it")
+        .error_too()
+        .says(cut_text)
+        .finishes("length")
+        .streamed([] { return stream_of_cut_text("length"); })
+        .unstreamed([] { return plain_ending(cut_text, "length"); }),
+    ScenarioRow("finish-reason-max-tokens", "ends the text at its limit, with finish_reason max_tokens")
+        .from("pydantic/pydantic-ai#2844")
+        .good("reports that the text was cut, or hands the finish_reason on")
+        .tells("max_tokens")
+        .says(cut_text)
+        .streamed([] { return stream_of_cut_text("max_tokens"); })
+        .unstreamed([] { return plain_ending(cut_text, "max_tokens"); }),
+    ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
+        .from("openai-node#1292")
+        .good("takes [DONE] for the end, or reports that the reason is missing")
+        .finishes("")
+        .error_too()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.pop_back();
+          for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
+          return stream_of(chunks);
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), "")); }),
+    ScenarioRow("first-chunk-is-choice-1", "sends two choices, and of the second one first")
+        .from("openai-python#3709")
+        .good("tells choices apart by their index, not by when they came")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
+          for (ChunkText& chunk : other) chunk.index = "1";
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin(), other[0]);
+          chunks.insert(chunks.begin() + 3, other[1]);
+          chunks.push_back(other[2]);
+          return stream_of(chunks);
+        }),
+    ScenarioRow("first-chunk-with-empty-choices", "begins with a chunk whose choices are []")
+        .from("pydantic-ai#164")
+        .good("passes over a chunk without choices")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason")
+        .from("abundantbeing/hermes-browser-extension#11")
+        .good("has the text from the deltas, and says it once")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.back().in_choice = R"(,"message":{)" + message_saying(usual_scenario_text) + "}";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped")
+        .from("langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6")
+        .good("ends lines at CR and LF, and at nothing else")
+        .says("Zürich\u202821 °C,\u2029東京\u00859 °C.")
+        .streamed([] { return stream_of_pieces(separated_pieces); })
+        .unstreamed([] { return plain_ending("Zürich\u202821 °C,\u2029東京\u00859 °C.", "stop"); }),
+    ScenarioRow("reasoning-before-content", "sends reasoning_content before the content")
+        .from("DeepSeek, DashScope")
+        .good("keeps the reasoning out of the answer")
+        .streamed([] {
+          return stream_after_thoughts(R"("reasoning_content":"North or ")", R"("reasoning_content":"south?")");
+        })
+        .unstreamed([] { return plain_with_thoughts(R"("reasoning_content":"North or south?")"); }),
+    ScenarioRow("reasoning-details", "sends what the model thought as a list, reasoning_details")
+        .from("QwenLM/Qwen-Agent#894")
+        .good("keeps the reasoning out of the answer")
+        .streamed([] {
+          return stream_after_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or "}])",
+                                       R"("reasoning_details":[{"type":"reasoning.text","text":"south?"}])");
+        })
+        .unstreamed([] {
+          return plain_with_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or south?"}])");
+        }),
+    ScenarioRow("reasoning-field", "sends what the model thought as reasoning")
+        .from("vllm-project/vllm#27755, vllm-project/vllm#50624")
+        .good("keeps the reasoning out of the answer")
+        .streamed([] { return stream_after_thoughts(R"("reasoning":"North or ")", R"("reasoning":"south?")"); })
+        .unstreamed([] { return plain_with_thoughts(R"("reasoning":"North or south?")"); }),
+    ScenarioRow("reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop")
+        .from("livekit/agents#4066, google/adk-js#344")
+        .good("reports that there is no answer; what was thought is none")
+        .only_error()
+        .says("")
+        .streamed([] {
+          return stream_of({silent_opening(),
+                            {R"("content":null,"reasoning_content":"North or ")"},
+                            {R"("content":null,"reasoning_content":"south?")"},
+                            closing()});
+        })
+        .unstreamed([] {
+          return raw_reply(200,
+                           body_with(R"("role":"assistant","content":null,"reasoning_content":"North or south?")"));
+        }),
+    ScenarioRow("role-chunk-missing", "begins with text, without a chunk that has the role")
+        .from("OpenAI: role is optional in a delta")
+        .good("takes the assistant for the speaker")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), skip_event()); }),
+    ScenarioRow("role-empty", "sends \"\" for the role")
+        .from("langchain-ai/langchain#27398")
+        .good("takes the assistant for the speaker")
+        .streamed([] { return stream_with_role(R"("role":"",)"); })
+        .unstreamed([] { return plain_with_role(R"("role":"",)"); }),
+    ScenarioRow("role-in-every-delta", "repeats the role in every delta")
+        .from("litellm#9986")
+        .good("keeps one message, and one role")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
+          chunks.back().delta = R"("role":"assistant")";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("role-missing", "has no role, in deltas or in the message")
+        .from("langchain-ai/langchain#27398, stanfordnlp/dspy#1824")
+        .good("takes the assistant for the speaker")
+        .streamed([] { return stream_with_role(""); })
+        .unstreamed([] { return plain_with_role(""); }),
+    ScenarioRow("role-model", "sends model for the role")
+        .from("langchain-ai/langchain#27398")
+        .good("takes the assistant for the speaker")
+        .streamed([] { return stream_with_role(R"("role":"model",)"); })
+        .unstreamed([] { return plain_with_role(R"("role":"model",)"); }),
+    ScenarioRow("surrogate-alone", "ends the text with the escape of half a surrogate pair")
+        .from("Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904")
+        .good("puts U+FFFD in its place, or reports it")
+        .error_too()
+        .says("Zürich 21 °C, 東京 9 °C. \uFFFD")
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          std::vector<StreamChunk> elements;
+          for (std::size_t i = 0; i + 1 < usual.size(); ++i) elements.push_back(element(usual[i]));
+          elements.push_back(raw_bytes(event_of(json_of({R"("content":" \ud83d")"}))));
+          elements.push_back(element(usual.back()));
+          return mock_gateway::chunks(std::move(elements));
+        })
+        .unstreamed([] { return raw_reply(200, replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)")); }),
+    ScenarioRow("surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas")
+        .from("Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904")
+        .good("makes one character of the two halves, or reports them")
+        .error_too()
+        .streams_only()
+        .says("Zürich 21 °C, 東京 9 °C. 😀")
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          std::vector<StreamChunk> elements;
+          for (std::size_t i = 0; i + 1 < usual.size(); ++i) elements.push_back(element(usual[i]));
+          for (const char* const half : {R"("content":" \ud83d")", R"("content":"\ude00")"})
+            elements.push_back(raw_bytes(event_of(json_of({half}))));
+          elements.push_back(element(usual.back()));
+          return mock_gateway::chunks(std::move(elements));
+        })
+        .unstreamed([] { return plain_ending("Zürich 21 °C, 東京 9 °C. 😀", "stop"); }),
+    ScenarioRow("text-cumulative", "has all of the text so far in each delta")
+        .from("QwenLM/qwen-code#3896")
+        .good("says each word once, or reports the deltas")
+        .error_too()
+        .streams_only()
+        .streamed([] {
+          return stream_of({opening(), saying("Zürich "), saying("Zürich 21 °C, "), saying("Zürich 21 °C, 東京 "),
+                            saying(usual_scenario_text), closing()});
+        }),
+    ScenarioRow("text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason")
+        .from("rust-genai#164, vllm#35705")
+        .good("reads the delta of the last chunk too")
+        .streams_only()
+        .streamed(stream_ending_in_text),
+    ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
+        .from("ollama#4357")
+        .good("reads the content of the first delta too")
+        .streams_only()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks[1].delta += R"(,"role":"assistant")";
+          chunks.erase(chunks.begin());
+          return stream_of(chunks);
+        }),
+    ScenarioRow("unknown-fields", "has fields that no documentation knows, at every level")
+        .from("OpenAI: changes that keep compatibility")
+        .good("passes over them")
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (ChunkText& chunk : chunks) {
+            chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
+            chunk.in_choice = unknown_in_choice;
+            chunk.in_chunk = unknown_at_top;
+          }
+          return stream_of(chunks);
+        })
+        .unstreamed([] {
+          return raw_reply(200, body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
+                                          unknown_in_choice, unknown_at_top));
+        }),
+    ScenarioRow("usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all")
+        .from("xiaozhi-esp32-server#734")
+        .good("takes missing choices for none")
+        .streams_only()
+        .streams_usage()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.push_back(chunk_with(usage));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("usage-cumulative", "has the usage so far in every chunk")
+        .from("open-webui/open-webui#29064, ogx-ai/ogx#5122")
+        .good("takes the last for the usage, and adds nothing up")
+        .streams_only()
+        .streams_usage()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (std::size_t i = 0; i < chunks.size(); ++i)
+            chunks[i].in_chunk = R"(,"usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
+                                 R"(,"total_tokens":)" + std::to_string(9 + i) + "}";
+          return stream_of(chunks);
+        }),
+    ScenarioRow("usage-null-in-every-chunk",
+                "has usage null in every chunk, then a chunk with choices [] and the usage")
+        .from("OpenAI: stream_options.include_usage")
+        .good("takes null for no usage yet")
+        .streams_only()
+        .streams_usage()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
+          chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
+          return stream_of(chunks);
+        }),
+    ScenarioRow("usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other")
+        .from("DeepSeek")
+        .good("reads usage from whichever chunk has it")
+        .streams_only()
+        .streams_usage()
+        .streamed([] {
+          ChunkTexts chunks = usual_chunks();
+          chunks.back().in_chunk = std::string(",") + usage;
+          return stream_of(chunks);
+        }),
+};
+
+}  // namespace catalogue_parts
+
+MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) {
+  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
 
-// Scenarios of framing, breaks, pace and connections.
+// Scenarios of breaks, pace and connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 using namespace std::chrono_literals;
-
-/// The usual chunks with these bytes before each of them that has text.
-MOCK_GATEWAY_INLINE Reply stream_with(const char* bytes) {
-  const ChunkTexts usual = usual_chunks();
-  std::vector<StreamChunk> elements;
-  for (std::size_t i = 0; i < usual.size(); ++i) {
-    if (i > 0 && i + 1 < usual.size()) elements.push_back(raw_bytes(bytes));
-    elements.push_back(element(usual[i]));
-  }
-  return chunks(std::move(elements));
-}
 
 /// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
 MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
@@ -31969,243 +32494,8 @@ MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? aft
 /// The usual answer with a Content-Length, streamed or not.
 MOCK_GATEWAY_INLINE Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/event-stream; charset=utf-8"); }
 
-/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
-MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                       "\r\nConnection: close\r\n\r\n" + body));
-}
-
-/// A whole response by hand with these header fields, after which the connection closes.
-MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
-}
-
-/// HTTP's chunk around these bytes; around none, the end of the body.
-MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
-  char size[2 * sizeof bytes.size()];
-  return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
-}
-
-/// Where the "ü" of the usual plain body has its second byte.
-MOCK_GATEWAY_INLINE std::size_t inside_first_character() { return usual_body().find("ü") + 1; }
-
-/// After the first byte of a character.
-MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) { return streamed ? inside_character(2) : after_bytes(inside_first_character()); }
-
-/// In which the end of a stream is spoken of.
-inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
-
 /// How often "live-stream" says the usual answer.
 inline constexpr std::size_t live_answers = 10;
-
-/// More than readers by line have for one.
-inline constexpr std::size_t long_text = 100'000;
-
-inline constexpr ScenarioRow framing_rows[] = {
-    ScenarioRow("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
-        .from("mistral.rs#79")
-        .good("goes by what it asked for and what came, or reports the type")
-        .error_too()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/plain; charset=utf-8"); })
-        .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
-    ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
-        .from("openai-node: a JSON body gives no chunks and no error")
-        .good("goes by the Content-Type, or reports it; never takes it for an empty answer")
-        .error_too()
-        .streamed(usual_plain)
-        .unstreamed(usual_stream),
-    ScenarioRow("blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON")
-        .from("AstrBot#403")
-        .good("passes over them")
-        .streamed([] {
-          std::vector<StreamChunk> elements = {raw_bytes("\n\n\n")};
-          for (const ChunkText& chunk : usual_chunks()) elements.push_back(element(chunk));
-          return chunks(std::move(elements));
-        })
-        .unstreamed([] { return raw_reply(200, "\n\n\n" + usual_body()); }),
-    ScenarioRow("byte-order-mark", "begins the stream with a byte order mark")
-        .from("WHATWG HTML 9.2.6")
-        .good("passes over it")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.byte_order_mark(true); }),
-    ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
-        .from("ollama-js#255")
-        .good("decodes bytes across reads")
-        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), stall(50ms)); }),
-    ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
-        .from("RFC 9112, section 6.3")
-        .good("reads to the end of the connection")
-        .streamed([] { return until_close("text/event-stream; charset=utf-8", usual_events()); })
-        .unstreamed([] { return until_close("application/json", usual_body()); }),
-    ScenarioRow("comment-keep-alives", "sends a comment before each event")
-        .from("openai-go#621, langchaingo#942")
-        .good("passes over lines that begin with a colon")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.comment("OPENROUTER PROCESSING"); }),
-    ScenarioRow("content-type-missing", "streams without a Content-Type")
-        .from("RFC 9110, section 8.3")
-        .good("goes by what it asked for, or reports it")
-        .error_too()
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type(""); }),
-    ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
-        .from("WHATWG HTML 9.2.5: always UTF-8")
-        .good("reads it as UTF-8")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/event-stream"); }),
-    ScenarioRow("crlf-line-ends", "ends lines with CRLF")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes CRLF for one line end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r\n"); }),
-    ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at [DONE]")
-        .streams_only()
-        .sends("Zürich 21 °C, 東京 9 °C. And more.")
-        .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
-    ScenarioRow("done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer")
-        .from("OpenAI: [DONE] is the whole data of an event")
-        .good("takes an event for the end when all of its data is [DONE], and no other")
-        .says(text_with_done)
-        .streamed([] {
-          return stream_of({opening(), saying("A stream ends with\n"), saying("data: [DONE]\n\n"), saying("[DONE]"),
-                            saying(" is no JSON."), closing()});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(text_with_done))); }),
-    ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
-        .from("openai-node, openai-python: they need no [DONE]")
-        .good("takes the finish_reason and the end of the body for the end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
-    ScenarioRow("done-twice", "sends [DONE] twice")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at the first")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), duplicate_event()); }),
-    ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
-        .from("copilot-api#88")
-        .good("passes over it: it is no JSON")
-        .streams_only()
-        .streamed([] { return stream_with("data:\n\n"); }),
-    ScenarioRow("event-field", "has an event field in each event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, whatever the event's name")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.event("completion"); }),
-    ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
-        .from("openai-go#368")
-        .good("has no limit for a line, or one far beyond this")
-        .says("x")
-        .times(long_text)
-        .streamed([] {
-          return stream_of({opening(), saying(std::string(long_text, 'x')), closing()});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(std::string(long_text, 'x')))); }),
-    ScenarioRow("event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON")
-        .from("typesense#2837")
-        .good("joins reads before it parses")
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
-        }),
-    ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
-        .from("WHATWG HTML 9.2.6")
-        .good("passes over it: without data there is no event")
-        .streams_only()
-        .streamed([] { return stream_with("event: ping\n\n"); }),
-    ScenarioRow("events-in-one-chunk", "sends all events in one HTTP chunk")
-        .from("RFC 9112, section 7.1: chunks mean nothing")
-        .good("parses by lines, not by reads")
-        .streams_only()
-        .streamed([] { return chunks({raw_bytes(usual_events())}); })
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
-    ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
-        .from("WHATWG HTML 9.2.6: such an event is dropped")
-        .good("has had the finish_reason, and needs no [DONE]")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.final_blank_line(false); }),
-    ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
-        .from("RFC 9110, section 12.5.3")
-        .good("decompresses it as it comes, or reports the encoding")
-        .error_too()
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
-    ScenarioRow("header-names-in-lower-case", "writes the names of all header fields in lower case")
-        .from("RFC 9110, section 5.1: names are case-insensitive")
-        .good("finds Content-Type, Content-Length and Transfer-Encoding in any case")
-        .streamed([] {
-          std::string chunks;
-          for (const ChunkText& chunk : usual_chunks()) chunks += http_chunk(event_of(json_of(chunk)));
-          return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
-                         chunks + http_chunk("data: [DONE]\n\n") + http_chunk(""));
-        })
-        .unstreamed([] {
-          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(usual_body().size()),
-                         usual_body());
-        }),
-    ScenarioRow("id-fields", "has an id field in each event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, and needs no id")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.ids(true); }),
-    ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
-        .from("llmgateway#2334")
-        .good("passes over it: without data there is no event")
-        .streams_only()
-        .streamed([] { return stream_with("id: 7\n: ping\n\n"); }),
-    ScenarioRow("last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]")
-        .from("WHATWG HTML 9.2.6: such an event is dropped")
-        .good("reads it all the same, or reports that the end is missing")
-        .error_too()
-        .streams_only()
-        .streamed(stream_ending_in_text)
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false).final_blank_line(false); }),
-    ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes CR for a line end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r"); }),
-    ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
-        .from("WHATWG HTML 9.2.6")
-        .good("joins the data lines of an event")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.multi_line_data(true); }),
-    ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes the space for optional")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.space_after_colon(false); }),
-    ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
-        .from("RFC 9112, section 7.1: chunks mean nothing")
-        .good("parses by lines, not by reads")
-        .changed([](const Reply& reply, bool) { return reply.one_write(); }),
-    ScenarioRow("one-write-per-byte", "sends the reply byte by byte, each in a read of its own")
-        .from("typesense#2837, ollama-js#255")
-        .good("joins reads before it decodes and parses")
-        .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
-    ScenarioRow("open-after-done", "keeps the body and the connection open after [DONE]")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at [DONE], and closes the connection")
-        .streams_only()
-        .endless()
-        .dialect([](SseDialect& dialect) { dialect = dialect.open_after_done(true); }),
-    ScenarioRow("retry-field", "has a retry field in the first event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, and connects no second time")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.retry(3s); }),
-    ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
-        .from("WHATWG HTML 9.2.6: such a field is ignored")
-        .good("passes over the line")
-        .streams_only()
-        .streamed([] {
-          std::vector<StreamChunk> elements;
-          for (const ChunkText& chunk : usual_chunks())
-            elements.push_back(raw_bytes("trace: 7\n" + event_of(json_of(chunk))));
-          return chunks(std::move(elements));
-        }),
-};
 
 inline constexpr ScenarioRow breaks_rows[] = {
     ScenarioRow("close-delimited-body-cut-short",
@@ -32487,10 +32777,6 @@ inline constexpr ScenarioRow connections_rows[] = {
 
 }  // namespace catalogue_parts
 
-MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
-  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
-}
-
 MOCK_GATEWAY_INLINE void add_breaks(Scenarios& all) {
   add_group(all, "breaks", catalogue_parts::breaks_rows, std::size(catalogue_parts::breaks_rows));
 }
@@ -32539,11 +32825,14 @@ MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group
   for (std::size_t i = 0; i < repeated; ++i) said.text += text;
   said.sent = sent;
   if (tool_calls) said.tool_calls = tool_calls();
+  if (spelled_calls) said.spelled_calls = spelled_calls();
   said.needs_stream = needs_stream;
   said.needs_timeout = needs_timeout;
   said.calls = calls;
   said.fails_first = first != nullptr;
   said.first_text = first_text;
+  said.reason_tells = reason_tells;
+  if (reason_tells) said.finish_reason = finish_reason;
   if (expected == Scenario::Expected::error) return said;
   said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
   if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
@@ -32566,6 +32855,10 @@ MOCK_GATEWAY_INLINE std::string json_string(std::string_view value) {
   std::string text;
   text::append_json_string(text, value);
   return text;
+}
+
+MOCK_GATEWAY_INLINE std::string replaced(std::string text, std::string_view part, std::string_view other) {
+  return text.replace(text.find(part), part.size(), other);
 }
 
 MOCK_GATEWAY_INLINE std::string json_of(const ChunkText& chunk) {
@@ -32634,6 +32927,15 @@ MOCK_GATEWAY_INLINE Reply stream_ending_in_text() {
 
 MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
 
+MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
+  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
+                                                       "\r\nConnection: close\r\n\r\n" + body));
+}
+
+MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) {
+  return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
+}
+
 MOCK_GATEWAY_INLINE wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 
 MOCK_GATEWAY_INLINE wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
@@ -32697,6 +32999,28 @@ MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
+/// What a proxy says of a server that does not answer it.
+MOCK_GATEWAY_INLINE Failure timed_out(int status, const char* what) {
+  return failure(status, "", "")
+      .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +
+                "</title></head><body>cloudflare</body></html>",
+            "text/html; charset=UTF-8")
+      .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
+}
+
+/// The usual stream, with this error as its only event.
+MOCK_GATEWAY_INLINE Reply stream_of_error(const std::string& body) { return chunks({json_chunk(parse(body))}); }
+
+/// A limit of requests, and a service that has too many, as bodies say it whose status is 200.
+inline constexpr const char* limited_body =
+    R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
+inline constexpr const char* busy_body =
+    R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
+
+inline constexpr const char* too_long_body =
+    R"({"error":{"message":"This model's maximum context length is 8192 tokens, and your messages have 9001.",)"
+    R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})";
+
 inline constexpr ScenarioRow errors_rows[] = {
     ScenarioRow("bad-request", "answers 400 with the documented error body")
         .from("the documentation: error responses")
@@ -32704,6 +33028,17 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request("max_tokens is too large"); }),
+    ScenarioRow("choices-empty", "answers 200 with choices []")
+        .from("BerriAI/litellm#40252")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return stream_of({chunk_with(R"("choices":[])")}); })
+        .unstreamed([] {
+          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
+                                            R"("created":1767225600,"model":"mock-model","choices":[],)") +
+                                    usage + "}");
+        }),
     ScenarioRow("choices-null", "answers 200 with choices null")
         .from("langchain#32252")
         .good("reports that there is no answer")
@@ -32714,6 +33049,51 @@ inline constexpr ScenarioRow errors_rows[] = {
           return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
                                             R"("created":1767225600,"model":"mock-model","choices":null,)") +
                                     usage + "}");
+        }),
+    ScenarioRow("content-filter-400", "answers 400 content_filter, with what was found under innererror")
+        .from("microsoft/semantic-kernel#5289")
+        .good("reports it with its reason, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"error":{"message":"The prompt was filtered.","type":null,"param":"prompt",)"
+                    R"("code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation",)"
+                    R"("content_filter_result":{"jailbreak":{"filtered":true,"detected":true}}}}})"));
+        }),
+    ScenarioRow("context-overflow-as-code", "answers 400 context_length_exceeded")
+        .from("earendil-works/pi#5677, OpenAI: error codes")
+        .good("reports that the messages are too long, and does not send them again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(too_long_body)); }),
+    ScenarioRow("context-overflow-code-400", "answers 400 with code \"400\" to messages that are too long")
+        .from("langchain-ai/langchainjs#10481")
+        .good("reports it with its message")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(parse(R"({"error":{"message":"Input is too long for the requested model.",)"
+                                               R"("type":"BadRequestError","param":null,"code":"400"}})"));
+        }),
+    ScenarioRow("context-overflow-in-stream",
+                "opens a stream with 200 and sends context_length_exceeded as its first event")
+        .from("earendil-works/pi#5677")
+        .good("reports that the messages are too long, and does not send them again")
+        .only_error()
+        .says("")
+        .streams_only()
+        .streamed([] { return stream_of_error(too_long_body); }),
+    ScenarioRow("context-overflow-without-error",
+                "answers 400 with the maximum context length in message, and no error")
+        .from("earendil-works/pi#5677, langchain-ai/langchainjs#10481")
+        .good("reports the status, and the body's message")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"object":"error","message":"This model's maximum context length is 8192 tokens, and your )"
+                    R"(messages have 9001.","type":"BadRequestError","param":null,"code":400})"));
         }),
     ScenarioRow("empty-200", "answers 200 with an empty body")
         .from("AstrBot#403")
@@ -32728,6 +33108,12 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request().body(page, "text/html"); }),
+    ScenarioRow("error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]")
+        .from("coddy-project/coddy-agent#106")
+        .good("reports the error, or that there is no finish_reason")
+        .only_error()
+        .streams_only()
+        .streamed([] { return broken_by(raw_bytes("error: " + overloaded_body() + "\n\n")); }),
     ScenarioRow("error-body-cut-short", "closes the connection inside the body of a 400")
         .from("RFC 9112, section 8")
         .good("reports the error all the same")
@@ -32768,6 +33154,16 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request().json_body(parse(R"({"error":"the model is still loading"})")); }),
+    ScenarioRow("error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw")
+        .from("zed-industries/zed#64424")
+        .good("reports it, with what the string says")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"error":{"message":"Provider returned error","code":400,"metadata":{"raw":)" +
+                    json_string(error_body("max_tokens is too large", "400")) + R"(,"provider_name":"Mock"}}})"));
+        }),
     ScenarioRow("error-with-200", "answers 200 with an error body, as JSON")
         .from("OpenRouter: errors")
         .good("looks for error before choices, and reports it")
@@ -32815,6 +33211,17 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return unauthorized(); }),
+    ScenarioRow("key-invalid-as-400", "answers 400 in a list, with API_KEY_INVALID under details")
+        .from("MadAppGang/claudish#61")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"([{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.",)"
+                    R"("status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",)"
+                    R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"));
+        }),
     ScenarioRow("model-not-found", "answers 404 model_not_found")
         .from("OpenAI: error codes")
         .good("reports it, and does not try again")
@@ -32824,6 +33231,16 @@ inline constexpr ScenarioRow errors_rows[] = {
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
+    ScenarioRow("cloudflare-520-then-answer", "answers 520 with a proxy's HTML page to every first try")
+        .from("letta-ai/letta-code#1179")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return timed_out(520, "Web server is returning an unknown error"); }),
+    ScenarioRow("cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try")
+        .from("anthropics/claude-code#3197")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return timed_out(524, "A timeout occurred"); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
@@ -32832,11 +33249,23 @@ inline constexpr ScenarioRow retries_rows[] = {
         .reply([]() -> Reply {
           return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
         }),
+    ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
+        .from("vercel/ai#6534")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([] { return raw_reply(200, parse(busy_body)); })
+        .first_streamed([] { return stream_of_error(busy_body); }, ""),
     ScenarioRow("overloaded-then-answer", "answers 529 overloaded to every first try")
         .from("RFC 9110, section 15: an unknown 5xx is a 500")
         .good("tries again after a while, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return overloaded(); }),
+    ScenarioRow("rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429")
+        .from("QwenLM/qwen-code#11216")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([] { return raw_reply(200, parse(limited_body)); })
+        .first_streamed([] { return stream_of_error(limited_body); }, ""),
     ScenarioRow("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
         .from("the documentation: rate limits")
         .good("tries again after a second, or reports it")
@@ -32915,6 +33344,13 @@ inline constexpr ScenarioRow retries_rows[] = {
         .error_too()
         .first_reply([] { return usual_plain().fault(after_bytes(150), close_connection()); })
         .first_streamed([] { return usual_stream().fault(after_tokens(2), close_connection()); }, "Zürich 21 °C, "),
+    ScenarioRow("tokens-per-minute-413", "answers 413 rate_limit_exceeded, of type tokens, to every first try")
+        .from("continuedev/continue#10218")
+        .good("takes it for a rate limit and tries again after a while, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
+        }),
     ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
         .from("RFC 9110, section 15.6.4")
         .good("tries again, or reports it")
@@ -32934,19 +33370,306 @@ MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- gateway/catalogue_replies.cpp ----------------------------------------------------------------------------------
+// ---- gateway/catalogue_framing.cpp ----------------------------------------------------------------------------------
 
-// Scenarios of chunks and tool calls.
+// Scenarios of framing.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// What every chunk of "unknown-fields" has besides, and its body.
-inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
-inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+using namespace std::chrono_literals;
 
-/// What is left of the usual text at the limit of "finish-reason-length".
-inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
+/// The usual chunks with these bytes before each of them that has text.
+MOCK_GATEWAY_INLINE Reply stream_with(const char* bytes) {
+  const ChunkTexts usual = usual_chunks();
+  std::vector<StreamChunk> elements;
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    if (i > 0 && i + 1 < usual.size()) elements.push_back(raw_bytes(bytes));
+    elements.push_back(element(usual[i]));
+  }
+  return chunks(std::move(elements));
+}
+
+/// A whole response by hand with these header fields, after which the connection closes.
+MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
+  return usual_plain().fault(before_headers(),
+                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+}
+
+/// HTTP's chunk around these bytes; around none, the end of the body.
+MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
+  char size[2 * sizeof bytes.size()];
+  return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
+}
+
+/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that a
+/// client that takes them for the bytes finds no event and no JSON among them.
+MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
+  constexpr std::size_t longest = 16;
+  // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits
+  // for a length of 16 bits, the length less one, that it is not compressed, and nothing up to the next byte.
+  unsigned shift = 4;
+  std::string stream;
+  for (; !bytes.empty(); shift = 3) {
+    const std::string_view block = bytes.substr(0, longest);
+    const std::size_t head = (block.size() - 1) << shift | std::size_t{1} << (shift + 16);
+    for (unsigned byte = 0; byte < 3; ++byte) stream += static_cast<char>(head >> (8 * byte) & 0xffU);
+    stream += block;
+    bytes.remove_prefix(block.size());
+  }
+  return stream + '\3';  // the last one, which is empty
+}
+
+/// In which the end of a stream is spoken of.
+inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\n\n[DONE] is no JSON.";
+
+/// More than readers by line have for one.
+inline constexpr std::size_t long_text = 100'000;
+
+inline constexpr ScenarioRow framing_rows[] = {
+    ScenarioRow("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
+        .from("mistral.rs#79")
+        .good("goes by what it asked for and what came, or reports the type")
+        .error_too()
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/plain; charset=utf-8"); })
+        .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
+    ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
+        .from("openai-node: a JSON body gives no chunks and no error")
+        .good("goes by the Content-Type, or reports it; never takes it for an empty answer")
+        .error_too()
+        .streamed(usual_plain)
+        .unstreamed(usual_stream),
+    ScenarioRow("blank-line-missing-between-events", "sends two events without the blank line between them")
+        .from("1jehuang/jcode#609, ggml-org/llama.cpp#14268")
+        .good("takes each data line for an event, or reports that their lines together are no JSON")
+        .error_too()
+        .streams_only()
+        .streamed([] {
+          const ChunkTexts usual = usual_chunks();
+          const std::string second = "data: " + json_of(usual[2]) + "\n";
+          return chunks({element(usual[0]), element(usual[1]), raw_bytes(second + event_of(json_of(usual[3]))),
+                         element(usual[4]), element(usual[5])});
+        }),
+    ScenarioRow("blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON")
+        .from("AstrBot#403")
+        .good("passes over them")
+        .streamed([] {
+          std::vector<StreamChunk> elements = {raw_bytes("\n\n\n")};
+          for (const ChunkText& chunk : usual_chunks()) elements.push_back(element(chunk));
+          return chunks(std::move(elements));
+        })
+        .unstreamed([] { return raw_reply(200, "\n\n\n" + usual_body()); }),
+    ScenarioRow("brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says")
+        .from("agentgateway/agentgateway#3040")
+        .good("decompresses it, or reports the encoding; never takes the bytes for the answer")
+        .error_too()
+        .streamed([] {
+          return raw_reply(200, as_brotli(usual_events()), "text/event-stream; charset=utf-8")
+              .header("Content-Encoding", "br");
+        })
+        .unstreamed([] { return raw_reply(200, as_brotli(usual_body())).header("Content-Encoding", "br"); }),
+    ScenarioRow("byte-order-mark", "begins the stream with a byte order mark")
+        .from("WHATWG HTML 9.2.6")
+        .good("passes over it")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.byte_order_mark(true); }),
+    ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
+        .from("ollama-js#255")
+        .good("decodes bytes across reads")
+        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), stall(50ms)); }),
+    ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
+        .from("RFC 9112, section 6.3")
+        .good("reads to the end of the connection")
+        .streamed([] { return until_close("text/event-stream; charset=utf-8", usual_events()); })
+        .unstreamed([] { return until_close("application/json", usual_body()); }),
+    ScenarioRow("comment-keep-alives", "sends a comment before each event")
+        .from("openai-go#621, langchaingo#942")
+        .good("passes over lines that begin with a colon")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.comment("OPENROUTER PROCESSING"); }),
+    ScenarioRow("content-encoding-claimed", "says Content-Encoding: br of an answer that is not compressed")
+        .from("agentgateway/agentgateway#3040")
+        .good("reports that the encoding is wrong or unknown, or takes the bytes as they are")
+        .error_too()
+        .changed([](const Reply& reply, bool) { return reply.header("Content-Encoding", "br"); }),
+    ScenarioRow("content-type-missing", "streams without a Content-Type")
+        .from("RFC 9110, section 8.3")
+        .good("goes by what it asked for, or reports it")
+        .error_too()
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type(""); }),
+    ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
+        .from("WHATWG HTML 9.2.5: always UTF-8")
+        .good("reads it as UTF-8")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/event-stream"); }),
+    ScenarioRow("crlf-line-ends", "ends lines with CRLF")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes CRLF for one line end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r\n"); }),
+    ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at [DONE]")
+        .streams_only()
+        .sends("Zürich 21 °C, 東京 9 °C. And more.")
+        .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
+    ScenarioRow("done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer")
+        .from("OpenAI: [DONE] is the whole data of an event")
+        .good("takes an event for the end when all of its data is [DONE], and no other")
+        .says(text_with_done)
+        .streamed([] {
+          return stream_of({opening(), saying("A stream ends with\n"), saying("data: [DONE]\n\n"), saying("[DONE]"),
+                            saying(" is no JSON."), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(text_with_done))); }),
+    ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
+        .from("openai-node, openai-python: they need no [DONE]")
+        .good("takes the finish_reason and the end of the body for the end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
+    ScenarioRow("done-twice", "sends [DONE] twice")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at the first")
+        .streams_only()
+        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), duplicate_event()); }),
+    ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
+        .from("copilot-api#88")
+        .good("passes over it: it is no JSON")
+        .streams_only()
+        .streamed([] { return stream_with("data:\n\n"); }),
+    ScenarioRow("event-field", "has an event field in each event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, whatever the event's name")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.event("completion"); }),
+    ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
+        .from("openai-go#368")
+        .good("has no limit for a line, or one far beyond this")
+        .says("x")
+        .times(long_text)
+        .streamed([] {
+          return stream_of({opening(), saying(std::string(long_text, 'x')), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(std::string(long_text, 'x')))); }),
+    ScenarioRow("event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON")
+        .from("typesense#2837")
+        .good("joins reads before it parses")
+        .changed([](const Reply& reply, bool streamed) {
+          return reply.fault(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
+        }),
+    ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
+        .from("WHATWG HTML 9.2.6")
+        .good("passes over it: without data there is no event")
+        .streams_only()
+        .streamed([] { return stream_with("event: ping\n\n"); }),
+    ScenarioRow("events-in-one-chunk", "sends all events in one HTTP chunk")
+        .from("RFC 9112, section 7.1: chunks mean nothing")
+        .good("parses by lines, not by reads")
+        .streams_only()
+        .streamed([] { return chunks({raw_bytes(usual_events())}); })
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
+    ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
+        .from("WHATWG HTML 9.2.6: such an event is dropped")
+        .good("has had the finish_reason, and needs no [DONE]")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.final_blank_line(false); }),
+    ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
+        .from("RFC 9110, section 12.5.3")
+        .good("decompresses it as it comes, or reports the encoding")
+        .error_too()
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
+    ScenarioRow("header-names-in-lower-case", "writes the names of all header fields in lower case")
+        .from("RFC 9110, section 5.1: names are case-insensitive")
+        .good("finds Content-Type, Content-Length and Transfer-Encoding in any case")
+        .streamed([] {
+          std::string chunks;
+          for (const ChunkText& chunk : usual_chunks()) chunks += http_chunk(event_of(json_of(chunk)));
+          return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
+                         chunks + http_chunk("data: [DONE]\n\n") + http_chunk(""));
+        })
+        .unstreamed([] {
+          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(usual_body().size()),
+                         usual_body());
+        }),
+    ScenarioRow("id-fields", "has an id field in each event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, and needs no id")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.ids(true); }),
+    ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
+        .from("llmgateway#2334")
+        .good("passes over it: without data there is no event")
+        .streams_only()
+        .streamed([] { return stream_with("id: 7\n: ping\n\n"); }),
+    ScenarioRow("last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]")
+        .from("WHATWG HTML 9.2.6: such an event is dropped")
+        .good("reads it all the same, or reports that the end is missing")
+        .error_too()
+        .streams_only()
+        .streamed(stream_ending_in_text)
+        .dialect([](SseDialect& dialect) { dialect = dialect.done(false).final_blank_line(false); }),
+    ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes CR for a line end")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r"); }),
+    ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
+        .from("WHATWG HTML 9.2.6")
+        .good("joins the data lines of an event")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.multi_line_data(true); }),
+    ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
+        .from("WHATWG HTML 9.2.6")
+        .good("takes the space for optional")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.space_after_colon(false); }),
+    ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
+        .from("RFC 9112, section 7.1: chunks mean nothing")
+        .good("parses by lines, not by reads")
+        .changed([](const Reply& reply, bool) { return reply.one_write(); }),
+    ScenarioRow("one-write-per-byte", "sends the reply byte by byte, each in a read of its own")
+        .from("typesense#2837, ollama-js#255")
+        .good("joins reads before it decodes and parses")
+        .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
+    ScenarioRow("open-after-done", "keeps the body and the connection open after [DONE]")
+        .from("OpenAI: [DONE] ends the stream")
+        .good("stops at [DONE], and closes the connection")
+        .streams_only()
+        .endless()
+        .dialect([](SseDialect& dialect) { dialect = dialect.open_after_done(true); }),
+    ScenarioRow("retry-field", "has a retry field in the first event")
+        .from("WHATWG HTML 9.2.6")
+        .good("reads the data, and connects no second time")
+        .streams_only()
+        .dialect([](SseDialect& dialect) { dialect = dialect.retry(3s); }),
+    ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
+        .from("WHATWG HTML 9.2.6: such a field is ignored")
+        .good("passes over the line")
+        .streams_only()
+        .streamed([] {
+          std::vector<StreamChunk> elements;
+          for (const ChunkText& chunk : usual_chunks())
+            elements.push_back(raw_bytes("trace: 7\n" + event_of(json_of(chunk))));
+          return chunks(std::move(elements));
+        }),
+};
+
+}  // namespace catalogue_parts
+
+MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
+  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- gateway/catalogue_tool_calls.cpp -------------------------------------------------------------------------------
+
+// Scenarios of tool calls.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace catalogue_parts {
 
 /// The stream of a call of `get_weather`: its head, two fragments of its arguments.
 struct WeatherFragments {
@@ -32962,196 +33685,55 @@ struct WeatherFragments {
 };
 
 /// The fragment that has all of a call.
-MOCK_GATEWAY_INLINE ChunkText whole_call(const wire::ToolCall& call) {
-  return fragment(head_of("0", call.id), function_of(call.name, call.arguments));
+MOCK_GATEWAY_INLINE ChunkText whole_call(const wire::ToolCall& call, const char* index = "0") {
+  return fragment(head_of(index, call.id), function_of(call.name, call.arguments));
 }
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
 
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_with_two_objects() {
+  return {{"call_1", "get_weather", R"({"city":"Zürich"}{"city":"東京"})"}};
+}
 
-inline constexpr ScenarioRow chunks_rows[] = {
-    ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
-        .from("DashScope, DeepSeek")
-        .good("takes null for nothing said")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
-          chunks.back().delta = R"("content":null,"reasoning_content":null)";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("escaped-characters",
-                "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair")
-        .from("RFC 8259, section 7")
-        .good("decodes the escapes, two of them to one character")
-        .says("Zürich 21 °C, 東京 9 °C. 🌦")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.end() - 1, saying(" 🌦"));
-          std::vector<StreamChunk> elements;
-          for (const ChunkText& chunk : chunks)
-            elements.push_back(raw_bytes(event_of(parse(json_of(chunk)).dump(-1, ' ', true))));
-          return mock_gateway::chunks(std::move(elements));
-        })
-        .unstreamed([] {
-          const std::string message = message_saying(std::string(usual_scenario_text) + " 🌦");
-          return raw_reply(200, parse(body_with(message)).dump(-1, ' ', true));
-        }),
-    ScenarioRow("finish-chunk-twice", "sends the chunk with the finish_reason twice")
-        .from("openrag#462")
-        .good("takes the second for nothing new")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
-    ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
-        .from("ollama#4357")
-        .good("goes on reading: \"\" is no reason to finish")
-        .finishes("stop", "")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
-    ScenarioRow("finish-reason-length", "ends the text at its limit, with finish_reason length")
-        .from("OpenAI: finish_reason")
-        .good("hands the text on and tells that it was cut, or reports it")
-        .error_too()
-        .says(cut_text)
-        .finishes("length")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks[4] = saying("9");
-          chunks[5] = closing("length");
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(cut_text), R"("length")")); }),
-    ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
-        .from("openai-node#1292")
-        .good("takes [DONE] for the end, or reports that the reason is missing")
-        .finishes("")
-        .error_too()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), "")); }),
-    ScenarioRow("first-chunk-is-choice-1", "sends two choices, and of the second one first")
-        .from("openai-python#3709")
-        .good("tells choices apart by their index, not by when they came")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
-          for (ChunkText& chunk : other) chunk.index = "1";
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin(), other[0]);
-          chunks.insert(chunks.begin() + 3, other[1]);
-          chunks.push_back(other[2]);
-          return stream_of(chunks);
-        }),
-    ScenarioRow("first-chunk-with-empty-choices", "begins with a chunk whose choices are []")
-        .from("pydantic-ai#164")
-        .good("passes over a chunk without choices")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("reasoning-before-content", "sends reasoning_content before the content")
-        .from("DeepSeek, DashScope")
-        .good("keeps the reasoning out of the answer")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin() + 1, {{R"("content":null,"reasoning_content":"North or ")"},
-                                             {R"("content":null,"reasoning_content":"south?")"}});
-          return stream_of(chunks);
-        })
-        .unstreamed([] {
-          return raw_reply(
-              200, body_with(message_saying(usual_scenario_text) + R"(,"reasoning_content":"North or south?")"));
-        }),
-    ScenarioRow("role-chunk-missing", "begins with text, without a chunk that has the role")
-        .from("OpenAI: role is optional in a delta")
-        .good("takes the assistant for the speaker")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), skip_event()); }),
-    ScenarioRow("role-in-every-delta", "repeats the role in every delta")
-        .from("litellm#9986")
-        .good("keeps one message, and one role")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
-          chunks.back().delta = R"("role":"assistant")";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason")
-        .from("rust-genai#164, vllm#35705")
-        .good("reads the delta of the last chunk too")
-        .streams_only()
-        .streamed(stream_ending_in_text),
-    ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
-        .from("ollama#4357")
-        .good("reads the content of the first delta too")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks[1].delta += R"(,"role":"assistant")";
-          chunks.erase(chunks.begin());
-          return stream_of(chunks);
-        }),
-    ScenarioRow("unknown-fields", "has fields that no documentation knows, at every level")
-        .from("OpenAI: changes that keep compatibility")
-        .good("passes over them")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (ChunkText& chunk : chunks) {
-            chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
-            chunk.in_choice = unknown_in_choice;
-            chunk.in_chunk = unknown_at_top;
-          }
-          return stream_of(chunks);
-        })
-        .unstreamed([] {
-          return raw_reply(200, body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
-                                          unknown_in_choice, unknown_at_top));
-        }),
-    ScenarioRow("usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all")
-        .from("xiaozhi-esp32-server#734")
-        .good("takes missing choices for none")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.push_back(chunk_with(usage));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("usage-null-in-every-chunk",
-                "has usage null in every chunk, then a chunk with choices [] and the usage")
-        .from("OpenAI: stream_options.include_usage")
-        .good("takes null for no usage yet")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
-          chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other")
-        .from("DeepSeek")
-        .good("reads usage from whichever chunk has it")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.back().in_chunk = std::string(",") + usage;
-          return stream_of(chunks);
-        }),
-};
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { return {{"call_1", "get_weather", R"({}{"city":"Zürich"})"}}; }
+
+/// The arguments of `weather_call`, as JSON in a string of JSON.
+MOCK_GATEWAY_INLINE std::string encoded_arguments() { return json_string(weather_call().arguments); }
+
+/// Two calls that cannot be told apart by their ids.
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
+  std::vector<wire::ToolCall> calls = two_weather_calls();
+  calls[1].id = calls[0].id;
+  return calls;
+}
+
+/// A call as models without a parser for tools write it.
+inline constexpr const char* spelled_call =
+    "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}\n</tool_call>";
+
+inline constexpr const char* usual_type = R"("type":"function",)";
+
+/// The usual call, streamed and not, with these members in place of its type.
+MOCK_GATEWAY_INLINE Reply stream_with_type(const char* type) {
+  WeatherFragments call;
+  call.heads[0] = replaced(call.heads[0], usual_type, type);
+  return call.reply();
+}
+MOCK_GATEWAY_INLINE Reply plain_with_type(const char* type) {
+  return raw_reply(200, body_with(replaced(calling(one_weather_call()), usual_type, type), R"("tool_calls")"));
+}
+
+/// The usual answer with these members in each delta that has text, or in its message.
+MOCK_GATEWAY_INLINE Reply stream_with_members(const char* members) {
+  ChunkTexts chunks = usual_chunks();
+  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += members;
+  return stream_of(chunks);
+}
+MOCK_GATEWAY_INLINE Reply plain_with_members(const char* members) {
+  return raw_reply(200, body_with(message_saying(usual_scenario_text) + members));
+}
+
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
 inline constexpr ScenarioRow tool_calls_rows[] = {
     ScenarioRow("stop-after-tool-call", "ends a tool call with finish_reason stop")
@@ -33179,6 +33761,18 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
         .unstreamed([] {
           return raw_reply(200, body_with(calling(one_weather_call(), R"("Let me look.")"), R"("tool_calls")"));
         }),
+    ScenarioRow("tool-call-arguments-after-empty", "sends {} before the arguments, in the same string")
+        .from("BerriAI/litellm#20543")
+        .good("hands the arguments on as they are, or reports them; never calls the tool with {}")
+        .error_too()
+        .only_calls(call_after_empty_object)
+        .streamed([] {
+          WeatherFragments call;
+          call.functions[1] = function_of("", "{}");
+          call.functions[2] = function_of("", R"({"city":"Zürich"})");
+          return call.reply();
+        })
+        .unstreamed([] { return plain_calls(call_after_empty_object()); }),
     ScenarioRow("tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string")
         .from("llama.cpp#20198")
         .good("takes the object for the arguments, or reports it; never calls the tool without them")
@@ -33208,6 +33802,19 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
           return call.reply();
         })
         .unstreamed([] { return raw_reply(200, body_with(calling(broken_weather_call()), R"("length")")); }),
+    ScenarioRow("tool-call-arguments-concatenated",
+                "sends the arguments of two calls in one string, one after the other")
+        .from("BerriAI/litellm#40582, google/adk-python#1038")
+        .good("hands the arguments on as they are, or reports them; never calls the tool with one of the two")
+        .error_too()
+        .only_calls(call_with_two_objects)
+        .streamed([] {
+          WeatherFragments call;
+          call.functions[1] = function_of("", R"({"city":"Zürich"})");
+          call.functions[2] = function_of("", R"({"city":"東京"})");
+          return call.reply();
+        })
+        .unstreamed([] { return plain_calls(call_with_two_objects()); }),
     ScenarioRow("tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape")
         .from("RFC 8259, section 7")
         .good("joins the fragments before it parses them")
@@ -33227,6 +33834,41 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
           return stream_of({silent_opening(), whole_call(call_without_arguments().front()), closing("tool_calls")});
         })
         .unstreamed([] { return plain_calls(call_without_arguments()); }),
+    ScenarioRow("tool-call-arguments-encoded-twice", "sends the arguments as JSON in a string of JSON")
+        .from("vllm-project/vllm#54964")
+        .good("parses once more what is a string, or reports it; never calls the tool with a string")
+        .error_too()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          return stream_of({silent_opening(),
+                            fragment(head_of("0", "call_1"), function_of("get_weather", encoded_arguments())),
+                            closing("tool_calls")});
+        })
+        .unstreamed([] {
+          return plain_calls({{"call_1", "get_weather", encoded_arguments()}});
+        }),
+    ScenarioRow("tool-call-as-text", "writes a tool call into the text, in <tool_call>, with finish_reason stop")
+        .from("jundot/omlx#2565, lmstudio-ai/lmstudio-bug-tracker#2115")
+        .good("hands the text on, or makes the call; never leaves it out")
+        .says(spelled_call)
+        .spells_calls(one_weather_call)
+        .streamed([] {
+          return stream_of({opening(), saying("<tool_call>\n"),
+                            saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"),
+                            saying("\n</tool_call>"), closing()});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying(spelled_call))); }),
+    ScenarioRow("tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice")
+        .from("skye-harris/hass_local_openai_llm#92")
+        .good("makes the call once")
+        .streams_only()
+        .only_calls(one_weather_call)
+        .streamed([] {
+          const WeatherFragments call;
+          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[0]),
+                            fragment(call.heads[1], call.functions[1]), fragment(call.heads[2], call.functions[2]),
+                            closing("tool_calls"), closing("tool_calls")});
+        }),
     ScenarioRow("tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call")
         .from("hermes-agent#11984")
         .good("sets them once, and joins only the arguments")
@@ -33269,6 +33911,24 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
                             fragment(call.heads[1], call.functions[2]),
                             fragment(call.heads[2], R"("name":"get_weather")"), closing("tool_calls")});
         }),
+    ScenarioRow("tool-call-type-empty", "sends \"\" for the type of a call")
+        .from("vercel/ai#12939")
+        .good("takes the call for one of a function, the only type that it asked for")
+        .only_calls(one_weather_call)
+        .streamed([] { return stream_with_type(R"("type":"",)"); })
+        .unstreamed([] { return plain_with_type(R"("type":"",)"); }),
+    ScenarioRow("tool-call-type-missing", "sends a call that has no type")
+        .from("vercel/ai#12901")
+        .good("takes the call for one of a function, the only type that it asked for")
+        .only_calls(one_weather_call)
+        .streamed([] { return stream_with_type(""); })
+        .unstreamed([] { return plain_with_type(""); }),
+    ScenarioRow("tool-call-type-null", "sends null for the type of a call")
+        .from("vllm-project/vllm#38609")
+        .good("takes the call for one of a function, the only type that it asked for")
+        .only_calls(one_weather_call)
+        .streamed([] { return stream_with_type(R"("type":null,)"); })
+        .unstreamed([] { return plain_with_type(R"("type":null,)"); }),
     ScenarioRow("tool-call-without-id", "streams a call that has no id")
         .from("vllm#18412")
         .good("makes up an id for the call, or reports that it is missing")
@@ -33302,6 +33962,21 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
           return stream_of(
               {silent_opening(), whole_call(weather_call()), whole_call(other_weather_call()), closing("tool_calls")});
         }),
+    ScenarioRow("tool-calls-empty-list", "has tool_calls [] beside each piece of text")
+        .from("vercel/ai#20203")
+        .good("takes [] for no calls, and reads the text")
+        .streamed([] { return stream_with_members(R"(,"tool_calls":[])"); })
+        .unstreamed([] { return plain_with_members(R"(,"tool_calls":[])"); }),
+    ScenarioRow("tool-calls-equal-ids", "makes two parallel calls that have one id")
+        .from("HKUDS/nanobot#3943")
+        .good("keeps both, and gives them ids of its own, or reports them")
+        .error_too()
+        .only_calls(calls_with_one_id)
+        .streamed([] {
+          const std::vector<wire::ToolCall> calls = calls_with_one_id();
+          return stream_of({silent_opening(), whole_call(calls[0]), whole_call(calls[1], "1"), closing("tool_calls")});
+        })
+        .unstreamed([] { return plain_calls(calls_with_one_id()); }),
     ScenarioRow("tool-calls-interleaved", "streams two parallel calls whose fragments alternate")
         .from("continue#13223, Qwen-Agent#943")
         .good("adds each fragment to the call that has its index")
@@ -33316,13 +33991,24 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
                             fragment(call.heads[2], call.functions[2]), fragment(second, function_of("", R"("東京"})")),
                             closing("tool_calls")});
         }),
+    ScenarioRow("tool-calls-null", "has tool_calls null beside each piece of text")
+        .from("vllm-project/guidellm#752")
+        .good("takes null for no calls, and reads the text")
+        .streamed([] { return stream_with_members(R"(,"tool_calls":null)"); })
+        .unstreamed([] { return plain_with_members(R"(,"tool_calls":null)"); }),
+    ScenarioRow("tool-finish-without-calls",
+                "says that it will look, and ends with finish_reason tool_calls and no call")
+        .from("vllm-project/vllm#53255")
+        .good("reports that the calls are missing, or hands the finish_reason on")
+        .tells("tool_calls")
+        .says("Let me look.")
+        .streamed([] {
+          return stream_of({silent_opening(), saying("Let me look."), closing("tool_calls")});
+        })
+        .unstreamed([] { return raw_reply(200, body_with(message_saying("Let me look."), R"("tool_calls")")); }),
 };
 
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) {
-  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
-}
 
 MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
   add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
@@ -39058,242 +39744,244 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3850    script/chaos.hpp
 //   3950    gateway/sweep.hpp
 //   4091    gateway/catalogue.hpp
-//   4259    document/scenario_files.hpp
-//   4291    core/error.hpp
-//   4306    document/script_document.hpp
-//   4446    evidence/evidence_json.hpp
-//   4471    core/printed.hpp
-//   4502    core/reporter.hpp
-//   4586  Implementation
-//   4643    core/text.hpp
-//   4754    core/random.hpp
-//   4788    core/json_reader.hpp
-//   4845    core/json_pointer.hpp
-//   4862    core/calendar.hpp
-//   4897    core/access.hpp
-//   4969    core/timeline.hpp
-//   5163    core/process.hpp
-//   5188    core/relief.hpp
-//   5220    core/warning.hpp
-//   5230    core/rows.hpp
-//   5256    core/change_count.hpp
-//   5303    core/seldom.hpp
-//   5330    model/profile_traits.hpp
-//   5439    model/checks.hpp
-//   5456    model/reply_data.hpp
-//   5524    model/request_error.hpp
-//   5537    model/embedding_request.hpp
-//   5561    model/fault_rows.hpp
-//   5690    model/chat_parser.hpp
-//   5708    model/dialect_rows.hpp
-//   5748    model/finding_kinds.hpp
-//   5817    model/reply_checks.hpp
-//   5852    model/chat_fields.hpp
-//   5901    model/chat_reader.hpp
-//   5999    model/reply_template.hpp
-//   6021    keys/secrets.hpp
-//   6068    keys/key_store.hpp
-//   6230    answer/bodies.hpp
-//   6259    answer/events.hpp
-//   6307    answer/tokens.hpp
-//   6382    answer/completion.hpp
-//   6491    answer/completion_json.hpp
-//   6526    answer/completion_events.hpp
-//   6594    answer/words.hpp
-//   6609    answer/default_reply.hpp
-//   6625    answer/schema_pattern.hpp
-//   6722    answer/schema_instance.hpp
-//   6744    answer/embeddings.hpp
-//   6759    answer/occurrences.hpp
-//   6782    answer/schema_checker.hpp
-//   6877    script/matcher_node.hpp
-//   6968    script/script.hpp
-//   7248    script/chaos_plan.hpp
-//   7293    script/chaos_rules.hpp
-//   7375    script/connection_faults.hpp
-//   7431    script/forced_failures.hpp
-//   7476    script/field_matchers.hpp
-//   7570    script/hiding.hpp
-//   7611    script/excerpts.hpp
-//   7637    script/json_comparison.hpp
-//   7664    script/matcher_leaf.hpp
-//   7695    delivery/answer_log.hpp
-//   7813    delivery/gzip.hpp
-//   7839    delivery/framing.hpp
-//   7891    delivery/outlet.hpp
-//   7943    delivery/pace_schedule.hpp
-//   7985    delivery/progress.hpp
-//   8032    delivery/waits.hpp
-//   8113    delivery/delivery.hpp
-//   8369    http/exchange_observer.hpp
-//   8406    http/sockets.hpp
-//   8538    http/connection.hpp
-//   8864    http/request_reader.hpp
-//   8998    http/server.hpp
-//   9064    http/response.hpp
-//   9080    http/turned_away.hpp
-//   9134    http/workers.hpp
-//   9193    http/acceptor.hpp
-//   9241    http/compatibility.hpp
-//   9251    http/poller.hpp
-//   9291    http/reactor.hpp
-//   9405    evidence/kept_problems.hpp
-//   9475    evidence/record.hpp
-//   9737    evidence/gateway_parts.hpp
-//   9756    evidence/review_parts.hpp
-//   9808    evidence/diagnosis.hpp
-//   9880    evidence/redaction.hpp
-//   9902    evidence/gateway_problems.hpp
-//  10004    serve/asked_requests.hpp
-//  10086    serve/operations.hpp
-//  10156    serve/served_models.hpp
-//  10199    serve/gateway_state.hpp
-//  10259    serve/served_request.hpp
-//  10425    serve/runner.hpp
-//  10489    serve/connection_loop.hpp
-//  10534    serve/request_checks.hpp
-//  10557    serve/tester_code.hpp
-//  10622    serve/explanation.hpp
-//  10645    gateway/catalogue_entries.hpp
-//  10870    gateway/option_values.hpp
-//  10929    gateway/sweep_run.hpp
-//  10953    document/script_reader.hpp
-//  11162    document/script_files.hpp
-//  11181    document/script_references.hpp
-//  11217    document/script_sections.hpp
-//  11346    document/script_values.hpp
-//  11478    document/loaded_document.hpp
-//  11510    core/calendar.cpp
-//  11622    core/clock.cpp
-//  12229    core/json_pointer.cpp
-//  12286    core/json_reader.cpp
-//  12631    core/process.cpp
-//  12655    core/random.cpp
-//  12715    core/relief.cpp
-//  12742    core/reporter.cpp
-//  12825    core/source_location.cpp
-//  12841    core/text.cpp
-//  13197    core/wait.cpp
-//  13209    core/warning.cpp
-//  13223    model/acceptance.cpp
-//  13282    model/chat_fields.cpp
-//  13424    model/chat_messages.cpp
-//  13633    model/chat_reader.cpp
-//  14041    model/chat_request.cpp
-//  14126    model/checks.cpp
-//  14164    model/connection_fault.cpp
-//  14266    model/embedding_request.cpp
-//  14353    model/failure.cpp
-//  14523    model/fault.cpp
-//  14758    model/finding.cpp
-//  14792    model/hold.cpp
-//  14814    model/http_reply.cpp
-//  14880    model/pace.cpp
-//  15079    model/profile.cpp
-//  15259    model/range.cpp
-//  15289    model/received_request.cpp
-//  15357    model/reply.cpp
-//  15829    model/reply_checks.cpp
-//  16021    model/reply_template.cpp
-//  16193    model/sent_answer.cpp
-//  16221    model/sse_dialect.cpp
-//  16367    keys/api_key.cpp
-//  16414    keys/key_store.cpp
-//  16877    keys/keys.cpp
-//  16929    keys/secrets.cpp
-//  17134    answer/bodies.cpp
-//  17241    answer/completion.cpp
-//  17477    answer/completion_events.cpp
-//  17688    answer/completion_json.cpp
-//  17906    answer/default_reply.cpp
-//  18109    answer/embeddings.cpp
-//  18223    answer/events.cpp
-//  18242    answer/occurrences.cpp
-//  18264    answer/schema_checker.cpp
-//  18736    answer/schema_instance.cpp
-//  19116    answer/schema_pattern.cpp
-//  19534    answer/tokens.cpp
-//  19764    answer/words.cpp
-//  19825    script/chaos.cpp
-//  19963    script/chaos_rules.cpp
-//  20075    script/connection_faults.cpp
-//  20184    script/excerpts.cpp
-//  20247    script/field_matchers.cpp
-//  20660    script/forced_failures.cpp
-//  20764    script/hiding.cpp
-//  20821    script/json_comparison.cpp
-//  20907    script/matcher.cpp
-//  21162    script/matchers.cpp
-//  21518    script/scope.cpp
-//  21576    script/script.cpp
-//  22007    script/text_matchers.cpp
-//  22128    delivery/answer_log.cpp
-//  22298    delivery/delivery.cpp
-//  23118    delivery/framing.cpp
-//  23235    delivery/gzip.cpp
-//  23302    delivery/pace_schedule.cpp
-//  23371    delivery/progress.cpp
-//  23423    http/acceptor.cpp
-//  23532    http/compatibility.cpp
-//  23642    http/connection.cpp
-//  24268    http/poller.cpp
-//  24483    http/reactor.cpp
-//  24751    http/request_reader.cpp
-//  25211    http/response.cpp
-//  25292    http/server.cpp
-//  25710    http/sockets.cpp
-//  26230    http/turned_away.cpp
-//  26320    http/workers.cpp
-//  26433    evidence/diagnosis.cpp
-//  26653    evidence/evidence_json.cpp
-//  27037    evidence/exchange.cpp
-//  27339    evidence/gateway_problems.cpp
-//  27790    evidence/journal.cpp
-//  27949    evidence/kept_problems.cpp
-//  28060    evidence/notes.cpp
-//  28161    evidence/record.cpp
-//  28620    evidence/redaction.cpp
-//  28755    evidence/retries.cpp
-//  29145    evidence/review.cpp
-//  29520    evidence/verification.cpp
-//  29637    serve/asked_requests.cpp
-//  29715    serve/chat_judge.cpp
-//  30034    serve/connection_loop.cpp
-//  30194    serve/cross_origin.cpp
-//  30237    serve/delivery_report.cpp
-//  30328    serve/explanation.cpp
-//  30394    serve/gateway_state.cpp
-//  30430    serve/judge.cpp
-//  30664    serve/operations.cpp
-//  30887    serve/profile_headers.cpp
-//  30929    serve/reply_answer.cpp
-//  31070    serve/request_checks.cpp
-//  31144    serve/runner.cpp
-//  31402    serve/served_models.cpp
-//  31480    serve/served_request.cpp
-//  31551    gateway/catalogue.cpp
-//  31946    gateway/catalogue_delivery.cpp
-//  32508    gateway/catalogue_entries.cpp
-//  32674    gateway/catalogue_failures.cpp
-//  32937    gateway/catalogue_replies.cpp
-//  33333    gateway/chat_script.cpp
-//  33482    gateway/gateway.cpp
-//  33770    gateway/options.cpp
-//  33917    gateway/sweep.cpp
-//  34340    document/scenario_files.cpp
-//  34486    document/script_document.cpp
-//  34888    document/script_faults.cpp
-//  35215    document/script_files.cpp
-//  35362    document/script_gateway.cpp
-//  35679    document/script_matchers.cpp
-//  36045    document/script_objects.cpp
-//  36210    document/script_reader.cpp
-//  36647    document/script_references.cpp
-//  36971    document/script_replies.cpp
-//  37449    document/script_schema.cpp
-//  37584    document/script_sections.cpp
-//  38163    document/script_values.cpp
-//  38561  Adapters
-//  38578    adapters/catch2.hpp
-//  38736    adapters/doctest.hpp
-//  38901    adapters/gtest.hpp
+//   4263    document/scenario_files.hpp
+//   4295    core/error.hpp
+//   4310    document/script_document.hpp
+//   4450    evidence/evidence_json.hpp
+//   4475    core/printed.hpp
+//   4506    core/reporter.hpp
+//   4590  Implementation
+//   4647    core/text.hpp
+//   4758    core/random.hpp
+//   4792    core/json_reader.hpp
+//   4849    core/json_pointer.hpp
+//   4866    core/calendar.hpp
+//   4901    core/access.hpp
+//   4973    core/timeline.hpp
+//   5167    core/process.hpp
+//   5192    core/relief.hpp
+//   5224    core/warning.hpp
+//   5234    core/rows.hpp
+//   5260    core/change_count.hpp
+//   5307    core/seldom.hpp
+//   5334    model/profile_traits.hpp
+//   5443    model/checks.hpp
+//   5460    model/reply_data.hpp
+//   5528    model/request_error.hpp
+//   5541    model/embedding_request.hpp
+//   5565    model/fault_rows.hpp
+//   5694    model/chat_parser.hpp
+//   5712    model/dialect_rows.hpp
+//   5752    model/finding_kinds.hpp
+//   5821    model/reply_checks.hpp
+//   5856    model/chat_fields.hpp
+//   5905    model/chat_reader.hpp
+//   6003    model/reply_template.hpp
+//   6025    keys/secrets.hpp
+//   6072    keys/key_store.hpp
+//   6234    answer/bodies.hpp
+//   6263    answer/events.hpp
+//   6311    answer/tokens.hpp
+//   6386    answer/completion.hpp
+//   6495    answer/completion_json.hpp
+//   6530    answer/completion_events.hpp
+//   6598    answer/words.hpp
+//   6613    answer/default_reply.hpp
+//   6629    answer/schema_pattern.hpp
+//   6726    answer/schema_instance.hpp
+//   6748    answer/embeddings.hpp
+//   6763    answer/occurrences.hpp
+//   6786    answer/schema_checker.hpp
+//   6881    script/matcher_node.hpp
+//   6972    script/script.hpp
+//   7252    script/chaos_plan.hpp
+//   7297    script/chaos_rules.hpp
+//   7379    script/connection_faults.hpp
+//   7435    script/forced_failures.hpp
+//   7480    script/field_matchers.hpp
+//   7574    script/hiding.hpp
+//   7615    script/excerpts.hpp
+//   7641    script/json_comparison.hpp
+//   7668    script/matcher_leaf.hpp
+//   7699    delivery/answer_log.hpp
+//   7817    delivery/gzip.hpp
+//   7843    delivery/framing.hpp
+//   7895    delivery/outlet.hpp
+//   7947    delivery/pace_schedule.hpp
+//   7989    delivery/progress.hpp
+//   8036    delivery/waits.hpp
+//   8117    delivery/delivery.hpp
+//   8373    http/exchange_observer.hpp
+//   8410    http/sockets.hpp
+//   8542    http/connection.hpp
+//   8868    http/request_reader.hpp
+//   9002    http/server.hpp
+//   9068    http/response.hpp
+//   9084    http/turned_away.hpp
+//   9138    http/workers.hpp
+//   9197    http/acceptor.hpp
+//   9245    http/compatibility.hpp
+//   9255    http/poller.hpp
+//   9295    http/reactor.hpp
+//   9409    evidence/kept_problems.hpp
+//   9479    evidence/record.hpp
+//   9741    evidence/gateway_parts.hpp
+//   9760    evidence/review_parts.hpp
+//   9812    evidence/diagnosis.hpp
+//   9884    evidence/redaction.hpp
+//   9906    evidence/gateway_problems.hpp
+//  10008    serve/asked_requests.hpp
+//  10090    serve/operations.hpp
+//  10160    serve/served_models.hpp
+//  10203    serve/gateway_state.hpp
+//  10263    serve/served_request.hpp
+//  10429    serve/runner.hpp
+//  10493    serve/connection_loop.hpp
+//  10538    serve/request_checks.hpp
+//  10561    serve/tester_code.hpp
+//  10626    serve/explanation.hpp
+//  10649    gateway/catalogue_entries.hpp
+//  10895    gateway/option_values.hpp
+//  10954    gateway/sweep_run.hpp
+//  10978    document/script_reader.hpp
+//  11187    document/script_files.hpp
+//  11206    document/script_references.hpp
+//  11242    document/script_sections.hpp
+//  11371    document/script_values.hpp
+//  11503    document/loaded_document.hpp
+//  11535    core/calendar.cpp
+//  11647    core/clock.cpp
+//  12254    core/json_pointer.cpp
+//  12311    core/json_reader.cpp
+//  12656    core/process.cpp
+//  12680    core/random.cpp
+//  12740    core/relief.cpp
+//  12767    core/reporter.cpp
+//  12850    core/source_location.cpp
+//  12866    core/text.cpp
+//  13222    core/wait.cpp
+//  13234    core/warning.cpp
+//  13248    model/acceptance.cpp
+//  13307    model/chat_fields.cpp
+//  13449    model/chat_messages.cpp
+//  13658    model/chat_reader.cpp
+//  14066    model/chat_request.cpp
+//  14151    model/checks.cpp
+//  14189    model/connection_fault.cpp
+//  14291    model/embedding_request.cpp
+//  14378    model/failure.cpp
+//  14548    model/fault.cpp
+//  14783    model/finding.cpp
+//  14817    model/hold.cpp
+//  14839    model/http_reply.cpp
+//  14905    model/pace.cpp
+//  15104    model/profile.cpp
+//  15284    model/range.cpp
+//  15314    model/received_request.cpp
+//  15382    model/reply.cpp
+//  15854    model/reply_checks.cpp
+//  16046    model/reply_template.cpp
+//  16218    model/sent_answer.cpp
+//  16246    model/sse_dialect.cpp
+//  16392    keys/api_key.cpp
+//  16439    keys/key_store.cpp
+//  16902    keys/keys.cpp
+//  16954    keys/secrets.cpp
+//  17159    answer/bodies.cpp
+//  17266    answer/completion.cpp
+//  17502    answer/completion_events.cpp
+//  17713    answer/completion_json.cpp
+//  17931    answer/default_reply.cpp
+//  18134    answer/embeddings.cpp
+//  18248    answer/events.cpp
+//  18267    answer/occurrences.cpp
+//  18289    answer/schema_checker.cpp
+//  18761    answer/schema_instance.cpp
+//  19141    answer/schema_pattern.cpp
+//  19559    answer/tokens.cpp
+//  19789    answer/words.cpp
+//  19850    script/chaos.cpp
+//  19988    script/chaos_rules.cpp
+//  20100    script/connection_faults.cpp
+//  20209    script/excerpts.cpp
+//  20272    script/field_matchers.cpp
+//  20685    script/forced_failures.cpp
+//  20789    script/hiding.cpp
+//  20846    script/json_comparison.cpp
+//  20932    script/matcher.cpp
+//  21187    script/matchers.cpp
+//  21543    script/scope.cpp
+//  21601    script/script.cpp
+//  22032    script/text_matchers.cpp
+//  22153    delivery/answer_log.cpp
+//  22323    delivery/delivery.cpp
+//  23143    delivery/framing.cpp
+//  23260    delivery/gzip.cpp
+//  23327    delivery/pace_schedule.cpp
+//  23396    delivery/progress.cpp
+//  23448    http/acceptor.cpp
+//  23557    http/compatibility.cpp
+//  23667    http/connection.cpp
+//  24293    http/poller.cpp
+//  24508    http/reactor.cpp
+//  24776    http/request_reader.cpp
+//  25236    http/response.cpp
+//  25317    http/server.cpp
+//  25735    http/sockets.cpp
+//  26255    http/turned_away.cpp
+//  26345    http/workers.cpp
+//  26458    evidence/diagnosis.cpp
+//  26678    evidence/evidence_json.cpp
+//  27062    evidence/exchange.cpp
+//  27364    evidence/gateway_problems.cpp
+//  27815    evidence/journal.cpp
+//  27974    evidence/kept_problems.cpp
+//  28085    evidence/notes.cpp
+//  28186    evidence/record.cpp
+//  28645    evidence/redaction.cpp
+//  28780    evidence/retries.cpp
+//  29170    evidence/review.cpp
+//  29545    evidence/verification.cpp
+//  29662    serve/asked_requests.cpp
+//  29740    serve/chat_judge.cpp
+//  30059    serve/connection_loop.cpp
+//  30219    serve/cross_origin.cpp
+//  30262    serve/delivery_report.cpp
+//  30353    serve/explanation.cpp
+//  30419    serve/gateway_state.cpp
+//  30455    serve/judge.cpp
+//  30689    serve/operations.cpp
+//  30912    serve/profile_headers.cpp
+//  30954    serve/reply_answer.cpp
+//  31095    serve/request_checks.cpp
+//  31169    serve/runner.cpp
+//  31427    serve/served_models.cpp
+//  31505    serve/served_request.cpp
+//  31576    gateway/catalogue.cpp
+//  31983    gateway/catalogue_chunks.cpp
+//  32482    gateway/catalogue_delivery.cpp
+//  32794    gateway/catalogue_entries.cpp
+//  32976    gateway/catalogue_failures.cpp
+//  33373    gateway/catalogue_framing.cpp
+//  33667    gateway/catalogue_tool_calls.cpp
+//  34019    gateway/chat_script.cpp
+//  34168    gateway/gateway.cpp
+//  34456    gateway/options.cpp
+//  34603    gateway/sweep.cpp
+//  35026    document/scenario_files.cpp
+//  35172    document/script_document.cpp
+//  35574    document/script_faults.cpp
+//  35901    document/script_files.cpp
+//  36048    document/script_gateway.cpp
+//  36365    document/script_matchers.cpp
+//  36731    document/script_objects.cpp
+//  36896    document/script_reader.cpp
+//  37333    document/script_references.cpp
+//  37657    document/script_replies.cpp
+//  38135    document/script_schema.cpp
+//  38270    document/script_sections.cpp
+//  38849    document/script_values.cpp
+//  39247  Adapters
+//  39264    adapters/catch2.hpp
+//  39422    adapters/doctest.hpp
+//  39587    adapters/gtest.hpp

@@ -134,13 +134,25 @@ Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription&
   return scenario.needs_stream || !outcome.streamed.value_or(true) ? Comparison::less : Comparison::whole;
 }
 
+/// Whether the finish_reason that the caller was told says that the answer failed.
+bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return scenario.reason_tells && outcome.finish_reason == scenario.finish_reason;
+}
+
+/// Whether the calls were made that stand in the text, and the text left out.
+bool made_spelled_calls(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return !scenario.spelled_calls.empty() && outcome.text.empty() &&
+         compare_calls(outcome.tool_calls, scenario.spelled_calls) == Comparison::whole;
+}
+
 Verdict::Kind kind_of(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
   if (outcome.hung) return Verdict::Kind::hang;
-  if (outcome.error) {
+  if (outcome.error || is_told_by_reason(outcome, scenario)) {
     const bool said = was_said(outcome.text, outcome.tries, scenario) &&
                       compare_calls_of(outcome.tool_calls, outcome.tries, scenario) != Comparison::other;
     return said ? Verdict::Kind::error_surfaced : Verdict::Kind::wrong_answer;
   }
+  if (made_spelled_calls(outcome, scenario)) return Verdict::Kind::handled;
   const Comparison text = compare_text(outcome.text, scenario.text);
   const Comparison calls = compare_calls(outcome.tool_calls, scenario.tool_calls);
   if (text == Comparison::other || calls == Comparison::other) return Verdict::Kind::wrong_answer;

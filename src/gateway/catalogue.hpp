@@ -34,7 +34,8 @@ struct ClientOutcome {
   /// tries said, one after the other.
   int tries = 1;
   /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
-  /// scenario has a whole answer with one; not set: not looked at.
+  /// scenario has one; not set: not looked at. Where it tells of the failure by itself ("content_filter"), a caller
+  /// that was told it has been told as well as by an error.
   std::optional<std::string> finish_reason = {};
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
@@ -58,7 +59,8 @@ class [[nodiscard]] Verdict {
   enum class Kind {
     /// The whole answer was given to the caller, and no error.
     handled,
-    /// The caller was told of an error, and was shown nothing before it that nobody said.
+    /// The caller was told of an error, or of a finish_reason that says as much, and was shown nothing before it that
+    /// nobody said.
     error_surfaced,
     /// The caller was told of no error, and what it got lacks something, or an error was taken for an answer.
     silent_data_loss,
@@ -106,7 +108,8 @@ class Scenario {
   enum class Expected {
     /// It gives the whole answer; there is no reason for an error.
     answer,
-    /// It tells its caller of an error: there is no whole answer.
+    /// It tells its caller of an error: there is no whole answer. Where the scenario has a finish_reason all the same,
+    /// that one tells of it too.
     error,
     /// Either: a client that is lenient, or tries again, gets the answer.
     answer_or_error,
@@ -129,7 +132,8 @@ class Scenario {
   const std::string& text() const;
   /// All tool calls of the reply.
   const std::vector<wire::ToolCall>& tool_calls() const;
-  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer.
+  /// The finish_reason of the answer, as it is streamed. Empty when there is none, or no whole answer, unless the
+  /// reason is what says that it is not whole: "content_filter".
   const std::string& finish_reason() const;
   /// The usage of the answer: that of plain answers, and of streams where the scenario is about usage in streams, since
   /// no other stream has one. Nothing when there is no whole answer.

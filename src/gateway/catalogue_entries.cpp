@@ -36,11 +36,14 @@ ScenarioDescription ScenarioRow::described(const char* group) const {
   for (std::size_t i = 0; i < repeated; ++i) said.text += text;
   said.sent = sent;
   if (tool_calls) said.tool_calls = tool_calls();
+  if (spelled_calls) said.spelled_calls = spelled_calls();
   said.needs_stream = needs_stream;
   said.needs_timeout = needs_timeout;
   said.calls = calls;
   said.fails_first = first != nullptr;
   said.first_text = first_text;
+  said.reason_tells = reason_tells;
+  if (reason_tells) said.finish_reason = finish_reason;
   if (expected == Scenario::Expected::error) return said;
   said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
   if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
@@ -63,6 +66,10 @@ std::string json_string(std::string_view value) {
   std::string text;
   text::append_json_string(text, value);
   return text;
+}
+
+std::string replaced(std::string text, std::string_view part, std::string_view other) {
+  return text.replace(text.find(part), part.size(), other);
 }
 
 std::string json_of(const ChunkText& chunk) {
@@ -130,6 +137,15 @@ Reply stream_ending_in_text() {
 }
 
 Reply usual_plain() { return raw_reply(200, usual_body()); }
+
+Reply until_close(const std::string& content_type, const std::string& body) {
+  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
+                                                       "\r\nConnection: close\r\n\r\n" + body));
+}
+
+Trigger in_a_character(bool streamed) {
+  return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
+}
 
 wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
 

@@ -32,6 +32,10 @@ struct ScenarioRow {
   constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
   constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
   constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
+  /// An error is right, and so is this finish_reason, which says by itself that something is wrong.
+  constexpr ScenarioRow& tells(const char* reason) {
+    return finish_reason = reason, reason_tells = true, expected = Scenario::Expected::error, *this;
+  }
   constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
   /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
   constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
@@ -46,6 +50,10 @@ struct ScenarioRow {
   constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
   constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
     return text = "", tool_calls = calls_made, *this;
+  }
+  /// These calls stand in the text, and a client may make them in its place.
+  constexpr ScenarioRow& spells_calls(std::vector<wire::ToolCall> (*calls_spelled)()) {
+    return spelled_calls = calls_spelled, *this;
   }
   /// A plain request gets the usual answer in good order.
   constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
@@ -84,9 +92,11 @@ struct ScenarioRow {
   const char* sent = "";
   const char* finish_reason = nullptr;
   const char* plain_finish_reason = nullptr;
+  bool reason_tells = false;
   bool has_streamed_usage = false;
   std::size_t repeated = 1;
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
+  std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
   bool needs_stream = false;
   bool needs_timeout = false;
   int calls = 1;
@@ -112,9 +122,13 @@ struct ScenarioDescription {
   /// Text that is sent besides, or in place of the text: what a client may show before it reports an error.
   std::string sent = {};
   std::vector<wire::ToolCall> tool_calls = {};
+  /// Calls that stand in the text: a client may make them in its place.
+  std::vector<wire::ToolCall> spelled_calls = {};
   std::string finish_reason = {};
   /// The finish_reason of plain answers, where it is another.
   std::optional<std::string> plain_finish_reason = {};
+  /// Whether a client that hands on the finish_reason has told of the failure.
+  bool reason_tells = false;
   std::optional<TokenUsage> usage = {};
   bool needs_stream = false;
   bool needs_timeout = false;
@@ -173,6 +187,8 @@ using ChunkTexts = std::vector<ChunkText>;
 Json parse(const std::string& text);
 /// A string of JSON with this value.
 std::string json_string(std::string_view value);
+/// The text with the first of these parts changed. It has one.
+std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string json_of(const ChunkText& chunk);
 /// The chunk with the role.
@@ -206,6 +222,11 @@ Reply usual_stream();
 /// The usual answer, whose last text has the finish_reason in its chunk.
 Reply stream_ending_in_text();
 Reply usual_plain();
+
+/// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
+Reply until_close(const std::string& content_type, const std::string& body);
+/// After the first byte of the usual answer's first character of two.
+Trigger in_a_character(bool streamed);
 
 /// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
 wire::ToolCall weather_call();

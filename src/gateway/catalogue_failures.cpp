@@ -28,6 +28,28 @@ Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
+/// What a proxy says of a server that does not answer it.
+Failure timed_out(int status, const char* what) {
+  return failure(status, "", "")
+      .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +
+                "</title></head><body>cloudflare</body></html>",
+            "text/html; charset=UTF-8")
+      .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
+}
+
+/// The usual stream, with this error as its only event.
+Reply stream_of_error(const std::string& body) { return chunks({json_chunk(parse(body))}); }
+
+/// A limit of requests, and a service that has too many, as bodies say it whose status is 200.
+inline constexpr const char* limited_body =
+    R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
+inline constexpr const char* busy_body =
+    R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
+
+inline constexpr const char* too_long_body =
+    R"({"error":{"message":"This model's maximum context length is 8192 tokens, and your messages have 9001.",)"
+    R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})";
+
 inline constexpr ScenarioRow errors_rows[] = {
     ScenarioRow("bad-request", "answers 400 with the documented error body")
         .from("the documentation: error responses")
@@ -35,6 +57,17 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request("max_tokens is too large"); }),
+    ScenarioRow("choices-empty", "answers 200 with choices []")
+        .from("BerriAI/litellm#40252")
+        .good("reports that there is no answer")
+        .only_error()
+        .says("")
+        .streamed([] { return stream_of({chunk_with(R"("choices":[])")}); })
+        .unstreamed([] {
+          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
+                                            R"("created":1767225600,"model":"mock-model","choices":[],)") +
+                                    usage + "}");
+        }),
     ScenarioRow("choices-null", "answers 200 with choices null")
         .from("langchain#32252")
         .good("reports that there is no answer")
@@ -45,6 +78,51 @@ inline constexpr ScenarioRow errors_rows[] = {
           return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
                                             R"("created":1767225600,"model":"mock-model","choices":null,)") +
                                     usage + "}");
+        }),
+    ScenarioRow("content-filter-400", "answers 400 content_filter, with what was found under innererror")
+        .from("microsoft/semantic-kernel#5289")
+        .good("reports it with its reason, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"error":{"message":"The prompt was filtered.","type":null,"param":"prompt",)"
+                    R"("code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation",)"
+                    R"("content_filter_result":{"jailbreak":{"filtered":true,"detected":true}}}}})"));
+        }),
+    ScenarioRow("context-overflow-as-code", "answers 400 context_length_exceeded")
+        .from("earendil-works/pi#5677, OpenAI: error codes")
+        .good("reports that the messages are too long, and does not send them again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return bad_request().json_body(parse(too_long_body)); }),
+    ScenarioRow("context-overflow-code-400", "answers 400 with code \"400\" to messages that are too long")
+        .from("langchain-ai/langchainjs#10481")
+        .good("reports it with its message")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(parse(R"({"error":{"message":"Input is too long for the requested model.",)"
+                                               R"("type":"BadRequestError","param":null,"code":"400"}})"));
+        }),
+    ScenarioRow("context-overflow-in-stream",
+                "opens a stream with 200 and sends context_length_exceeded as its first event")
+        .from("earendil-works/pi#5677")
+        .good("reports that the messages are too long, and does not send them again")
+        .only_error()
+        .says("")
+        .streams_only()
+        .streamed([] { return stream_of_error(too_long_body); }),
+    ScenarioRow("context-overflow-without-error",
+                "answers 400 with the maximum context length in message, and no error")
+        .from("earendil-works/pi#5677, langchain-ai/langchainjs#10481")
+        .good("reports the status, and the body's message")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"object":"error","message":"This model's maximum context length is 8192 tokens, and your )"
+                    R"(messages have 9001.","type":"BadRequestError","param":null,"code":400})"));
         }),
     ScenarioRow("empty-200", "answers 200 with an empty body")
         .from("AstrBot#403")
@@ -59,6 +137,12 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request().body(page, "text/html"); }),
+    ScenarioRow("error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]")
+        .from("coddy-project/coddy-agent#106")
+        .good("reports the error, or that there is no finish_reason")
+        .only_error()
+        .streams_only()
+        .streamed([] { return broken_by(raw_bytes("error: " + overloaded_body() + "\n\n")); }),
     ScenarioRow("error-body-cut-short", "closes the connection inside the body of a 400")
         .from("RFC 9112, section 8")
         .good("reports the error all the same")
@@ -99,6 +183,16 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return bad_request().json_body(parse(R"({"error":"the model is still loading"})")); }),
+    ScenarioRow("error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw")
+        .from("zed-industries/zed#64424")
+        .good("reports it, with what the string says")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"({"error":{"message":"Provider returned error","code":400,"metadata":{"raw":)" +
+                    json_string(error_body("max_tokens is too large", "400")) + R"(,"provider_name":"Mock"}}})"));
+        }),
     ScenarioRow("error-with-200", "answers 200 with an error body, as JSON")
         .from("OpenRouter: errors")
         .good("looks for error before choices, and reports it")
@@ -146,6 +240,17 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return unauthorized(); }),
+    ScenarioRow("key-invalid-as-400", "answers 400 in a list, with API_KEY_INVALID under details")
+        .from("MadAppGang/claudish#61")
+        .good("reports it, and does not try again")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply {
+          return bad_request().json_body(
+              parse(R"([{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.",)"
+                    R"("status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",)"
+                    R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"));
+        }),
     ScenarioRow("model-not-found", "answers 404 model_not_found")
         .from("OpenAI: error codes")
         .good("reports it, and does not try again")
@@ -155,6 +260,16 @@ inline constexpr ScenarioRow errors_rows[] = {
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
+    ScenarioRow("cloudflare-520-then-answer", "answers 520 with a proxy's HTML page to every first try")
+        .from("letta-ai/letta-code#1179")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return timed_out(520, "Web server is returning an unknown error"); }),
+    ScenarioRow("cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try")
+        .from("anthropics/claude-code#3197")
+        .good("tries again, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return timed_out(524, "A timeout occurred"); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
@@ -163,11 +278,23 @@ inline constexpr ScenarioRow retries_rows[] = {
         .reply([]() -> Reply {
           return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
         }),
+    ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
+        .from("vercel/ai#6534")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([] { return raw_reply(200, parse(busy_body)); })
+        .first_streamed([] { return stream_of_error(busy_body); }, ""),
     ScenarioRow("overloaded-then-answer", "answers 529 overloaded to every first try")
         .from("RFC 9110, section 15: an unknown 5xx is a 500")
         .good("tries again after a while, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return overloaded(); }),
+    ScenarioRow("rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429")
+        .from("QwenLM/qwen-code#11216")
+        .good("tries again after a while, or reports it")
+        .error_too()
+        .first_reply([] { return raw_reply(200, parse(limited_body)); })
+        .first_streamed([] { return stream_of_error(limited_body); }, ""),
     ScenarioRow("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
         .from("the documentation: rate limits")
         .good("tries again after a second, or reports it")
@@ -246,6 +373,13 @@ inline constexpr ScenarioRow retries_rows[] = {
         .error_too()
         .first_reply([] { return usual_plain().fault(after_bytes(150), close_connection()); })
         .first_streamed([] { return usual_stream().fault(after_tokens(2), close_connection()); }, "Zürich 21 °C, "),
+    ScenarioRow("tokens-per-minute-413", "answers 413 rate_limit_exceeded, of type tokens, to every first try")
+        .from("continuedev/continue#10218")
+        .good("takes it for a rate limit and tries again after a while, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
+        }),
     ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
         .from("RFC 9110, section 15.6.4")
         .good("tries again, or reports it")

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -269,6 +270,59 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
   CHECK(used("role-in-every-delta", TokenUsage(1, 2)) == "handled");  // none is sent
 }
 
+TEST_CASE("a finish reason that says that something is wrong tells of it as an error does") {
+  const std::string half = "Zürich 21 °C, ";
+  const auto reasoned = [](const char* name, const std::string& text, const char* reason) {
+    ClientOutcome outcome{text};
+    outcome.finish_reason = reason;
+    return judged(name, outcome);
+  };
+  const char* const filtered = "finish-reason-content-filter";
+  CHECK(judged(filtered, got(half, true)) == "error surfaced");
+  CHECK(reasoned(filtered, half, "content_filter") == "error surfaced");
+  CHECK(reasoned(filtered, "", "content_filter") == "error surfaced");  // it keeps back what was filtered
+  CHECK(judged(filtered, got(half)) == "silent data loss (no)");
+  CHECK(reasoned(filtered, half, "") == "silent data loss (no)");
+  CHECK(reasoned(filtered, half, "stop") == "wrong answer (no)");
+  CHECK(reasoned(filtered, half + half, "content_filter") == "wrong answer (no)");
+  CHECK(reasoned(filtered, scenario("early-hints").text(), "content_filter") == "wrong answer (no)");
+  ClientOutcome hung{half};
+  hung.finish_reason = "content_filter";
+  hung.hung = true;
+  CHECK(judged(filtered, hung) == "hang (no)");
+
+  CHECK(reasoned("finish-reason-error", half, "error") == "error surfaced");
+  CHECK(reasoned("finish-reason-error", half, "content_filter") == "wrong answer (no)");
+  CHECK(reasoned("finish-reason-max-tokens", "Zürich 21 °C, 東京 9", "max_tokens") == "error surfaced");
+  CHECK(reasoned("tool-finish-without-calls", "Let me look.", "tool_calls") == "error surfaced");
+  ClientOutcome called{"Let me look.", scenario("tool-call-in-one-chunk").tool_calls()};
+  called.finish_reason = "tool_calls";
+  CHECK(judged("tool-finish-without-calls", called) == "wrong answer (no)");
+
+  // Where the reason says that all is well, or there is none, nothing is told.
+  CHECK(reasoned("empty-turn", "", "stop") == "silent data loss (no)");
+  CHECK(reasoned("reasoning-only-turn", "", "stop") == "silent data loss (no)");
+  CHECK(reasoned("closed-in-stream", half, "content_filter") == "silent data loss (no)");
+  CHECK(reasoned("finish-reason-eos", scenario("early-hints").text(), "eos") == "handled");
+
+  std::set<std::string> telling;
+  for (const Scenario& one : catalogue())
+    if (one.expected() == Scenario::Expected::error && !one.finish_reason().empty()) telling.insert(one.name());
+  CHECK(telling == std::set<std::string>{"finish-reason-content-filter", "finish-reason-error",
+                                         "finish-reason-max-tokens", "tool-finish-without-calls"});
+}
+
+TEST_CASE("a call that stands in the text is the text or the call, and not both or neither") {
+  const Scenario spelled = scenario("tool-call-as-text");
+  const std::vector<wire::ToolCall> calls = scenario("tool-call-in-one-chunk").tool_calls();
+  CHECK(judged("tool-call-as-text", {spelled.text()}) == "handled");
+  CHECK(judged("tool-call-as-text", {"", calls}) == "handled");
+  CHECK(judged("tool-call-as-text", {""}) == "silent data loss (no)");
+  CHECK(judged("tool-call-as-text", {spelled.text(), calls}) == "wrong answer (no)");
+  CHECK(judged("tool-call-as-text", {"", {{"", "get_weather", "{}"}}}) == "wrong answer (no)");
+  CHECK(judged("early-hints", {"", calls}) == "wrong answer (no)");
+}
+
 TEST_CASE("a client that says in which form it asked is judged by what that form has") {
   const auto used = [](const char* name, bool streamed, const TokenUsage& usage) {
     const Scenario one = scenario(name);
@@ -316,19 +370,20 @@ inline std::string whole_answer(const Scenario& scenario, bool streamed) {
   return "";
 }
 
-TEST_CASE("each scenario with an answer says the finish reason and the usage that its bytes have") {
+TEST_CASE("each scenario says the finish reason and the usage that its bytes have") {
   for (const Scenario& one : catalogue()) {
     CAPTURE(one.name());
-    if (one.expected() == Scenario::Expected::error) {
-      CHECK(one.finish_reason().empty());
+    const bool has_answer = one.expected() != Scenario::Expected::error;
+    if (!has_answer) {
       CHECK_FALSE(one.usage());
-      continue;
+      if (one.finish_reason().empty()) continue;
     }
-    if (one.needs_timeout() || one.name() == "gzip-unasked") continue;
+    const bool is_compressed = one.name() == "gzip-unasked" || one.name() == "brotli-unasked";
+    if (one.needs_timeout() || is_compressed) continue;
     const std::string streamed = whole_answer(one, true);
     const std::string plain = one.needs_stream() ? "" : whole_answer(one, false);
     const std::string sent = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
-    CHECK(static_cast<bool>(one.usage()) == ((streamed + plain).find(sent) != std::string::npos));
+    if (has_answer) CHECK(static_cast<bool>(one.usage()) == ((streamed + plain).find(sent) != std::string::npos));
     if (!one.finish_reason().empty())
       CHECK(streamed.find(R"("finish_reason":")" + one.finish_reason() + "\"") != std::string::npos);
   }
@@ -422,11 +477,38 @@ class HonestClient {
     read_stream(response, outcome);
   }
 
-  static void read_plain(const Response& response, ClientOutcome& outcome) {
-    const Json message = Json::parse(response.body).at("choices").at(0).at("message");
-    if (message["content"].is_string()) outcome.text = message["content"];
-    if (!message.contains("tool_calls")) return;
-    for (const Json& call : message["tool_calls"]) add(call, outcome.tool_calls, {});
+  void read_plain(const Response& response, ClientOutcome& outcome) const {
+    const Json body = Json::parse(response.body);
+    const Json& choice = body.at("choices").at(0);
+    const Json& message = choice.at("message");
+    outcome.text = text_of(message.value("content", Json()));
+    // A plain answer has each call in one piece.
+    for (const Json& call : message.value("tool_calls", Json()))
+      add(call, outcome.tool_calls, outcome.tool_calls.size());
+    note_usage(body, outcome);
+    end(choice.value("finish_reason", ""), outcome);
+  }
+
+  /// Text, or that of parts; what the model thought is no part of it.
+  static std::string text_of(const Json& content) {
+    if (content.is_null()) return "";
+    if (content.is_string()) return content;
+    std::string text;
+    for (const Json& part : content) {
+      if (part.at("type") == "text") {
+        text += part.at("text").get<std::string>();
+      } else if (part.at("type") != "thinking") {
+        throw std::runtime_error("an unknown part: " + part.dump());
+      }
+    }
+    return text;
+  }
+
+  static void note_usage(const Json& json, ClientOutcome& outcome) {
+    const Json usage = json.value("usage", Json());
+    if (!usage.is_object()) return;
+    outcome.usage = TokenUsage(usage.at("prompt_tokens").get<int>(), usage.at("completion_tokens").get<int>())
+                        .total(usage.at("total_tokens").get<int>());
   }
 
   /// By index, or where there is none with the call before; another id than that call's begins a new one.
@@ -443,27 +525,60 @@ class HonestClient {
     calls[at].arguments += arguments.is_string() ? arguments.get<std::string>() : arguments.dump();
   }
 
-  static void read_stream(const Response& response, ClientOutcome& outcome) {
+  /// Deltas each of which has the one before and more are the text so far, not the next piece of it.
+  static std::string join(const std::vector<std::string>& pieces) {
+    std::string all;
+    bool grows = pieces.size() > 1;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      all += pieces[i];
+      if (i == 0) continue;
+      const std::string& before = pieces[i - 1];
+      grows = grows && pieces[i].size() > before.size() && pieces[i].compare(0, before.size(), before) == 0;
+    }
+    return grows ? pieces.back() : all;
+  }
+
+  void read_stream(const Response& response, ClientOutcome& outcome) const {
     bool done = false;
-    bool finished = false;
+    std::string reason;
+    std::vector<std::string> pieces;
     for (const std::string& data : response.events()) {
       if (data.empty()) continue;
       done = data == "[DONE]";
       if (done) break;
       const Json chunk = Json::parse(data);
       if (chunk.contains("error")) throw std::runtime_error(data);
+      note_usage(chunk, outcome);
       for (const Json& choice : chunk.value("choices", Json::array())) {
         if (choice["index"] != 0) continue;
-        const Json& delta = choice["delta"];
-        if (delta.contains("content") && delta["content"].is_string())
-          outcome.text += delta["content"].get<std::string>();
+        const Json delta = choice["delta"].is_null() ? Json::object() : choice["delta"];
+        const std::string text = text_of(delta.value("content", Json()));
+        if (!text.empty()) pieces.push_back(text);
+        outcome.text = join(pieces);
         for (const Json& call : delta.value("tool_calls", Json::array()))
           add(call, outcome.tool_calls, call.value("index", Json()));
-        finished = finished || (choice.contains("finish_reason") && choice["finish_reason"].is_string() &&
-                                choice["finish_reason"] != "");
+        const Json said = choice.value("finish_reason", Json());
+        if (said.is_string() && said != "") reason = said;
       }
     }
-    if (!finished && !(done && !outcome.text.empty())) throw std::runtime_error("no end");
+    if (("\n" + response.body).find("\nerror:") != std::string::npos) throw std::runtime_error("an error field");
+    if (reason.empty() && !done) throw std::runtime_error("no end");
+    end(reason, outcome);
+  }
+
+  /// Looks at the whole of what came.
+  void end(const std::string& reason, ClientOutcome& outcome) const {
+    for (wire::ToolCall& call : outcome.tool_calls) {
+      if (call.arguments.empty() || reason == "length") continue;
+      const Json arguments = Json::parse(call.arguments);
+      if (arguments.is_string()) call.arguments = Json::parse(arguments.get<std::string>()).dump();
+    }
+    if (outcome.text.empty() && outcome.tool_calls.empty()) throw std::runtime_error("no answer");
+    if (reason == "tool_calls" && outcome.tool_calls.empty()) throw std::runtime_error("no calls");
+    const std::set<std::string> known = {"", "stop", "length", "tool_calls", "content_filter"};
+    if (known.count(reason) == 0) throw std::runtime_error("an unknown finish_reason: " + reason);
+    outcome.finish_reason = reason;
+    outcome.streamed = streamed_;
   }
 
   const Gateway& gateway_;

@@ -87,7 +87,9 @@ inline std::vector<Shorthand> shorthands() {
 inline std::size_t shown_character(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
-  if (size == 0 || text.size() < size || text.substr(0, 3) == "\xEF\xBB\xBF") return 0;
+  if (size == 0 || text.size() < size) return 0;
+  for (const std::string_view unseen : {"\uFEFF", "\u2028", "\u2029", "\u0085"})
+    if (text.substr(0, size) == unseen) return 0;
   const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; };
   return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size), continues) ? size : 0;
 }
@@ -182,6 +184,21 @@ inline std::string unzipped(std::string_view bytes) {
   return text;
 }
 
+/// What blocks of Brotli hold that are not compressed (RFC 7932, section 9.2), and what follows them.
+inline std::string unbrotlied(std::string_view bytes) {
+  std::string text;
+  for (unsigned shift = 4; bytes.size() > 3 && bytes[0] != 3; shift = 3) {
+    std::size_t head = 0;
+    for (unsigned i = 0; i < 3; ++i) head |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+    // Neither is it the last block nor is it compressed, and its length has 16 bits.
+    if ((head & ((1U << shift) - 1)) != 0 || head >> (shift + 16) != 1) break;
+    const std::size_t size = ((head >> shift) & 0xffffU) + 1;
+    text += bytes.substr(3, size);
+    bytes.remove_prefix(std::min(3 + size, bytes.size()));
+  }
+  return bytes == "\3" ? text : text + "(not Brotli) " + std::string(bytes);
+}
+
 struct Transcript {
   std::string text;
   /// A whole response has come.
@@ -217,7 +234,7 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
     if (headers["content-type"] !=
         (streamed && status == "HTTP/1.1 200 OK" ? "text/event-stream; charset=utf-8" : "application/json"))
       seen.text += "(content-type: " + headers["content-type"] + ") ";
-    for (const char* const name : {"retry-after", "retry-after-ms", "x-should-retry", "content-encoding"}) {
+    for (const char* const name : {"retry-after", "retry-after-ms", "x-should-retry", "content-encoding", "cf-ray"}) {
       if (headers.count(name) != 0) seen.text += "(" + std::string(name) + ": " + headers[name] + ") ";
     }
     seen.closes = headers["connection"] == "close";
@@ -250,6 +267,7 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
       seen.text += "(until close) ";
     }
     if (headers["content-encoding"] == "gzip") body = unzipped(body);
+    if (headers["content-encoding"] == "br") body = unbrotlied(body);
     seen.text += body.empty() ? "(no body)" : in_shorthand(body);
     if (chunks == 1 && body.find("data: ") != body.rfind("data: ")) seen.text += " (in one chunk)";
     if (seen.complete && !reader.rest().empty()) seen.text += " (then) ";

@@ -1,0 +1,511 @@
+// Clients that make one mistake each, the one that a scenario was made to catch: the judge refuses what they make of
+// it, and not what they make of an answer in good order.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mock_gateway.hpp"
+#include "support/client.hpp"
+#include "support/printing.hpp"
+
+namespace careless_clients_test {
+
+using namespace mock_gateway;
+using test_support::Http;
+using test_support::RawConnection;
+using test_support::Response;
+
+using Kind = Verdict::Kind;
+
+// --- What careless clients are made of -------------------------------------------------------------------------------
+
+/// The member; null where there is none.
+inline Json member(const Json& json, const char* name) {
+  return json.is_object() && json.contains(name) ? json[name] : Json();
+}
+
+/// The data of a stream's events, or the body of a plain answer.
+inline std::vector<std::string> texts(const Response& response) {
+  return response.is_stream() ? response.events() : std::vector<std::string>{response.body};
+}
+
+/// Those that are JSON.
+inline std::vector<Json> jsons(const std::vector<std::string>& texts) {
+  std::vector<Json> all;
+  for (const std::string& text : texts) {
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_discarded()) all.push_back(std::move(json));
+  }
+  return all;
+}
+
+/// The first choice of each chunk that has one, or that of the body.
+inline std::vector<Json> choices(const std::vector<Json>& jsons) {
+  std::vector<Json> all;
+  for (const Json& json : jsons) {
+    const Json choices = member(json, "choices");
+    if (choices.is_array() && !choices.empty()) all.push_back(choices[0]);
+  }
+  return all;
+}
+inline std::vector<Json> choices(const Response& response) { return choices(jsons(texts(response))); }
+
+/// The delta of a chunk's choice, or the message of a plain one.
+inline Json said_in(const Json& choice) { return member(choice, choice.contains("delta") ? "delta" : "message"); }
+
+inline std::string string_in(const Json& json, const char* name) {
+  const Json value = member(json, name);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+inline std::string content_in(const Json& choice) { return string_in(said_in(choice), "content"); }
+
+inline ClientOutcome got(std::string text) {
+  ClientOutcome outcome;
+  outcome.text = std::move(text);
+  return outcome;
+}
+
+inline ClientOutcome text_of(const std::vector<Json>& choices) {
+  ClientOutcome outcome;
+  for (const Json& choice : choices) outcome.text += content_in(choice);
+  return outcome;
+}
+
+/// The text of those choices that the client takes for its own.
+template <class Takes>
+ClientOutcome text_where(const Response& response, const Takes& takes) {
+  ClientOutcome outcome;
+  for (const Json& choice : choices(response))
+    if (takes(choice)) outcome.text += content_in(choice);
+  return outcome;
+}
+
+/// The calls, whose fragments belong together where `key` says the same of them.
+template <class Key>
+ClientOutcome calls_by(const Response& response, const Key& key) {
+  ClientOutcome outcome;
+  std::vector<std::string> keys;
+  for (const Json& choice : choices(response)) {
+    std::size_t position = 0;
+    for (const Json& call : member(said_in(choice), "tool_calls")) {
+      const std::string its_key = key(call, position++);
+      const auto at = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), its_key) - keys.begin());
+      const Json function = member(call, "function");
+      if (at == keys.size()) {
+        keys.push_back(its_key);
+        outcome.tool_calls.push_back({"", string_in(function, "name"), ""});
+      }
+      outcome.tool_calls[at].arguments += string_in(function, "arguments");
+    }
+  }
+  return outcome;
+}
+
+inline std::string index_of(const Json& call, std::size_t position) {
+  const Json index = member(call, "index");
+  return index.is_null() ? std::to_string(position) : index.dump();
+}
+
+/// Takes the text and the calls, and looks at nothing else.
+inline ClientOutcome takes_what_there_is(const Response& response) {
+  ClientOutcome outcome = calls_by(response, index_of);
+  outcome.text = text_of(choices(response)).text;
+  return outcome;
+}
+
+// --- Their mistakes --------------------------------------------------------------------------------------------------
+
+inline ClientOutcome wants_a_small_number_for_created(const Response& response) {
+  std::vector<Json> taken;
+  for (const Json& json : jsons(texts(response))) {
+    const Json created = member(json, "created");
+    if (created.is_number_integer() && created.get<std::int64_t>() <= std::numeric_limits<std::int32_t>::max())
+      taken.push_back(json);
+  }
+  return text_of(choices(taken));
+}
+
+inline ClientOutcome wants_the_role_assistant(const Response& response) {
+  std::string role;
+  return text_where(response, [&](const Json& choice) {
+    const Json said = member(said_in(choice), "role");
+    if (said.is_string()) role = said.get<std::string>();
+    return role == "assistant";
+  });
+}
+
+inline ClientOutcome shows_the_reasoning(const Response& response) {
+  ClientOutcome outcome;
+  for (const Json& choice : choices(response)) {
+    const Json said = said_in(choice);
+    outcome.text += string_in(said, "reasoning") + string_in(said, "reasoning_content");
+    for (const Json& detail : member(said, "reasoning_details")) outcome.text += string_in(detail, "text");
+    outcome.text += content_in(choice);
+  }
+  return outcome;
+}
+
+inline ClientOutcome wants_the_type_function(const Response& response) {
+  std::set<std::string> functions;
+  ClientOutcome outcome;
+  for (const Json& choice : choices(response))
+    for (const Json& call : member(said_in(choice), "tool_calls")) {
+      if (string_in(call, "type") == "function") functions.insert(index_of(call, 0));
+    }
+  return functions.empty() ? outcome : calls_by(response, index_of);
+}
+
+inline ClientOutcome takes_any_tool_calls_for_calls(const Response& response) {
+  ClientOutcome outcome = calls_by(response, index_of);
+  outcome.text = text_where(response, [](const Json& choice) { return !said_in(choice).contains("tool_calls"); }).text;
+  return outcome;
+}
+
+inline ClientOutcome runs_the_first_object(const Response& response) {
+  ClientOutcome outcome = calls_by(response, index_of);
+  for (wire::ToolCall& call : outcome.tool_calls) {
+    std::istringstream arguments(call.arguments);
+    Json first;
+    arguments >> first;
+    call.arguments = first.dump();
+  }
+  return outcome;
+}
+
+inline ClientOutcome shows_the_error_as_the_answer(const Response& response) {
+  for (const Json& json : jsons(texts(response)))
+    if (json.contains("error")) return got(string_in(json["error"], "message"));
+  return text_of(choices(response));
+}
+
+inline ClientOutcome shows_the_page(const Response& response) {
+  return response.status == 200 ? text_of(choices(response)) : got(response.body);
+}
+
+/// Only those of a text's lines that are data, each for itself or the last of each event.
+inline std::vector<std::string> data_lines(const std::string& body, bool last_of_event) {
+  std::vector<std::string> data;
+  bool begun = false;
+  std::istringstream lines(body);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) begun = false;
+    if (line.compare(0, 6, "data: ") != 0) continue;
+    if (begun && last_of_event) data.pop_back();
+    data.push_back(line.substr(6));
+    begun = true;
+  }
+  return data;
+}
+
+inline std::string with_each(std::string text, const std::string& part, const std::string& other) {
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += other.size())
+    text.replace(at, part.size(), other);
+  return text;
+}
+
+inline ClientOutcome splits_lines_at_separators(const Response& response) {
+  std::string body = response.body;
+  for (const char* const separator : {"\u2028", "\u2029", "\u0085"}) body = with_each(body, separator, "\n");
+  return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
+}
+
+struct Row {
+  const char* scenario;
+  const char* mistake;
+  ClientOutcome (*client)(const Response&);
+  Kind verdict;
+};
+
+constexpr const char* silent = "takes what there is, and tells of nothing";
+
+inline const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      // chunks
+      {"choice-index-grows", "takes choice 0 alone",
+       [](const Response& response) {
+         return text_where(response, [](const Json& choice) { return choice["index"] == 0; });
+       },
+       Kind::silent_data_loss},
+      {"content-as-parts", "makes a string of whatever content is",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response)) {
+           const Json content = member(said_in(choice), "content");
+           outcome.text += content.is_array() ? "[object Object]" : content_in(choice);
+         }
+         return outcome;
+       },
+       Kind::wrong_answer},
+      {"content-as-parts", "takes strings alone", takes_what_there_is, Kind::silent_data_loss},
+      {"content-part-of-unknown-kind", "ends at the first part that has no text",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response)) {
+           outcome.text += content_in(choice);
+           const Json content = member(said_in(choice), "content");
+           if (!content.is_array()) continue;
+           for (const Json& part : content) {
+             if (part["type"] != "text") return outcome;
+             outcome.text += string_in(part, "text");
+           }
+         }
+         return outcome;
+       },
+       Kind::silent_data_loss},
+      {"created-as-text", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+       Kind::silent_data_loss},
+      {"created-float", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+       Kind::silent_data_loss},
+      {"created-in-milliseconds", "leaves out chunks whose created does not fit its type",
+       wants_a_small_number_for_created, Kind::silent_data_loss},
+      {"created-null", "leaves out chunks whose created does not fit its type", wants_a_small_number_for_created,
+       Kind::silent_data_loss},
+      {"delta-null", "takes a null delta for the end",
+       [](const Response& response) {
+         bool ended = false;
+         return text_where(response, [&](const Json& choice) {
+           ended = ended || said_in(choice).is_null();
+           return !ended;
+         });
+       },
+       Kind::silent_data_loss},
+      {"empty-turn", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"equal-deltas", "leaves out a delta that is equal to the one before",
+       [](const Response& response) {
+         std::string before;
+         return text_where(response, [&](const Json& choice) {
+           const std::string last = std::exchange(before, content_in(choice));
+           return before != last || !response.is_stream();
+         });
+       },
+       Kind::silent_data_loss},
+      {"equal-deltas", "takes a delta that begins as the text so far for the whole text so far",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response)) {
+           const std::string content = content_in(choice);
+           const bool has_all = content.compare(0, outcome.text.size(), outcome.text) == 0;
+           outcome.text = has_all ? content : outcome.text + content;
+         }
+         return outcome;
+       },
+       Kind::silent_data_loss},
+      {"finish-reason-content-filter", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"finish-reason-eos", "keeps the text for itself until a reason comes that it knows",
+       [](const Response& response) {
+         const std::vector<Json> all = choices(response);
+         const bool ended = std::any_of(all.begin(), all.end(), [](const Json& choice) {
+           return choice["finish_reason"] == "stop" || choice["finish_reason"] == "length";
+         });
+         return ended ? text_of(all) : got("");
+       },
+       Kind::silent_data_loss},
+      {"finish-reason-error", "says stop for every reason that it does not know",
+       [](const Response& response) {
+         ClientOutcome outcome = text_of(choices(response));
+         outcome.finish_reason = "stop";
+         return outcome;
+       },
+       Kind::wrong_answer},
+      {"finish-reason-max-tokens", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"full-message-at-end", "adds the message to the deltas",
+       [](const Response& response) {
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response))
+           outcome.text +=
+               string_in(member(choice, "delta"), "content") + string_in(member(choice, "message"), "content");
+         return outcome;
+       },
+       Kind::wrong_answer},
+      {"line-separators-in-text", "ends lines where Unicode has a separator", splits_lines_at_separators,
+       Kind::silent_data_loss},
+      {"reasoning-details", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
+      {"reasoning-field", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
+      {"reasoning-only-turn", "shows the reasoning", shows_the_reasoning, Kind::wrong_answer},
+      {"reasoning-only-turn", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"role-empty", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
+      {"role-missing", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
+      {"role-model", "takes what the assistant says", wants_the_role_assistant, Kind::silent_data_loss},
+      {"surrogate-alone", "leaves out what is no JSON", takes_what_there_is, Kind::silent_data_loss},
+      {"surrogate-pair-split", "puts U+FFFD in the place of each half",
+       [](const Response& response) {
+         std::vector<std::string> all = texts(response);
+         for (std::string& text : all)
+           text = with_each(with_each(text, R"(\ud83d)", R"(\ufffd)"), R"(\ude00)", R"(\ufffd)");
+         return text_of(choices(jsons(all)));
+       },
+       Kind::wrong_answer},
+      {"text-cumulative", "joins the deltas", takes_what_there_is, Kind::wrong_answer},
+      {"usage-cumulative", "adds up the usage",
+       [](const Response& response) {
+         ClientOutcome outcome = text_of(choices(response));
+         int prompt = 0;
+         int completion = 0;
+         for (const Json& json : jsons(texts(response))) {
+           const Json usage = member(json, "usage");
+           if (!usage.is_object()) continue;
+           prompt += usage["prompt_tokens"].get<int>();
+           completion += usage["completion_tokens"].get<int>();
+         }
+         outcome.usage = TokenUsage(prompt, completion);
+         return outcome;
+       },
+       Kind::wrong_answer},
+      // tool calls
+      {"tool-call-arguments-after-empty", "runs the first object of the arguments", runs_the_first_object,
+       Kind::silent_data_loss},
+      {"tool-call-arguments-concatenated", "runs the first object of the arguments", runs_the_first_object,
+       Kind::silent_data_loss},
+      {"tool-call-arguments-empty", "leaves out calls without arguments",
+       [](const Response& response) {
+         ClientOutcome outcome = calls_by(response, index_of);
+         auto& calls = outcome.tool_calls;
+         const auto has_none = [](const wire::ToolCall& call) { return call.arguments.empty(); };
+         calls.erase(std::remove_if(calls.begin(), calls.end(), has_none), calls.end());
+         return outcome;
+       },
+       Kind::silent_data_loss},
+      {"tool-call-arguments-encoded-twice", "calls the tool with a string", takes_what_there_is, Kind::wrong_answer},
+      {"tool-call-as-text", "leaves out what stands in <tool_call>",
+       [](const Response& response) {
+         ClientOutcome outcome = takes_what_there_is(response);
+         outcome.text.erase(std::min(outcome.text.find("<tool_call>"), outcome.text.size()));
+         return outcome;
+       },
+       Kind::silent_data_loss},
+      {"tool-call-finish-chunk-twice", "makes the calls at each chunk with a finish_reason",
+       [](const Response& response) {
+         const ClientOutcome whole = calls_by(response, index_of);
+         ClientOutcome outcome;
+         for (const Json& choice : choices(response)) {
+           if (choice["finish_reason"] == "tool_calls")
+             outcome.tool_calls.insert(outcome.tool_calls.end(), whole.tool_calls.begin(), whole.tool_calls.end());
+         }
+         return outcome;
+       },
+       Kind::wrong_answer},
+      {"tool-call-type-empty", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-call-type-missing", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-call-type-null", "takes calls of the type function", wants_the_type_function, Kind::silent_data_loss},
+      {"tool-calls-all-index-0", "tells calls apart by their index",
+       [](const Response& response) {
+         return calls_by(response, [](const Json& call, std::size_t position) {
+           return member(call, "index").is_null() ? std::to_string(position) : call["index"].dump();
+         });
+       },
+       Kind::wrong_answer},
+      {"tool-calls-empty-list", "takes a delta with tool_calls for one without text", takes_any_tool_calls_for_calls,
+       Kind::silent_data_loss},
+      {"tool-calls-equal-ids", "tells calls apart by their id",
+       [](const Response& response) {
+         return calls_by(response, [](const Json& call, std::size_t) { return string_in(call, "id"); });
+       },
+       Kind::wrong_answer},
+      {"tool-calls-null", "takes a delta with tool_calls for one without text", takes_any_tool_calls_for_calls,
+       Kind::silent_data_loss},
+      {"tool-finish-without-calls", silent, takes_what_there_is, Kind::silent_data_loss},
+      // errors
+      {"choices-empty", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"content-filter-400", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
+      {"context-overflow-as-code", silent, takes_what_there_is, Kind::silent_data_loss},
+      {"context-overflow-code-400", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
+      {"context-overflow-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"context-overflow-without-error", "looks for error alone",
+       [](const Response& response) {
+         ClientOutcome outcome = takes_what_there_is(response);
+         for (const Json& json : jsons(texts(response))) outcome.error = outcome.error || json.contains("error");
+         return outcome;
+       },
+       Kind::silent_data_loss},
+      {"error-as-sse-field", "passes over fields that it does not know", takes_what_there_is, Kind::silent_data_loss},
+      {"error-metadata-raw", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
+      {"key-invalid-as-400", "looks for an object alone", takes_what_there_is, Kind::silent_data_loss},
+      // retries
+      {"cloudflare-520-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
+      {"cloudflare-524-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
+      {"overloaded-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"rate-limit-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"tokens-per-minute-413", silent, takes_what_there_is, Kind::silent_data_loss},
+      // framing
+      {"blank-line-missing-between-events", "takes the last data line of an event",
+       [](const Response& response) { return text_of(choices(jsons(data_lines(response.body, true)))); },
+       Kind::silent_data_loss},
+      {"brotli-unasked", "takes the bytes as they are, and leaves out what is no JSON", takes_what_there_is,
+       Kind::silent_data_loss},
+      {"content-encoding-claimed", "finds nothing to decompress",
+       [](const Response& response) {
+         return response.has("Content-Encoding") ? got("") : takes_what_there_is(response);
+       },
+       Kind::silent_data_loss},
+  };
+  return table;
+}
+
+inline Response answer_of(const Scenario& scenario, bool streamed) {
+  Gateway gateway{scenario.options()};
+  scenario.mount(gateway);
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat(streamed ? Json{{"stream", true}} : Json{}));
+  return connection.receive_response();
+}
+
+TEST_CASE("a client that makes the mistake of a scenario is refused") {
+  for (const Row& row : rows()) {
+    const Scenario one = scenario(row.scenario);
+    for (const bool streamed : {true, false}) {
+      if (!streamed && one.needs_stream()) continue;
+      CAPTURE(row.scenario);
+      CAPTURE(row.mistake);
+      CAPTURE(streamed);
+      const Verdict verdict = one.judge(row.client(answer_of(one, streamed)));
+      CAPTURE(verdict.message());
+      CHECK_FALSE(verdict);
+      CHECK(verdict.kind() == row.verdict);
+    }
+  }
+}
+
+TEST_CASE("a client that makes such a mistake gets an answer in good order") {
+  const Scenario text = scenario("one-write-for-all");
+  const Scenario call = scenario("tool-call-in-one-chunk");
+  const Response texts[] = {answer_of(text, false), answer_of(text, true)};
+  const Response calls[] = {answer_of(call, false), answer_of(call, true)};
+  for (const Row& row : rows()) {
+    const Scenario one = scenario(row.scenario);
+    const bool is_about_calls = !one.tool_calls().empty();
+    for (const bool streamed : {true, false}) {
+      if (!streamed && one.needs_stream()) continue;
+      CAPTURE(row.mistake);
+      CAPTURE(streamed);
+      const Verdict verdict = is_about_calls ? call.judge(row.client(calls[streamed ? 1 : 0]))
+                                             : text.judge(row.client(texts[streamed ? 1 : 0]));
+      CAPTURE(verdict.message());
+      CHECK(verdict.kind() == Kind::handled);
+    }
+  }
+}
+
+TEST_CASE("each scenario that a report gave rise to has a client that makes its mistake") {
+  std::set<std::string> caught;
+  for (const Row& row : rows()) caught.insert(row.scenario);
+  for (const Scenario& one : catalogue()) {
+    // Reports are cited by owner and repository: "vercel/ai#6687".
+    const std::string reference = one.reference();
+    const std::size_t slash = reference.find('/');
+    const bool is_reported = slash != std::string::npos && reference.find('#', slash) != std::string::npos;
+    if (!is_reported) continue;
+    CAPTURE(one.name());
+    CHECK(caught.count(one.name()) == 1);
+  }
+  CHECK(caught.size() == 57);
+}
+
+}  // namespace careless_clients_test
