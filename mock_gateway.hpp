@@ -32299,11 +32299,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("QwenLM/Qwen-Agent#894")
         .good("keeps the reasoning out of the answer")
         .streamed([] {
-          return stream_after_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or "}])",
-                                       R"("reasoning_details":[{"type":"reasoning.text","text":"south?"}])");
+          return stream_after_thoughts(
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or "}])",
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"south?"}])");
         })
         .unstreamed([] {
-          return plain_with_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or south?"}])");
+          return plain_with_thoughts(
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or south?"}])");
         }),
     ScenarioRow("reasoning-field", "sends what the model thought as reasoning")
         .from("vllm-project/vllm#27755, vllm-project/vllm#50624")
@@ -33444,6 +33446,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("takes each data line for an event, or reports that their lines together are no JSON")
         .error_too()
         .streams_only()
+        .sends("Zürich 9 °C.")
         .streamed([] {
           const ChunkTexts usual = usual_chunks();
           const std::string second = "data: " + json_of(usual[2]) + "\n";
@@ -35049,7 +35052,10 @@ inline constexpr ScriptRow scenario_rows[] = {
     {"text", &text, "all text of the answer; empty unless set", nullptr},
     {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
-    {"finish_reason", &text, "the answer's; unless set, not looked at", nullptr},
+    {"finish_reason", &text,
+     "the answer's; unless set, not looked at. Where an error is expected, and the reason is not `stop`, a client that "
+     "hands it on has told of the error",
+     nullptr},
     {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
     {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
     {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
@@ -35081,6 +35087,8 @@ MOCK_GATEWAY_INLINE void read_scenario_section(ScriptReader& reader, const Scrip
   said.sent = text("sent");
   if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
   said.finish_reason = text("finish_reason");
+  const bool has_reason = !said.finish_reason.empty() && said.finish_reason != "stop";
+  said.reason_tells = said.expected == Scenario::Expected::error && has_reason;
   if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
   said.needs_stream = flag("needs_stream");
   said.needs_timeout = flag("needs_timeout");
@@ -39959,29 +39967,29 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  31505    serve/served_request.cpp
 //  31576    gateway/catalogue.cpp
 //  31983    gateway/catalogue_chunks.cpp
-//  32482    gateway/catalogue_delivery.cpp
-//  32794    gateway/catalogue_entries.cpp
-//  32976    gateway/catalogue_failures.cpp
-//  33373    gateway/catalogue_framing.cpp
-//  33667    gateway/catalogue_tool_calls.cpp
-//  34019    gateway/chat_script.cpp
-//  34168    gateway/gateway.cpp
-//  34456    gateway/options.cpp
-//  34603    gateway/sweep.cpp
-//  35026    document/scenario_files.cpp
-//  35172    document/script_document.cpp
-//  35574    document/script_faults.cpp
-//  35901    document/script_files.cpp
-//  36048    document/script_gateway.cpp
-//  36365    document/script_matchers.cpp
-//  36731    document/script_objects.cpp
-//  36896    document/script_reader.cpp
-//  37333    document/script_references.cpp
-//  37657    document/script_replies.cpp
-//  38135    document/script_schema.cpp
-//  38270    document/script_sections.cpp
-//  38849    document/script_values.cpp
-//  39247  Adapters
-//  39264    adapters/catch2.hpp
-//  39422    adapters/doctest.hpp
-//  39587    adapters/gtest.hpp
+//  32484    gateway/catalogue_delivery.cpp
+//  32796    gateway/catalogue_entries.cpp
+//  32978    gateway/catalogue_failures.cpp
+//  33375    gateway/catalogue_framing.cpp
+//  33670    gateway/catalogue_tool_calls.cpp
+//  34022    gateway/chat_script.cpp
+//  34171    gateway/gateway.cpp
+//  34459    gateway/options.cpp
+//  34606    gateway/sweep.cpp
+//  35029    document/scenario_files.cpp
+//  35180    document/script_document.cpp
+//  35582    document/script_faults.cpp
+//  35909    document/script_files.cpp
+//  36056    document/script_gateway.cpp
+//  36373    document/script_matchers.cpp
+//  36739    document/script_objects.cpp
+//  36904    document/script_reader.cpp
+//  37341    document/script_references.cpp
+//  37665    document/script_replies.cpp
+//  38143    document/script_schema.cpp
+//  38278    document/script_sections.cpp
+//  38857    document/script_values.cpp
+//  39255  Adapters
+//  39272    adapters/catch2.hpp
+//  39430    adapters/doctest.hpp
+//  39595    adapters/gtest.hpp

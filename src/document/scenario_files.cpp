@@ -40,7 +40,10 @@ inline constexpr ScriptRow scenario_rows[] = {
     {"text", &text, "all text of the answer; empty unless set", nullptr},
     {"sent", &text, "other text that is sent, which a client may show before it reports an error", nullptr},
     {"tool_calls", &tool_calls_type, "all tool calls of the answer", nullptr},
-    {"finish_reason", &text, "the answer's; unless set, not looked at", nullptr},
+    {"finish_reason", &text,
+     "the answer's; unless set, not looked at. Where an error is expected, and the reason is not `stop`, a client that "
+     "hands it on has told of the error",
+     nullptr},
     {"usage", &token_usage, "the answer's; unless set, not looked at", nullptr},
     {"needs_stream", &boolean, "whether it shows in stream requests only; false unless set", nullptr},
     {"needs_timeout", &boolean, "whether a client without a timeout may wait without end; false unless set", nullptr},
@@ -72,6 +75,8 @@ void read_scenario_section(ScriptReader& reader, const ScriptNode& node, void* t
   said.sent = text("sent");
   if (node.find("tool_calls")) said.tool_calls = read_tool_calls(reader, node.at("tool_calls"));
   said.finish_reason = text("finish_reason");
+  const bool has_reason = !said.finish_reason.empty() && said.finish_reason != "stop";
+  said.reason_tells = said.expected == Scenario::Expected::error && has_reason;
   if (node.find("usage")) said.usage = read_value<TokenUsage>(reader, node.at("usage"));
   said.needs_stream = flag("needs_stream");
   said.needs_timeout = flag("needs_timeout");

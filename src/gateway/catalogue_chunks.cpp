@@ -324,11 +324,13 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .from("QwenLM/Qwen-Agent#894")
         .good("keeps the reasoning out of the answer")
         .streamed([] {
-          return stream_after_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or "}])",
-                                       R"("reasoning_details":[{"type":"reasoning.text","text":"south?"}])");
+          return stream_after_thoughts(
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or "}])",
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"south?"}])");
         })
         .unstreamed([] {
-          return plain_with_thoughts(R"("reasoning_details":[{"type":"reasoning.text","text":"North or south?"}])");
+          return plain_with_thoughts(
+              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or south?"}])");
         }),
     ScenarioRow("reasoning-field", "sends what the model thought as reasoning")
         .from("vllm-project/vllm#27755, vllm-project/vllm#50624")

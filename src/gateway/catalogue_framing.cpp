@@ -80,6 +80,7 @@ inline constexpr ScenarioRow framing_rows[] = {
         .good("takes each data line for an event, or reports that their lines together are no JSON")
         .error_too()
         .streams_only()
+        .sends("Zürich 9 °C.")
         .streamed([] {
           const ChunkTexts usual = usual_chunks();
           const std::string second = "data: " + json_of(usual[2]) + "\n";

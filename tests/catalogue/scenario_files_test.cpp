@@ -96,6 +96,22 @@ TEST_CASE("a scenario of a file says how its gateway starts, and outlives its ca
   }
 }
 
+TEST_CASE("a scenario of a file is told of by its finish_reason where that one says that something is wrong") {
+  const auto judged = [](const char* reason, const char* told) {
+    std::string text = scenario_text("cut", R"(, "text": "one", "finish_reason": ")" + std::string(reason) + "\"",
+                                     R"("stubs": [{"reply": "one"}])");
+    text.replace(text.find("\"answer\""), 8, "\"error\"");
+    const ScriptFile file(text);
+    ClientOutcome outcome{"one"};
+    outcome.finish_reason = told;
+    return Catalogue::read(file.path()).scenario("cut").judge(outcome).kind();
+  };
+  CHECK(judged("content_filter", "content_filter") == Verdict::Kind::error_surfaced);
+  CHECK(judged("content_filter", "stop") == Verdict::Kind::wrong_answer);
+  CHECK(judged("content_filter", "") == Verdict::Kind::silent_data_loss);
+  CHECK(judged("stop", "stop") == Verdict::Kind::silent_data_loss);
+}
+
 TEST_CASE("a scenario of a file judges by what the file says") {
   const ScriptFile file(scenario_text(
       "cut", R"(, "text": "one two", "sent": "one and", "finish_reason": "stop", "usage": {"prompt_tokens": 1,

@@ -46,7 +46,7 @@ class Client {
       sleep_(std::chrono::seconds{std::stoi(response.header("Retry-After"))});
       response = chat(Json(text));
     }
-    if (response.status != 200) throw ClientError(response.raw);
+    if (response.status != 200 || response.text().empty() || !is_whole(response)) throw ClientError(response.raw);
     return response.text();
   }
   Streamed stream(const std::string& text) const {
@@ -60,6 +60,11 @@ class Client {
   test_support::Response post(const std::string& path, const Json& body) const { return http_.post(path, body); }
 
  private:
+  /// Whether the finish_reason says so, if there is one.
+  static bool is_whole(const test_support::Response& response) {
+    const std::string reason = response.json().at("choices").at(0).value("finish_reason", "");
+    return reason.empty() || reason == "stop" || reason == "length";
+  }
   // "http://HOST:PORT/v1"
   static std::string host(const std::string& base_url) { return base_url.substr(7, base_url.rfind(':') - 7); }
   static int port(const std::string& base_url) { return std::stoi(base_url.substr(base_url.rfind(':') + 1)); }

@@ -2,8 +2,8 @@
 // First prints one line of JSON: all scenarios, as describe() gives them. Then answers each line of JSON on stdin with
 // one on stdout, until stdin closes, so that it never outlives the table:
 //   {"start": name}                       -> {"gateway", "base_url", "api_key"}; "" is a gateway in good order
-//   {"judge": name, "outcome": {"text", "tool_calls": [{"name", "arguments"}], "error", "hung"}}
-//                                         -> {"kind", "acceptable", "message"}
+//   {"judge": name, "outcome": {"text", "tool_calls": [{"name", "arguments"}], "finish_reason", "error", "hung"}}
+//                                         -> {"kind", "acceptable", "message"}; the reason is null where none was told
 //   {"stop": gateway}                     -> {"stopped"}
 // What cannot be done is answered with {"problem": why}.
 
@@ -55,6 +55,8 @@ class Gateways {
       const Json called = call.value("name", Json());
       outcome.tool_calls.push_back({"", called.is_string() ? called.get<std::string>() : "", call.at("arguments")});
     }
+    const Json& reason = seen.at("finish_reason");
+    if (reason.is_string()) outcome.finish_reason = reason.get<std::string>();
     outcome.error = seen.at("error").get<bool>();
     outcome.hung = seen.at("hung").get<bool>();
     const Verdict verdict = scenario(name).judge(outcome);

@@ -2,7 +2,7 @@
 // that its documentation shows. Takes one job per line of stdin, works at all that it has got at once, and answers each
 // with a line of stdout: what the caller of the job's last call saw. Ends when stdin closes.
 //   {"job", "client", "base_url", "api_key", "calls", "tools", "timeout_ms", "cut_ms"}
-//   -> {"job", "outcome": {"text", "tool_calls", "error", "hung"}, "error", "in_caller"}
+//   -> {"job", "outcome": {"text", "tool_calls", "finish_reason", "error", "hung"}, "error", "in_caller"}
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -71,6 +71,7 @@ const clients = {
       for await (const chunk of stream) {
         inCaller(() => {
           seen.text += chunk.choices[0]?.delta?.content || '';
+          seen.finish_reason = chunk.choices[0]?.finish_reason ?? seen.finish_reason;
           for (const { index, function: part } of chunk.choices[0]?.delta?.tool_calls ?? []) {
             calls[index] ??= { name: part.name, arguments: '' };
             calls[index].arguments += part.arguments ?? '';
@@ -88,7 +89,9 @@ const clients = {
       stream.on('content', (delta) => (seen.text += delta));
       const completion = await stream.finalChatCompletion();
       inCaller(() => {
-        const { content, tool_calls } = completion.choices[0].message;
+        const { finish_reason, message } = completion.choices[0];
+        const { content, tool_calls } = message;
+        seen.finish_reason = finish_reason;
         seen.text = content ?? '';
         seen.tool_calls = functionCalls(tool_calls);
       });
@@ -100,7 +103,9 @@ const clients = {
     return async (seen, signal) => {
       const completion = await client.chat.completions.create(openaiRequest(job), { signal });
       inCaller(() => {
-        const { content, tool_calls } = completion.choices[0].message;
+        const { finish_reason, message } = completion.choices[0];
+        const { content, tool_calls } = message;
+        seen.finish_reason = finish_reason;
         seen.text = content ?? '';
         seen.tool_calls = functionCalls(tool_calls);
       });
@@ -114,6 +119,7 @@ const clients = {
       for await (const part of fullStream) {
         if (part.type === 'text-delta') seen.text += part.text;
         if (part.type === 'tool-call') noteCall(seen, part);
+        if (part.type === 'finish') seen.finish_reason = part.rawFinishReason;
         if (part.type === 'error' || part.type === 'tool-error') seen.error ??= part.error;
         if (part.type === 'abort') seen.error ??= new Error(`aborted: ${part.reason}`);
       }
@@ -123,8 +129,9 @@ const clients = {
   ai_plain(job) {
     const request = aiRequest(job);
     return async (seen, signal) => {
-      const { text, toolCalls } = await generateText({ ...request, abortSignal: signal });
+      const { text, toolCalls, rawFinishReason } = await generateText({ ...request, abortSignal: signal });
       seen.text = text;
+      seen.finish_reason = rawFinishReason;
       for (const call of toolCalls) noteCall(seen, call);
     };
   },
@@ -154,7 +161,7 @@ const CUT = Symbol('cut');
 
 // Makes one call; whatever the SDK does with the signal, the caller is free again after cut_ms.
 async function callOnce(call, cutMs) {
-  const seen = { text: '', tool_calls: [], error: null };
+  const seen = { text: '', tool_calls: [], finish_reason: null, error: null };
   const cutter = new AbortController();
   const timer = new AbortController();
   const ended = call(seen, cutter.signal).catch((error) => (seen.error ??= error));
@@ -172,11 +179,12 @@ async function run(job) {
     seen = await callOnce(call, job.cut_ms);
     if (seen.hung) break;
   }
-  const { text, tool_calls, error, hung } = seen;
+  const { tool_calls, finish_reason, error, hung } = seen;
+  const text = String(seen.text).toWellFormed(); // as console.log and files get it
   const cause = error instanceof InCaller ? error.cause : error;
   return {
     job: job.job,
-    outcome: { text, tool_calls, error: !hung && error !== null, hung },
+    outcome: { text, tool_calls, finish_reason: finish_reason ?? null, error: !hung && error !== null, hung },
     error: cause && told(cause),
     in_caller: error instanceof InCaller,
   };

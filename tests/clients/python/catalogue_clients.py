@@ -34,6 +34,7 @@ class Seen:
     def __init__(self):
         self.text = ""
         self.tool_calls = []
+        self.finish_reason = None
         self.error = None
         self.in_caller = False
         self.hung = False
@@ -42,8 +43,10 @@ class Seen:
         """Marks what it is put around as the caller's own code: what is thrown there is not the SDK's report."""
         return _Reading(self)
 
-    def take_message(self, message):
-        self.text = message.content or ""
+    def take_choice(self, choice):
+        message = choice.message
+        self.finish_reason = choice.finish_reason
+        self.text = str(message.content or "")  # as print() does, which the documentation hands it to
         for call in message.tool_calls or []:
             if not isinstance(call.function.arguments, str):
                 json.loads(call.function.arguments)  # as every caller does, which fails
@@ -69,7 +72,10 @@ def loop(client, request, seen):
     calls = {}
     for chunk in client.chat.completions.create(**request, stream=True):
         with seen.reading():
-            delta = chunk.choices[0].delta
+            choice = chunk.choices[0]
+            if choice.finish_reason is not None:
+                seen.finish_reason = choice.finish_reason
+            delta = choice.delta
             seen.text += delta.content or ""
             for part in delta.tool_calls or []:
                 call = calls.setdefault(part.index, {"name": part.function.name, "arguments": ""})
@@ -84,13 +90,13 @@ def stream(client, request, seen):
                 seen.text += event.delta
         completion = events.get_final_completion()
     with seen.reading():
-        seen.take_message(completion.choices[0].message)
+        seen.take_choice(completion.choices[0])
 
 
 def plain(client, request, seen):
     completion = client.chat.completions.create(**request)
     with seen.reading():
-        seen.take_message(completion.choices[0].message)
+        seen.take_choice(completion.choices[0])
 
 
 CLIENTS = {"python_loop": loop, "python_stream": stream, "python_plain": plain}
@@ -104,6 +110,8 @@ def call_once(call, client, request, cut):
     def work():
         try:
             call(client, request, seen)
+            with seen.reading():
+                seen.text.encode()  # as whoever writes it anywhere does, which fails for half a surrogate pair
         except Exception as error:
             seen.error = error
         ended.set()
@@ -128,7 +136,13 @@ def run(any_client, job):
     failed = not seen.hung and seen.error is not None
     return {
         "job": job["job"],
-        "outcome": {"text": seen.text, "tool_calls": seen.tool_calls, "error": failed, "hung": seen.hung},
+        "outcome": {
+            "text": seen.text.encode(errors="ignore").decode(),
+            "tool_calls": seen.tool_calls,
+            "finish_reason": seen.finish_reason,
+            "error": failed,
+            "hung": seen.hung,
+        },
         "error": f"{type(seen.error).__name__}: {seen.error}" if failed else None,
         "in_caller": failed and seen.in_caller,
     }
