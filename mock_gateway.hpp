@@ -10819,7 +10819,7 @@ using ChunkTexts = std::vector<ChunkText>;
 Json parse(const std::string& text);
 /// A string of JSON with this value.
 std::string json_string(std::string_view value);
-/// The text with the first of these parts changed. It has one.
+/// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string json_of(const ChunkText& chunk);
@@ -32016,13 +32016,13 @@ MOCK_GATEWAY_INLINE Reply plain_ending(const char* text, const char* finish_reas
   return raw_reply(200, body_with(message_saying(text), json_string(finish_reason)));
 }
 
-/// A stream of half the text that ends so.
+/// A stream that ends so after half of the text.
 MOCK_GATEWAY_INLINE Reply stream_of_half(const char* finish_reason) {
   const ChunkTexts usual = usual_chunks();
   return stream_of({usual[0], usual[1], usual[2], closing(finish_reason)});
 }
 
-/// A stream that ends so in its last word.
+/// A stream that ends so at the limit of its text.
 MOCK_GATEWAY_INLINE Reply stream_of_cut_text(const char* finish_reason) {
   ChunkTexts chunks = usual_chunks();
   chunks[4] = saying("9");
@@ -32032,7 +32032,7 @@ MOCK_GATEWAY_INLINE Reply stream_of_cut_text(const char* finish_reason) {
 
 inline constexpr const char* usual_created = R"("created":1767225600)";
 
-/// The usual answer with this in place of when it was made.
+/// The usual answer with this member in place of `created`.
 MOCK_GATEWAY_INLINE Reply stream_with_created(const char* member) {
   std::vector<StreamChunk> elements;
   for (const ChunkText& chunk : usual_chunks())
@@ -32041,7 +32041,7 @@ MOCK_GATEWAY_INLINE Reply stream_with_created(const char* member) {
 }
 MOCK_GATEWAY_INLINE Reply plain_with_created(const char* member) { return raw_reply(200, replaced(usual_body(), usual_created, member)); }
 
-/// The usual answer with these members in place of its role, each with a comma behind it.
+/// The usual answer with these members, a comma behind each, in place of its role.
 MOCK_GATEWAY_INLINE Reply stream_with_role(const std::string& members) {
   ChunkTexts chunks = usual_chunks();
   chunks.front().delta = members + R"("content":"")";
@@ -32051,7 +32051,7 @@ MOCK_GATEWAY_INLINE Reply plain_with_role(const std::string& members) {
   return raw_reply(200, body_with(members + R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The usual answer after what the model thought: each a member, in two deltas or in the message.
+/// The usual answer with what the model thought: a member of each of two deltas before it, or one of the message.
 MOCK_GATEWAY_INLINE Reply stream_after_thoughts(const char* first, const char* second) {
   ChunkTexts chunks = usual_chunks();
   chunks.insert(chunks.begin() + 1,
@@ -32109,7 +32109,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
           chunks.back().delta = R"("content":null,"reasoning_content":null)";
           return stream_of(chunks);
         }),
-    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of them of a type that it does not know")
+    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text")
         .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
         .good("joins the parts that have text, or reports the one that it does not know")
         .error_too()
@@ -32120,24 +32120,24 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .unstreamed([] {
           return plain_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C."));
         }),
-    ScenarioRow("created-as-text", "says when it was made as text, in ISO 8601")
+    ScenarioRow("created-as-text", "has text for created, a date of ISO 8601")
         .from("BerriAI/litellm#11971")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":"2026-01-01T00:00:00Z")"); })
         .unstreamed([] { return plain_with_created(R"("created":"2026-01-01T00:00:00Z")"); }),
-    ScenarioRow("created-float", "says when it was made as a number with a fraction")
+    ScenarioRow("created-float", "has a number with a fraction for created")
         .from("BerriAI/litellm#11971, sashabaranov/go-openai#1003")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":1767225600.123)"); })
         .unstreamed([] { return plain_with_created(R"("created":1767225600.123)"); }),
-    ScenarioRow("created-in-milliseconds", "says when it was made in milliseconds")
+    ScenarioRow("created-in-milliseconds", "has milliseconds for created")
         .from("BerriAI/litellm#11971")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":1767225600123)"); })
         .unstreamed([] { return plain_with_created(R"("created":1767225600123)"); }),
-    ScenarioRow("created-null", "says null for when it was made")
+    ScenarioRow("created-null", "has null for created")
         .from("pydantic/pydantic-ai#1877")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":null)"); })
         .unstreamed([] { return plain_with_created(R"("created":null)"); }),
     ScenarioRow("delta-null", "sends delta null in the chunk that ends the answer, and in one before")
@@ -32188,7 +32188,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .good("takes the second for nothing new")
         .streams_only()
         .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
-    ScenarioRow("finish-reason-content-filter", "stops after half of the text, with finish_reason content_filter")
+    ScenarioRow("finish-reason-content-filter",
+                "stops after half of the text with finish_reason content_filter, without [DONE]")
         .from("experientiallabs/experiential#962, vercel/ai#4220")
         .good("reports that the answer was cut, or hands the finish_reason on")
         .tells("content_filter")
@@ -33001,8 +33002,8 @@ MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
-/// What a proxy says of a server that does not answer it.
-MOCK_GATEWAY_INLINE Failure timed_out(int status, const char* what) {
+/// The page that a proxy sends when its server gives it no answer.
+MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what) {
   return failure(status, "", "")
       .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +
                 "</title></head><body>cloudflare</body></html>",
@@ -33013,7 +33014,7 @@ MOCK_GATEWAY_INLINE Failure timed_out(int status, const char* what) {
 /// The usual stream, with this error as its only event.
 MOCK_GATEWAY_INLINE Reply stream_of_error(const std::string& body) { return chunks({json_chunk(parse(body))}); }
 
-/// A limit of requests, and a service that has too many, as bodies say it whose status is 200.
+/// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
@@ -33087,7 +33088,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .streams_only()
         .streamed([] { return stream_of_error(too_long_body); }),
     ScenarioRow("context-overflow-without-error",
-                "answers 400 with the maximum context length in message, and no error")
+                "answers 400 with a body without error, which names the maximum context length in message")
         .from("earendil-works/pi#5677, langchain-ai/langchainjs#10481")
         .good("reports the status, and the body's message")
         .only_error()
@@ -33213,7 +33214,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return unauthorized(); }),
-    ScenarioRow("key-invalid-as-400", "answers 400 in a list, with API_KEY_INVALID under details")
+    ScenarioRow("key-invalid-as-400", "answers 400 with a list of one error, API_KEY_INVALID under its details")
         .from("MadAppGang/claudish#61")
         .good("reports it, and does not try again")
         .only_error()
@@ -33237,12 +33238,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("letta-ai/letta-code#1179")
         .good("tries again, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return timed_out(520, "Web server is returning an unknown error"); }),
+        .first_reply([]() -> Reply { return no_answer_behind_proxy(520, "Web server is returning an unknown error"); }),
     ScenarioRow("cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try")
         .from("anthropics/claude-code#3197")
         .good("tries again, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return timed_out(524, "A timeout occurred"); }),
+        .first_reply([]() -> Reply { return no_answer_behind_proxy(524, "A timeout occurred"); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
@@ -33404,8 +33405,8 @@ MOCK_GATEWAY_INLINE std::string http_chunk(const std::string& bytes) {
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that a
-/// client that takes them for the bytes finds no event and no JSON among them.
+/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that
+/// whoever reads the stream as it is finds no event and no JSON in it.
 MOCK_GATEWAY_INLINE std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits
@@ -39967,29 +39968,29 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  31505    serve/served_request.cpp
 //  31576    gateway/catalogue.cpp
 //  31983    gateway/catalogue_chunks.cpp
-//  32484    gateway/catalogue_delivery.cpp
-//  32796    gateway/catalogue_entries.cpp
-//  32978    gateway/catalogue_failures.cpp
-//  33375    gateway/catalogue_framing.cpp
-//  33670    gateway/catalogue_tool_calls.cpp
-//  34022    gateway/chat_script.cpp
-//  34171    gateway/gateway.cpp
-//  34459    gateway/options.cpp
-//  34606    gateway/sweep.cpp
-//  35029    document/scenario_files.cpp
-//  35180    document/script_document.cpp
-//  35582    document/script_faults.cpp
-//  35909    document/script_files.cpp
-//  36056    document/script_gateway.cpp
-//  36373    document/script_matchers.cpp
-//  36739    document/script_objects.cpp
-//  36904    document/script_reader.cpp
-//  37341    document/script_references.cpp
-//  37665    document/script_replies.cpp
-//  38143    document/script_schema.cpp
-//  38278    document/script_sections.cpp
-//  38857    document/script_values.cpp
-//  39255  Adapters
-//  39272    adapters/catch2.hpp
-//  39430    adapters/doctest.hpp
-//  39595    adapters/gtest.hpp
+//  32485    gateway/catalogue_delivery.cpp
+//  32797    gateway/catalogue_entries.cpp
+//  32979    gateway/catalogue_failures.cpp
+//  33376    gateway/catalogue_framing.cpp
+//  33671    gateway/catalogue_tool_calls.cpp
+//  34023    gateway/chat_script.cpp
+//  34172    gateway/gateway.cpp
+//  34460    gateway/options.cpp
+//  34607    gateway/sweep.cpp
+//  35030    document/scenario_files.cpp
+//  35181    document/script_document.cpp
+//  35583    document/script_faults.cpp
+//  35910    document/script_files.cpp
+//  36057    document/script_gateway.cpp
+//  36374    document/script_matchers.cpp
+//  36740    document/script_objects.cpp
+//  36905    document/script_reader.cpp
+//  37342    document/script_references.cpp
+//  37666    document/script_replies.cpp
+//  38144    document/script_schema.cpp
+//  38279    document/script_sections.cpp
+//  38858    document/script_values.cpp
+//  39256  Adapters
+//  39273    adapters/catch2.hpp
+//  39431    adapters/doctest.hpp
+//  39596    adapters/gtest.hpp

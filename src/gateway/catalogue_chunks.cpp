@@ -41,13 +41,13 @@ Reply plain_ending(const char* text, const char* finish_reason) {
   return raw_reply(200, body_with(message_saying(text), json_string(finish_reason)));
 }
 
-/// A stream of half the text that ends so.
+/// A stream that ends so after half of the text.
 Reply stream_of_half(const char* finish_reason) {
   const ChunkTexts usual = usual_chunks();
   return stream_of({usual[0], usual[1], usual[2], closing(finish_reason)});
 }
 
-/// A stream that ends so in its last word.
+/// A stream that ends so at the limit of its text.
 Reply stream_of_cut_text(const char* finish_reason) {
   ChunkTexts chunks = usual_chunks();
   chunks[4] = saying("9");
@@ -57,7 +57,7 @@ Reply stream_of_cut_text(const char* finish_reason) {
 
 inline constexpr const char* usual_created = R"("created":1767225600)";
 
-/// The usual answer with this in place of when it was made.
+/// The usual answer with this member in place of `created`.
 Reply stream_with_created(const char* member) {
   std::vector<StreamChunk> elements;
   for (const ChunkText& chunk : usual_chunks())
@@ -66,7 +66,7 @@ Reply stream_with_created(const char* member) {
 }
 Reply plain_with_created(const char* member) { return raw_reply(200, replaced(usual_body(), usual_created, member)); }
 
-/// The usual answer with these members in place of its role, each with a comma behind it.
+/// The usual answer with these members, a comma behind each, in place of its role.
 Reply stream_with_role(const std::string& members) {
   ChunkTexts chunks = usual_chunks();
   chunks.front().delta = members + R"("content":"")";
@@ -76,7 +76,7 @@ Reply plain_with_role(const std::string& members) {
   return raw_reply(200, body_with(members + R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The usual answer after what the model thought: each a member, in two deltas or in the message.
+/// The usual answer with what the model thought: a member of each of two deltas before it, or one of the message.
 Reply stream_after_thoughts(const char* first, const char* second) {
   ChunkTexts chunks = usual_chunks();
   chunks.insert(chunks.begin() + 1,
@@ -134,7 +134,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
           chunks.back().delta = R"("content":null,"reasoning_content":null)";
           return stream_of(chunks);
         }),
-    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of them of a type that it does not know")
+    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text")
         .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
         .good("joins the parts that have text, or reports the one that it does not know")
         .error_too()
@@ -145,24 +145,24 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .unstreamed([] {
           return plain_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C."));
         }),
-    ScenarioRow("created-as-text", "says when it was made as text, in ISO 8601")
+    ScenarioRow("created-as-text", "has text for created, a date of ISO 8601")
         .from("BerriAI/litellm#11971")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":"2026-01-01T00:00:00Z")"); })
         .unstreamed([] { return plain_with_created(R"("created":"2026-01-01T00:00:00Z")"); }),
-    ScenarioRow("created-float", "says when it was made as a number with a fraction")
+    ScenarioRow("created-float", "has a number with a fraction for created")
         .from("BerriAI/litellm#11971, sashabaranov/go-openai#1003")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":1767225600.123)"); })
         .unstreamed([] { return plain_with_created(R"("created":1767225600.123)"); }),
-    ScenarioRow("created-in-milliseconds", "says when it was made in milliseconds")
+    ScenarioRow("created-in-milliseconds", "has milliseconds for created")
         .from("BerriAI/litellm#11971")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":1767225600123)"); })
         .unstreamed([] { return plain_with_created(R"("created":1767225600123)"); }),
-    ScenarioRow("created-null", "says null for when it was made")
+    ScenarioRow("created-null", "has null for created")
         .from("pydantic/pydantic-ai#1877")
-        .good("needs no such time to read the answer")
+        .good("reads the answer, whatever created is")
         .streamed([] { return stream_with_created(R"("created":null)"); })
         .unstreamed([] { return plain_with_created(R"("created":null)"); }),
     ScenarioRow("delta-null", "sends delta null in the chunk that ends the answer, and in one before")
@@ -213,7 +213,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
         .good("takes the second for nothing new")
         .streams_only()
         .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
-    ScenarioRow("finish-reason-content-filter", "stops after half of the text, with finish_reason content_filter")
+    ScenarioRow("finish-reason-content-filter",
+                "stops after half of the text with finish_reason content_filter, without [DONE]")
         .from("experientiallabs/experiential#962, vercel/ai#4220")
         .good("reports that the answer was cut, or hands the finish_reason on")
         .tells("content_filter")

@@ -187,7 +187,7 @@ using ChunkTexts = std::vector<ChunkText>;
 Json parse(const std::string& text);
 /// A string of JSON with this value.
 std::string json_string(std::string_view value);
-/// The text with the first of these parts changed. It has one.
+/// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
 std::string json_of(const ChunkText& chunk);

@@ -28,8 +28,8 @@ Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
-/// What a proxy says of a server that does not answer it.
-Failure timed_out(int status, const char* what) {
+/// The page that a proxy sends when its server gives it no answer.
+Failure no_answer_behind_proxy(int status, const char* what) {
   return failure(status, "", "")
       .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +
                 "</title></head><body>cloudflare</body></html>",
@@ -40,7 +40,7 @@ Failure timed_out(int status, const char* what) {
 /// The usual stream, with this error as its only event.
 Reply stream_of_error(const std::string& body) { return chunks({json_chunk(parse(body))}); }
 
-/// A limit of requests, and a service that has too many, as bodies say it whose status is 200.
+/// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
 inline constexpr const char* limited_body =
     R"({"error":{"message":"Rate limit exceeded, try again","type":"rate_limit_error","code":429}})";
 inline constexpr const char* busy_body =
@@ -114,7 +114,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .streams_only()
         .streamed([] { return stream_of_error(too_long_body); }),
     ScenarioRow("context-overflow-without-error",
-                "answers 400 with the maximum context length in message, and no error")
+                "answers 400 with a body without error, which names the maximum context length in message")
         .from("earendil-works/pi#5677, langchain-ai/langchainjs#10481")
         .good("reports the status, and the body's message")
         .only_error()
@@ -240,7 +240,7 @@ inline constexpr ScenarioRow errors_rows[] = {
         .only_error()
         .says("")
         .reply([]() -> Reply { return unauthorized(); }),
-    ScenarioRow("key-invalid-as-400", "answers 400 in a list, with API_KEY_INVALID under details")
+    ScenarioRow("key-invalid-as-400", "answers 400 with a list of one error, API_KEY_INVALID under its details")
         .from("MadAppGang/claudish#61")
         .good("reports it, and does not try again")
         .only_error()
@@ -264,12 +264,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("letta-ai/letta-code#1179")
         .good("tries again, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return timed_out(520, "Web server is returning an unknown error"); }),
+        .first_reply([]() -> Reply { return no_answer_behind_proxy(520, "Web server is returning an unknown error"); }),
     ScenarioRow("cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try")
         .from("anthropics/claude-code#3197")
         .good("tries again, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return timed_out(524, "A timeout occurred"); }),
+        .first_reply([]() -> Reply { return no_answer_behind_proxy(524, "A timeout occurred"); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")

@@ -38,8 +38,8 @@ std::string http_chunk(const std::string& bytes) {
   return std::string(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr) + "\r\n" + bytes + "\r\n";
 }
 
-/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that a
-/// client that takes them for the bytes finds no event and no JSON among them.
+/// These bytes as a stream of Brotli that compresses nothing (RFC 7932, section 9). Its blocks are so short that
+/// whoever reads the stream as it is finds no event and no JSON in it.
 std::string as_brotli(std::string_view bytes) {
   constexpr std::size_t longest = 16;
   // Before the first block stands a bit for a window of 64 KiB. Of each block: that it is not the last one, two bits

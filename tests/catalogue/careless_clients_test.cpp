@@ -462,8 +462,8 @@ TEST_CASE("a client that makes the mistake of a scenario is refused") {
     const Scenario one = scenario(row.scenario);
     for (const bool streamed : {true, false}) {
       if (!streamed && one.needs_stream()) continue;
-      CAPTURE(row.scenario);
-      CAPTURE(row.mistake);
+      CAPTURE(one.name());
+      CAPTURE(std::string(row.mistake));
       CAPTURE(streamed);
       const Verdict verdict = one.judge(row.client(answer_of(one, streamed)));
       CAPTURE(verdict.message());
@@ -483,7 +483,7 @@ TEST_CASE("a client that makes such a mistake gets an answer in good order") {
     const bool is_about_calls = !one.tool_calls().empty();
     for (const bool streamed : {true, false}) {
       if (!streamed && one.needs_stream()) continue;
-      CAPTURE(row.mistake);
+      CAPTURE(std::string(row.mistake));
       CAPTURE(streamed);
       const Verdict verdict = is_about_calls ? call.judge(row.client(calls[streamed ? 1 : 0]))
                                              : text.judge(row.client(texts[streamed ? 1 : 0]));
