@@ -38,7 +38,7 @@ class OutcomeReader {
   OutcomeReader(const Json& outcome, CallResult& result) : outcome_(outcome), result_(result) {}
 
   void read() {
-    if (!outcome_.is_object()) throw BadValue("expected an object");
+    if (!outcome_.is_object()) throw BadValue(outcome_.is_discarded() ? "expected JSON" : "expected an object");
     if (const Json* const text = member("text")) result_.outcome.text = string(*text, "text");
     if (const Json* const calls = member("tool_calls")) read_calls(*calls);
     if (const Json* const error = member("error")) read_error(*error);
@@ -92,9 +92,32 @@ class OutcomeReader {
   CallResult& result_;
 };
 
+/// Languages whose strings are UTF-16 write half a character as an escape, which is no JSON: U+FFFD, as their users see
+/// it, takes its place. Discarded where the text is no JSON all the same.
+Json parse_lenient(const std::string& text) {
+  Json parsed = Json::parse(text, nullptr, false);
+  if (!parsed.is_discarded()) return parsed;
+  const auto surrogate_at = [&text](std::size_t at) -> char {
+    if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u' || (text[at + 2] | 0x20) != 'd') return 0;
+    const char digit = static_cast<char>(text[at + 3] | 0x20);
+    return digit == '8' || digit == '9' || digit == 'a' || digit == 'b'   ? 'h'
+           : digit == 'c' || digit == 'd' || digit == 'e' || digit == 'f' ? 'l'
+                                                                          : char{0};
+  };
+  std::string mended;
+  for (std::size_t at = 0; at < text.size();) {
+    const char half = surrogate_at(at);
+    const bool is_pair = half == 'h' && surrogate_at(at + 6) == 'l';
+    const std::size_t length = is_pair ? 12 : half != 0 ? 6 : text[at] == '\\' ? 2 : 1;
+    mended += half != 0 && !is_pair ? "\\ufffd" : text.substr(at, length);
+    at += length;
+  }
+  return Json::parse(mended, nullptr, false);
+}
+
 void read_outcome(const std::string& line, CallResult& result) {
   try {
-    OutcomeReader(Json::parse(line), result).read();
+    OutcomeReader(parse_lenient(line), result).read();
   } catch (const std::exception& problem) {
     const std::string beginning = line.substr(0, 200);
     result.problem = "no outcome: " + without_prefix(problem.what()) + ": " + printable(beginning);
@@ -283,7 +306,7 @@ class DriverClient final : public ClientUnderTest {
     }
     while (std::optional<std::string> line = child_->line(deadline)) {
       if (line->empty() || line->front() != '{') continue;  // what a library prints
-      const Json answer = Json::parse(*line, nullptr, false);
+      const Json answer = parse_lenient(*line);
       if (answer.is_discarded() || !answer.contains("id") || answer["id"] != job["id"]) {
         result.problem = (answer.is_discarded() ? "no JSON: " : "not the id of the job, " + job["id"].dump() + ": ") +
                          printable(line->substr(0, 200));

@@ -46,6 +46,18 @@ TRIES = 3
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
+def text_of(content):
+    """The text of a content that may be a list of parts."""
+    if isinstance(content, list):
+        content = "".join(part.get("text") or "" for part in content if part.get("type") == "text")
+    return content or ""
+
+
+def whole(text):
+    """Joins the halves of characters, and replaces those that are alone."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class CallFailed(Exception):
     """What the caller is told."""
 
@@ -65,6 +77,7 @@ class Outcome:
     def __init__(self):
         self.text = ""
         self.tool_calls = []
+        self.half = ""  # of a character
         self.error = None
         self.finish_reason = None
         self.usage = None
@@ -266,12 +279,15 @@ class Client:
         answer = json.loads(text)
         self.look_for_error(answer)
         outcome.usage = answer.get("usage")
-        choice = next(choice for choice in answer["choices"] if choice.get("index", 0) == 0)
+        choice = next((choice for choice in answer.get("choices") or [] if choice.get("index", 0) == 0), None)
+        if choice is None:
+            raise CallFailed("the body has no answer")
         message = choice["message"]
         outcome.finish_reason = choice.get("finish_reason")
-        outcome.text = message.get("content") or ""
-        for call in message.get("tool_calls") or []:
-            self.take_fragment(call, None, outcome.tool_calls)
+        outcome.text = whole(text_of(message.get("content")))
+        for index, call in enumerate(message.get("tool_calls") or []):
+            self.take_fragment(call, index, outcome.tool_calls)
+        self.end_answer(outcome)
 
     def read_stream(self, response, outcome, show):
         events = Events()
@@ -298,8 +314,24 @@ class Client:
             self.end_body(response)
         if not done and not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
             raise CallFailed("the stream ended before the answer did")
-        if not (outcome.text or outcome.tool_calls or outcome.finish_reason):
-            raise CallFailed("the stream has no answer")
+        if not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
+            raise CallFailed("the stream does not say why it ended")
+        if outcome.half:
+            outcome.text += whole(outcome.half)
+            show(whole(outcome.half))
+        self.end_answer(outcome)
+
+    @staticmethod
+    def end_answer(outcome):
+        if not (outcome.text or outcome.tool_calls):
+            raise CallFailed(f"the answer says nothing; finish_reason {outcome.finish_reason}")
+        for call in outcome.tool_calls:
+            try:
+                arguments = json.loads(call["arguments"])
+            except ValueError:
+                continue  # who runs the tool reports it
+            if isinstance(arguments, str):
+                call["arguments"] = arguments  # they were encoded twice
 
     def take_chunk(self, name, chunk, outcome, show):
         if name == "error":
@@ -311,7 +343,13 @@ class Client:
             if choice.get("index", 0) != 0:
                 continue
             delta = choice.get("delta") or {}
-            piece = delta.get("content") or ""
+            piece = outcome.half + text_of(delta.get("content"))
+            # The other half of its last character may come with the next.
+            at = len(piece) - 1 if "\ud800" <= piece[-1:] <= "\udbff" else len(piece)
+            outcome.half, piece = piece[at:], whole(piece[:at])
+            # Some servers send all of the text so far in each delta. A short text may well come again.
+            if len(outcome.text) > 4 and piece.startswith(outcome.text) and piece != outcome.text:
+                piece = piece[len(outcome.text):]
             outcome.text += piece
             if piece or delta.get("tool_calls") or delta.get("reasoning_content"):
                 self.heard()

@@ -62,7 +62,7 @@ class Clients(Folder):
          {"last-event-without-blank-line streamed loss"}),
         ("splits-utf8", ["character-split-across-reads", "event-split-across-reads"],
          {"character-split-across-reads streamed wrong"}),
-        ("done-anywhere", ["done-inside-text", "data-after-done"], {"done-inside-text streamed loss"}),
+        ("done-anywhere", ["done-inside-text", "data-after-done"], {"done-inside-text streamed error"}),
         ("empty-on-error", ["bad-request", "key-disabled"],
          {f"{name} {form} loss" for name in ("bad-request", "key-disabled") for form in ("plain", "streamed")}),
         ("crlf", ["crlf-line-ends", "multi-line-data"], {"crlf-line-ends streamed error"}),
