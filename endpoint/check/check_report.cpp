@@ -81,7 +81,7 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
   const auto add = [&remarks](const std::string& remark) {
     if (!remark.empty() && remarks.find(remark) == std::string::npos) remarks += "  " + remark;
   };
-  constexpr std::size_t widest = 5;
+  constexpr std::size_t widest = 6;
   for (const Form form : results.run.forms()) {
     const auto found = std::find_if(row.begin(), row.end(), [form](const Cell* cell) { return cell->form == form; });
     if (found == row.end()) {
@@ -90,7 +90,8 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
       continue;
     }
     const Cell& cell = **found;
-    line += std::string("  ") + to_string(form) + " " + padded(shown(cell), widest);
+    const bool is_bad_by_finding = cell.good && !faults_of(cell, results.flags).empty();
+    line += std::string("  ") + to_string(form) + " " + padded(shown(cell) + (is_bad_by_finding ? "!" : ""), widest);
     if (cell.flaky) add("flaky");
     if (cell.accepted) add("known");
     if (cell.mark == Mark::skipped) add(cell.why);
@@ -139,10 +140,17 @@ std::string CheckResults::client() const {
 }
 
 std::string CheckResults::summary() const {
+  // Beside each mark, how many of its cells are bad: an error where the answer was there, or by a finding.
+  std::vector<std::size_t> bad(marks, 0);
+  for (const Cell& cell : run.cells())
+    if (!faults_of(cell, flags).empty()) ++bad[static_cast<std::size_t>(cell.mark)];
   const std::vector<std::size_t> numbers = counts();
   std::string text;
-  for (std::size_t i = 0; i < numbers.size(); ++i)
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
     text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]) + " " + to_string(static_cast<Mark>(i));
+    const bool is_mixed = bad[i] > 0 && bad[i] < numbers[i];
+    if (is_mixed) text += " (" + std::to_string(bad[i]) + " bad)";
+  }
   return text;
 }
 
@@ -175,7 +183,7 @@ std::string CheckResults::again(const Cell& cell) const {
 std::string CheckResults::story(const Cell& cell) const {
   std::string text = cell.id() + ": " + shown(cell);
   const std::size_t line_end = cell.why.find('\n');
-  if (cell.mark == Mark::skipped || cell.mark == Mark::crash) {
+  if (cell.mark == Mark::skipped || cell.mark == Mark::crash || cell.mark == Mark::hang) {
     const std::string prefix = cell.name + ": ";
     text += "\n  what        " +
             (cell.why.compare(0, prefix.size(), prefix) == 0 ? cell.why.substr(prefix.size()) : cell.why);
@@ -184,6 +192,7 @@ std::string CheckResults::story(const Cell& cell) const {
     text += ", expected " + to_string(cell.scenario->expected());
     if (line_end != std::string::npos) text += cell.why.substr(line_end);
   } else {
+    if (!cell.findings.empty()) text += ", with findings";
     text += "\n  the gateway " + cell.scenario->description();
   }
   if (!cell.result.told.empty()) {

@@ -40,6 +40,18 @@ std::string element(const char* name, const std::string& text) {
   return std::string("<") + name + ">" + escaped_lines(text) + "</" + name + ">";
 }
 
+/// A link to each cell that fails.
+std::string bad_cells(const CheckResults& results) {
+  std::string html;
+  std::size_t number = 0;
+  for (const Cell& cell : results.run.cells()) {
+    ++number;
+    if (results.fails(cell))
+      html += "<li>" + mark_link(results, cell, number) + " " + escaped_lines(cell.id()) + "</li>\n";
+  }
+  return html.empty() ? "" : "<ul>\n" + html + "</ul>\n";
+}
+
 std::string details_of(const CheckResults& results, const Cell& cell, std::size_t number) {
   std::string html = "<details id=\"" + anchor(number) + "\"" + (results.fails(cell) ? " open" : "") + "><summary>" +
                      escaped_lines(cell.id()) + " <span class=\"" + class_of(results, cell) + "\">" + shown(cell) +
@@ -62,6 +74,7 @@ std::string check_report_html(const CheckResults& results) {
       "<meta name=\"viewport\" content=\"width=device-width\">\n" +
       element("title", "check: " + client) + "<style>" + style + "</style></head>\n<body>\n" + element("h1", client) +
       "\n" + element("p", results.conclusion()) + element("p", results.summary()) + "\n";
+  html += bad_cells(results);
   for (const std::string& remark : run.remarks()) html += element("p", remark) + "\n";
   for (const std::string& line : results.stale) html += element("p", "no longer so: " + line) + "\n";
   std::string group;
@@ -93,7 +106,8 @@ std::string check_report_html(const CheckResults& results) {
       findings.clear();
       beyond.clear();
       columns = 0;
-      row = "<tr>" + element("td", name) + element("td", to_string(cell.scenario->expected()));
+      row = "<tr><td title=\"" + escaped_for_xml(cell.scenario->description()) + "\">" + escaped_lines(name) + "</td>" +
+            element("td", to_string(cell.scenario->expected()));
     }
     const auto place =
         static_cast<std::size_t>(std::find(run.forms().begin(), run.forms().end(), cell.form) - run.forms().begin());

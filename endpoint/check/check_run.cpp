@@ -109,7 +109,10 @@ std::string story(const CallResult& result, const std::vector<Exchange>& exchang
   else if (result.outcome.error)
     text += ", and an error" + (result.told.empty() ? "" : ": " + printable(result.told));
   if (exchanges.empty())
-    text += "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url";
+    text +=
+        "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url; a CMD that "
+        "takes "
+        "jobs on its stdin needs --driver";
   for (const Exchange& exchange : exchanges) text += "\nrequest " + exchange.summary();
   return text + printed_by(result.output, result.errors);
 }
@@ -189,7 +192,7 @@ void CheckRun::try_unbroken() {
 void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   Gateway gateway{options_.verify_on_destruction(false)};
   gateway.chat().reply(unbroken_text);
-  if (tools) gateway.chat().reply(tool_call("get_weather", {{"city", "Paris"}}));
+  if (tools) gateway.chat().when(has_tool("get_weather")).reply(tool_call("get_weather", {{"city", "Paris"}}));
   const CallResult result = client.call({gateway, form, "", tools});
   if (children_.is_cancelled()) return;
   const std::vector<Exchange> exchanges = gateway.journal().all();
@@ -210,9 +213,9 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   if (!is_whole || exchanges.empty()) throw UnusableClient(story(result, exchanges, form, tools));
   if (asked_in(exchanges, form) > 0) return;
   const Form other = other_than(form);
-  const std::string always = std::string("CMD always asks for ") +
-                             (form == Form::plain ? "a stream" : "an answer in one piece") +
-                             ", whatever MOCK_GATEWAY_STREAM or {stream} says";
+  const std::string always =
+      std::string("CMD always asks for ") + (form == Form::plain ? "a stream" : "an answer in one piece") +
+      (flags_.driver ? ", whichever job it is given" : ", whatever MOCK_GATEWAY_STREAM or {stream} says");
   if (forms_.size() == 1 || flags_.plain || flags_.streamed)
     throw BadValue(always + ": " + (other == Form::plain ? "--plain" : "--stream") + " judges that alone");
   forms_ = {other};
@@ -389,7 +392,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     const Verdict verdict = scenario.judge(cell.result.outcome);
     cell.mark = mark_of(verdict.kind());
     cell.good = static_cast<bool>(verdict);
-    cell.why = verdict.message();
+    cell.why = cell.mark == Mark::hang ? "it had not ended after " + flags_.timeout : verdict.message();
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   ++made_;

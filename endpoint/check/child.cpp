@@ -276,6 +276,11 @@ std::string Child::end() {
   return left;
 }
 
+void Child::forget_what_it_printed() {
+  taken_.clear();
+  errors_.clear();
+}
+
 std::string Child::output_tail() const { return tail(taken_ + tail(output_)); }
 
 std::string Child::error_tail() const { return tail(errors_); }

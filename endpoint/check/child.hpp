@@ -77,6 +77,8 @@ class Child {
   std::string how_it_ended() const { return endpoint::how_it_ended(name_, status()); }
   /// What it has printed and line() did not take; of more than 64 MiB the first.
   const std::string& output() const { return output_; }
+  /// From now on the ends of what it prints are those of what comes now.
+  void forget_what_it_printed();
   /// The last 16 KiB of its stdout, and of its stderr.
   std::string output_tail() const;
   std::string error_tail() const;

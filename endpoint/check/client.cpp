@@ -45,6 +45,8 @@ class OutcomeReader {
     if (const Json* const reason = member("finish_reason"))
       result_.outcome.finish_reason = string(*reason, "finish_reason");
     if (const Json* const usage = member("usage")) read_usage(*usage);
+    if (!member("text") && !result_.outcome.error && result_.outcome.tool_calls.empty())
+      throw BadValue("text is missing, and so are error and tool_calls");
   }
 
  private:
@@ -227,6 +229,7 @@ class DriverClient final : public ClientUnderTest {
 
   CallResult call(const CallJob& job) override {
     if (!child_) start(job.gateway);
+    if (child_) child_->forget_what_it_printed();
     const Deadline began = steady_clock::now();
     Json asked = new_job(job.form == Form::streamed ? "stream" : "ask", job.gateway);
     if (job.tools) asked["tools"] = offered_tools();

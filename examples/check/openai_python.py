@@ -27,7 +27,7 @@ def call(job):
             seen["tool_calls"] = [{"name": one.name, "arguments": one.arguments} for one in calls]
         else:
             for chunk in client.chat.completions.create(**request, stream=True):
-                for choice in chunk.choices:
+                for choice in [one for one in chunk.choices if one.index == 0]:
                     seen["text"] += choice.delta.content or ""
                     for part in choice.delta.tool_calls or []:
                         if part.index >= len(seen["tool_calls"]):

@@ -657,7 +657,7 @@ go("retries-401")
         done = check(*only("early-hints", "key-invalid", "done-missing"), of=client("retries-401"))
         lines = done.stdout.splitlines()
         self.assertEqual(done.row("early-hints")[1:5], ["plain", "ok", "streamed", "ok"], done.stdout)
-        self.assertEqual(done.row("key-invalid")[1:5], ["plain", "error", "streamed", "error"])
+        self.assertEqual(done.row("key-invalid")[1:5], ["plain", "error!", "streamed", "error!"])
         self.assertIn("retried_final_error", done.row("key-invalid"))
         self.assertTrue({"errors", "framing", "connection"} <= {word.strip(":").lower() for line in lines
                                                                 for word in line.split()})
