@@ -1,4 +1,5 @@
-// The client that `run` starts: its environment, signals, how long it has to end, processes that it leaves behind.
+// The client that `run` and `check` start: its environment, signals, how long it has to end, processes that it leaves
+// behind.
 
 #include "command.hpp"
 
@@ -139,6 +140,12 @@ void SignalsForCommand::wait(std::optional<std::chrono::milliseconds> at_most) c
     time.tv_nsec = static_cast<long>(std::chrono::nanoseconds(*at_most - seconds).count());
   }
   ::pselect(0, nullptr, nullptr, nullptr, at_most ? &time : nullptr, &while_waiting_);
+}
+
+void SignalsForCommand::give_back() const {
+  for (const int signal : passed_signals)
+    if (!is_ignored(signal)) std::signal(signal, SIG_DFL);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 std::optional<int> SignalsForCommand::next() const {

@@ -19,7 +19,7 @@ namespace endpoint {
 /// OPENAI_API_BASE, OPENAI_API_KEY, NO_PROXY and no_proxy with the gateway's host added, and these ("NAME=value").
 std::vector<std::string> client_environment(const Gateway& gateway, const std::vector<std::string>& more);
 
-/// Keeps SIGINT, SIGTERM, SIGHUP and SIGCHLD for Command::wait, from all threads that are started later. One per
+/// Keeps SIGINT, SIGTERM, SIGHUP and SIGCHLD for wait(), from all threads that are started later. One per
 /// program, made by the main thread before it starts any.
 class SignalsForCommand {
  public:
@@ -33,6 +33,8 @@ class SignalsForCommand {
   const sigset_t& changed() const { return changed_; }
   /// Waits for one of them, at most so long; without a number, until one comes.
   void wait(std::optional<std::chrono::milliseconds> at_most) const;
+  /// From now on signals do what they did before.
+  void give_back() const;
   /// A SIGINT, SIGTERM or SIGHUP that has come and was not asked for before.
   std::optional<int> next() const;
 

@@ -3,6 +3,7 @@
 #include "cells.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -15,6 +16,9 @@ namespace {
 bool begins_with(const std::string& text, const std::string& beginning) {
   return text.compare(0, beginning.size(), beginning) == 0;
 }
+
+const std::string heading =
+    "# What `mock-gateway check --baseline` takes for known. A line that is no longer so fails.\n";
 
 /// Whether a line names a scenario and a form, and what can be bad about it. Steps of sweeps have no list.
 bool may_be_a_fault(const std::string& line, const std::set<std::string>& names) {
@@ -49,6 +53,19 @@ const char* to_string(Mark mark) {
   return "";
 }
 
+std::string shown(const Cell& cell) {
+  switch (cell.mark) {
+    case Mark::ok: return "ok";
+    case Mark::error: return cell.good ? "error" : "ERROR";
+    case Mark::loss: return "LOSS";
+    case Mark::wrong: return "WRONG";
+    case Mark::hang: return "HANG";
+    case Mark::crash: return "CRASH";
+    case Mark::skipped: return "?";
+  }
+  return "";
+}
+
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags) {
   std::vector<std::string> faults;
   if (cell.mark == Mark::skipped) return faults;
@@ -63,10 +80,17 @@ std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags) {
 
 Baseline::Baseline(const std::string& file) {
   std::ifstream in(file);
-  if (!in) throw BadValue("--baseline: cannot read " + file + "; --write-baseline writes it");
+  if (!std::filesystem::is_regular_file(file) || !in)
+    throw BadValue("--baseline: cannot read " + file + "; --write-baseline writes it");
   for (std::string line; std::getline(in, line);) {
-    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-    if (!line.empty() && line.front() != '#') lines_.insert(line);
+    std::istringstream words(line);
+    std::string even;  // one space between words, none around them
+    for (std::string word; words >> word;) even += (even.empty() ? "" : " ") + word;
+    if (even.empty()) continue;
+    if (even.front() != '#')
+      lines_.insert(even);
+    else if (even + "\n" != heading)
+      comments_ += line + "\n";
   }
 }
 
@@ -93,11 +117,20 @@ std::vector<std::string> Baseline::stale(const std::vector<const Cell*>& cells, 
   return {stale.begin(), stale.end()};
 }
 
-std::string Baseline::text_of(const std::vector<const Cell*>& cells, const CheckFlags& flags) {
-  std::set<std::string> lines;
+std::string Baseline::renewed(const std::vector<const Cell*>& cells, const CheckFlags& flags) const {
+  std::set<std::string> lines = lines_;
+  for (const Cell* const cell : cells) {
+    if (cell->mark == Mark::skipped) continue;
+    const std::string beginning = cell->id() + " ";
+    while (true) {
+      const auto line = lines.lower_bound(beginning);
+      if (line == lines.end() || !begins_with(*line, beginning)) break;
+      lines.erase(line);
+    }
+  }
   for (const Cell* const cell : cells)
     for (const std::string& fault : faults_of(*cell, flags)) lines.insert(fault);
-  std::string text = "# What `mock-gateway check --baseline` takes for known. A line that is no longer so fails.\n";
+  std::string text = heading + comments_;
   for (const std::string& line : lines) text += line + "\n";
   return text;
 }

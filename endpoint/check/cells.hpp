@@ -49,6 +49,8 @@ struct Cell {
   bool good = false;
   /// Whether it was bad, and good when it was tried again alone.
   bool flaky = false;
+  /// What came of it the first time, where it was tried again.
+  std::string first;
   /// Whether all that is bad about it is in the baseline.
   bool accepted = false;
   /// The verdict, or why there was no call.
@@ -62,6 +64,10 @@ struct Cell {
   /// "usage-chunk-without-choices streamed".
   std::string id() const { return name + " " + to_string(form); }
 };
+
+/// How a table shows the cell: "ok", "error", "ERROR" where the answer was there to be had, "LOSS", "WRONG", "HANG",
+/// "CRASH", "?".
+std::string shown(const Cell& cell);
 
 /// What is bad about a cell, as lines of a baseline: "NAME streamed loss", "NAME plain finding retry_after_ignored".
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags);
@@ -79,11 +85,12 @@ class Baseline {
   /// scenarios, the lines that are about none, or say what no cell can have.
   std::vector<std::string> stale(const std::vector<const Cell*>& cells, const CheckFlags& flags,
                                  const std::set<std::string>* names) const;
-  /// A file that lists all faults of the cells.
-  static std::string text_of(const std::vector<const Cell*>& cells, const CheckFlags& flags);
+  /// A file that lists all faults of the cells, and the lines of this one about others, with its comments.
+  std::string renewed(const std::vector<const Cell*>& cells, const CheckFlags& flags) const;
 
  private:
   std::set<std::string> lines_;
+  std::string comments_;
 };
 
 }  // namespace endpoint

@@ -1,6 +1,9 @@
 // `check`: its order, and which exit code wins.
 
+#include <filesystem>
 #include <iostream>
+#include <set>
+#include <utility>
 
 #include "../commands.hpp"
 #include "../messages.hpp"
@@ -18,12 +21,13 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
   const std::vector<ReportTarget> targets = check_report_targets(flags);
   require_writable(targets);
   if (flags.write_baseline) require_publishable("--baseline", flags.baseline);
-  const Baseline baseline = flags.baseline.empty() || flags.write_baseline ? Baseline() : Baseline(flags.baseline);
+  const bool has_baseline = flags.write_baseline ? std::filesystem::exists(flags.baseline) : !flags.baseline.empty();
+  const Baseline baseline = has_baseline ? Baseline(flags.baseline) : Baseline();
   Children children;
   CheckRun run(children, flags, command);
   try {
     run.try_unbroken();
-    run.call_all(baseline);
+    run.call_all(flags.write_baseline ? Baseline() : baseline);
   } catch (const UnusableClient& problem) {
     std::cerr << "mock-gateway: " << problem.what() << std::endl;
     return exit_unusable;
@@ -32,9 +36,15 @@ int check(const CheckFlags& flags, const std::vector<std::string>& command) {
     run.remark("CMD left processes behind, which were ended: " + ended);
   if (!lists_processes) run.remark("a process of CMD that has left its group is out of reach on this system");
 
-  CheckResults results{run, flags, command, baseline.stale(run.all_cells(), flags, &run.names()), false};
-  if (flags.write_baseline && !run.ended_by())
-    publish("--baseline", flags.baseline, Baseline::text_of(run.all_cells(), flags));
+  // What ends it while it writes is none of ours: nobody asks for signals any more.
+  run.heed_signals();
+  children.signals().give_back();
+  const std::set<std::string>* const names = flags.sweeps() ? nullptr : &run.names();
+  std::vector<std::string> stale;
+  if (!flags.write_baseline) stale = baseline.stale(run.all_cells(), flags, names);
+  CheckResults results{run, flags, command, std::move(stale), false};
+  const bool is_whole = !run.ended_by() && !run.is_incomplete() && results.judged() > 0;
+  if (flags.write_baseline && is_whole) publish("--baseline", flags.baseline, baseline.renewed(run.all_cells(), flags));
   run.accept(flags.write_baseline ? nullptr : &baseline);
   results.failed = flags.fail_on != "never" && results.finds_fault();
   write_reports(targets, results);

@@ -109,24 +109,30 @@ std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::st
                               Form form) {
   const CheckFlags usual;
   std::vector<std::string> words{"mock-gateway", "check"};
-  const auto add = [&words](const char* flag, const std::string& value, const std::string& as_usual) {
-    if (value != as_usual) words.insert(words.end(), {flag, value});
+  const auto say = [&words](const char* flag, const std::string& value) {
+    if (value.empty() || value.front() == '-')
+      words.push_back(std::string(flag) + "=" + value);
+    else
+      words.insert(words.end(), {flag, value});
+  };
+  const auto add = [&say](const char* flag, const std::string& value, const std::string& as_usual) {
+    if (value != as_usual) say(flag, value);
   };
   if (flags.driver) words.push_back("--driver");
   add("--outcome", flags.outcome, usual.outcome);
   if (flags.tools) words.push_back("--tools");
-  for (const std::string& folder : flags.catalogues) words.insert(words.end(), {"--catalogue", folder});
-  for (const std::string& model : flags.models) words.insert(words.end(), {"--model", model});
-  for (const std::string& code : flags.without_findings) words.insert(words.end(), {"--without-finding", code});
+  for (const std::string& folder : flags.catalogues) say("--catalogue", folder);
+  for (const std::string& model : flags.models) say("--model", model);
+  for (const std::string& code : flags.without_findings) say("--without-finding", code);
   add("--acceptance", flags.acceptance, usual.acceptance);
   add("--profile", flags.profile, usual.profile);
   add("--prompt", flags.prompt, usual.prompt);
   add("--timeout", flags.timeout, usual.timeout);
   add("--fail-on", flags.fail_on, usual.fail_on);
-  if (flags.sweep) words.insert(words.end(), {"--sweep", *flags.sweep});
-  if (flags.splits) words.insert(words.end(), {"--splits", *flags.splits});
+  if (flags.sweep) say("--sweep", *flags.sweep);
+  if (flags.splits) say("--splits", *flags.splits);
   if (flags.at_most) words.insert(words.end(), {"--at-most", std::to_string(*flags.at_most)});
-  if (!flags.sweeps()) words.insert(words.end(), {"--only", name});
+  if (!flags.sweeps()) say("--only", name);
   words.push_back(form == Form::plain ? "--plain" : "--stream");
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());

@@ -3,6 +3,7 @@
 #include "check_report.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iostream>
 #include <optional>
 #include <set>
@@ -123,9 +124,7 @@ bool CheckResults::fails(const Cell& cell) const {
 
 bool CheckResults::finds_fault() const {
   const auto& cells = run.cells();
-  const bool judged =
-      std::any_of(cells.begin(), cells.end(), [](const Cell& one) { return one.mark != Mark::skipped; });
-  return !judged || !stale.empty() || run.ended_by().has_value() ||
+  return judged() == 0 || run.is_incomplete() || !stale.empty() || run.ended_by().has_value() ||
          std::any_of(cells.begin(), cells.end(), [this](const Cell& one) { return fails(one); });
 }
 
@@ -136,7 +135,7 @@ std::vector<std::size_t> CheckResults::counts() const {
 }
 
 std::string CheckResults::client() const {
-  return run.client_name() + (run.client_version().empty() ? "" : " " + run.client_version());
+  return printable(run.client_name() + (run.client_version().empty() ? "" : " " + run.client_version()));
 }
 
 std::string CheckResults::summary() const {
@@ -164,11 +163,10 @@ std::string CheckResults::conclusion() const {
     if (cell.flaky) ++flaky;
   }
   const std::size_t skipped = counts()[static_cast<std::size_t>(Mark::skipped)];
-  const std::size_t judged = run.cells().size() - skipped;
   std::string text = failed ? "failed: " : "passed: ";
   if (run.ended_by()) text += "ended by a signal, ";
-  if (judged == 0) return text + "nothing was judged";
-  text += counted(judged, "call") + " judged, " + std::to_string(bad) + " bad";
+  if (judged() == 0) return text + "nothing was judged";
+  text += counted(judged(), "call") + " judged, " + std::to_string(bad) + " bad";
   if (accepted > 0) text += ", " + std::to_string(accepted) + " known from the baseline";
   if (!stale.empty()) text += ", " + counted(stale.size(), "stale line") + " of the baseline";
   if (flaky > 0) text += ", " + std::to_string(flaky) + " flaky";
@@ -195,30 +193,22 @@ std::string CheckResults::story(const Cell& cell) const {
     if (!cell.findings.empty()) text += ", with findings";
     text += "\n  the gateway " + cell.scenario->description();
   }
+  if (cell.flaky) text += "\n  at first    " + printable(cell.first.substr(0, cell.first.find('\n')));
   if (!cell.result.told.empty()) {
     constexpr std::size_t most = 300;
     const std::string& told = cell.result.told;
     text += "\n  its user was told: " + printable(told.size() > most ? "…" + told.substr(told.size() - most)
                                                                      : told.substr(0, told.find_last_not_of('\n') + 1));
   }
+  if (cell.result.told.empty() && !cell.result.errors.empty() && (cell.mark == Mark::crash || cell.mark == Mark::hang))
+    text +=
+        "\n  its stderr  " + printable(cell.result.errors.substr(
+                                 cell.result.errors.size() - std::min<std::size_t>(300, cell.result.errors.size())));
   std::set<std::string> known;
   for (const Finding& finding : cell.findings)
     if (known.insert(finding.code).second) text += "\n  finding " + finding.code + ": " + printable(finding.message);
   if (!cell.scenario->reference().empty()) text += "\n  seen in " + cell.scenario->reference();
   return text + "\n  again: " + again(cell);
-}
-
-std::string shown(const Cell& cell) {
-  switch (cell.mark) {
-    case Mark::ok: return "ok";
-    case Mark::error: return cell.good ? "error" : "ERROR";
-    case Mark::loss: return "LOSS";
-    case Mark::wrong: return "WRONG";
-    case Mark::hang: return "HANG";
-    case Mark::crash: return "CRASH";
-    case Mark::skipped: return "?";
-  }
-  return "";
 }
 
 std::string codes_of(const std::vector<Finding>& findings) {
@@ -303,7 +293,9 @@ void write_reports(const std::vector<ReportTarget>& targets, const CheckResults&
   for (const ReportTarget& target : targets) {
     const std::string text = rendered(target, results);
     if (goes_to_stdout(target)) {
+      errno = 0;
       std::cout << text << std::flush;
+      if (!std::cout && errno != EPIPE) missing = BadValue("--report: cannot write to stdout");  // | head is fine
       continue;
     }
     try {

@@ -20,6 +20,8 @@ struct CheckResults {
 
   /// Whether the cell fails the check.
   bool fails(const Cell& cell) const;
+  /// How many cells were not skipped.
+  std::size_t judged() const { return run.cells().size() - counts()[static_cast<std::size_t>(Mark::skipped)]; }
   /// Whether anything fails it: a cell, the baseline, or that nothing was judged.
   bool finds_fault() const;
   /// "failed: 240 calls judged, 2 bad, 1 stale line of the baseline".
@@ -49,9 +51,6 @@ std::string check_report_junit(const CheckResults& results);
 std::string check_report_html(const CheckResults& results);
 std::string check_report_github(const CheckResults& results);
 
-/// How a table shows the cell: "ok", "error", "ERROR" where the answer was there to be had, "LOSS", "WRONG", "HANG",
-/// "CRASH", "?".
-std::string shown(const Cell& cell);
 /// The codes of findings, each once: "retry_after_ignored, key_in_query".
 std::string codes_of(const std::vector<Finding>& findings);
 

@@ -20,7 +20,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding
 a.mark { padding: .05rem .45rem; border-radius: .3rem; text-decoration: none; color: inherit; }
 .ok, .error { background: #2a92; } .bad { background: #d337; font-weight: bold; } .skipped { background: #8883; }
 .known, .flaky { background: #ca05; }
-details:target { outline: 2px solid #48f8; }
+pre:target { outline: 2px solid #48f8; }
 )";
 
 std::string class_of(const CheckResults& results, const Cell& cell) {
@@ -53,10 +53,11 @@ std::string bad_cells(const CheckResults& results) {
 }
 
 std::string details_of(const CheckResults& results, const Cell& cell, std::size_t number) {
-  std::string html = "<details id=\"" + anchor(number) + "\"" + (results.fails(cell) ? " open" : "") + "><summary>" +
+  std::string html = std::string("<details") + (results.fails(cell) ? " open" : "") + "><summary>" +
                      escaped_lines(cell.id()) + " <span class=\"" + class_of(results, cell) + "\">" + shown(cell) +
                      "</span></summary>\n";
-  html += element("pre", results.story(cell));
+  html += "<pre id=\"" + anchor(number) + "\">" + escaped_lines(results.story(cell)) +
+          "</pre>";  // a link opens what it is in
   for (const auto& [title, text] : {std::pair<const char*, const std::string&>{"stdout", cell.result.output},
                                     std::pair<const char*, const std::string&>{"stderr", cell.result.errors}})
     if (!text.empty()) html += "<p>its " + std::string(title) + "</p>" + element("pre", printable(text));

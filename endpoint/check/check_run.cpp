@@ -2,11 +2,14 @@
 
 #include "check_run.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <iostream>
+#include <system_error>
 #include <thread>
 
 #include "../messages.hpp"
@@ -80,6 +83,19 @@ std::size_t asked_in(const std::vector<Exchange>& exchanges, Form form) {
     const Json body = Json::parse(exchange.body(), nullptr, false);
     return body.is_object() && (body.value("stream", Json()) == Json(true)) == (form == Form::streamed);
   }));
+}
+
+/// Whether the gateway can be reached at all. Where it refuses connections, it learns of none.
+bool accepts_connections(const Gateway& gateway) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(gateway.port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
+  if (probe < 0) return true;
+  const bool is_accepted = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  ::close(probe);
+  return is_accepted;
 }
 
 /// Whether the scenario struck a connection, or answered a request.
@@ -193,7 +209,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   Gateway gateway{options_.verify_on_destruction(false)};
   gateway.chat().reply(unbroken_text);
   if (tools) gateway.chat().when(has_tool("get_weather")).reply(tool_call("get_weather", {{"city", "Paris"}}));
-  const CallResult result = client.call({gateway, form, "", tools});
+  CallResult result = client.call({gateway, form, "", tools});
   if (children_.is_cancelled()) return;
   const std::vector<Exchange> exchanges = gateway.journal().all();
   if (!result.skipped.empty()) {
@@ -210,6 +226,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
   } else {
     is_whole = is_whole && outcome.text == unbroken_text && outcome.tool_calls.empty();
   }
+  mask(result, gateway.api_key());
   if (!is_whole || exchanges.empty()) throw UnusableClient(story(result, exchanges, form, tools));
   if (asked_in(exchanges, form) > 0) return;
   const Form other = other_than(form);
@@ -278,6 +295,7 @@ void CheckRun::call_all(const Baseline& baseline) {
       run_cell(second, client);
       if (second.mark == Mark::skipped) return;
       second.flaky = is_as_expected(second);
+      second.first = shown(cell) + ": " + cell.why;
       cell = std::move(second);
     });
   }
@@ -290,10 +308,16 @@ void CheckRun::call_all(const Baseline& baseline) {
 
 void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
   std::vector<std::thread> threads;
-  for (Queue* const queue : {&ordinary, &waiting}) {
-    const std::size_t count = std::min(queue->threads, queue->tasks.size());
-    running_ += count;
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this, queue] { work(*queue); });
+  std::vector<Queue*> queues;  // one for each thread
+  for (Queue* const queue : {&ordinary, &waiting})
+    queues.insert(queues.end(), std::min(queue->threads, queue->tasks.size()), queue);
+  running_ = queues.size();
+  try {
+    for (Queue* const queue : queues) threads.emplace_back([this, queue] { work(*queue); });
+  } catch (const std::system_error&) {  // the system has no more threads
+    const std::lock_guard<std::mutex> lock(mutex_);
+    running_ -= queues.size() - threads.size();
+    if (threads.empty()) problem_ = std::current_exception();
   }
   const auto is_over = [this] {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -369,8 +393,6 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.mark = Mark::skipped;
     cell.why = std::move(why);
   };
-  // Where no request can arrive, there is none to wait for.
-  const bool may_be_unseen = scenario.group() == "connection" && scenario.expected() == Scenario::Expected::error;
   if (!result.skipped.empty()) {
     skip(result.skipped);
   } else if (!result.crash.empty()) {
@@ -382,7 +404,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.good = false;
     cell.why = cell.name + ": its answer is " + result.problem;
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
-             !may_be_unseen) {
+             accepts_connections(gateway)) {
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
@@ -394,6 +416,9 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.good = static_cast<bool>(verdict);
     cell.why = cell.mark == Mark::hang ? "it had not ended after " + flags_.timeout : verdict.message();
   }
+  mask(cell.result, gateway.api_key());
+  if (const std::size_t at = cell.why.find(gateway.api_key()); at != std::string::npos)
+    cell.why.replace(at, gateway.api_key().size(), "$OPENAI_API_KEY");
   const std::lock_guard<std::mutex> lock(mutex_);
   ++made_;
   if (!faults_of(cell, flags_).empty()) ++bad_;
@@ -428,24 +453,32 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
   };
   bool is_counted = false;
   const Sweep steps = gateway.sweep(Reply(text), ask, options);
-  for (const SweepStep& step : steps) {
-    if (children_.is_cancelled()) return;
-    Cell cell;
-    cell.scenario = step_as_scenario(step.name(), group, text, flags_.sweep.has_value());
-    cell.name = cell.scenario->name();
-    cell.group = group;
-    cell.form = form;
-    judge(cell, gateway, result, requests);
-    if (cell.mark != Mark::skipped && !step.reached()) {
-      cell.mark = Mark::skipped;
-      cell.why = "the answer did not come to that place";
+  try {
+    for (const SweepStep& step : steps) {
+      if (children_.is_cancelled()) return;
+      Cell cell;
+      cell.scenario = step_as_scenario(step.name(), group, text, flags_.sweep.has_value());
+      cell.name = cell.scenario->name();
+      cell.group = group;
+      cell.form = form;
+      judge(cell, gateway, result, requests);
+      if (cell.mark != Mark::skipped && !step.reached()) {
+        cell.mark = Mark::skipped;
+        cell.why = "the answer did not come to that place";
+      }
+      cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
+      const std::size_t count = is_counted ? 0 : steps.size();
+      is_counted = true;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      planned_ += count;
+      cells_.push_back(std::move(cell));
     }
-    cell.flaky = is_flaky && cell.mark != Mark::skipped && cell.good;
-    const std::size_t count = is_counted ? 0 : steps.size();
-    is_counted = true;
+  } catch (const GatewayError&) {
+    if (children_.is_cancelled()) return;
     const std::lock_guard<std::mutex> lock(mutex_);
-    planned_ += count;
-    cells_.push_back(std::move(cell));
+    is_incomplete_ = true;
+    remark(group + " " + to_string(form) +
+           ": the client made no request in two steps, one after the other; the rest was not called");
   }
 }
 
@@ -462,7 +495,7 @@ void CheckRun::show_progress(bool last) {
     }
     if (now - told_ < 100ms) return;
     constexpr std::size_t width = 30;
-    const std::size_t filled = planned_ == 0 ? 0 : std::min(width, width * made_ / planned_);
+    const std::size_t filled = std::min(width, width * made_ / planned_);
     std::cerr << "\r" << phase_ << "[" << std::string(filled, '#') << std::string(width - filled, ' ') << "] " << made_
               << " of " << planned_ << " calls, " << bad_ << " bad\x1b[K" << std::flush;
     told_ = now;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -31,6 +30,8 @@ class CheckRun {
   /// start throws. Ends early, with what it has, after a signal.
   void call_all(const Baseline& baseline);
 
+  /// Takes note of signals that have come.
+  void heed_signals();
   /// Notes of which cells all that is bad is known: by the baseline, or since one was just written.
   void accept(const Baseline* baseline);
 
@@ -44,6 +45,8 @@ class CheckRun {
   const std::string& client_version() const { return client_version_; }
   /// The names of all scenarios that there are, chosen or not.
   const std::set<std::string>& names() const { return names_; }
+  /// Whether a sweep ended before its last step.
+  bool is_incomplete() const { return is_incomplete_; }
   /// The signal that ended it.
   std::optional<int> ended_by() const { return signal_; }
 
@@ -64,7 +67,6 @@ class CheckRun {
   void sweep(Form form, ClientUnderTest& client);
   void work(Queue& queue);
   void run_queues(Queue& ordinary, Queue& waiting);
-  void heed_signals();
   void show_progress(bool last);
 
   Children& children_;
@@ -75,12 +77,13 @@ class CheckRun {
   std::vector<Scenario> chosen_;
   std::vector<Form> forms_;
   std::list<Cell> cells_;
-  std::vector<std::string> remarks_;
+  std::vector<std::string> remarks_;  // guarded by the mutex while threads run
+  bool is_incomplete_ = false;
   std::string client_name_;
   std::string client_version_;
   std::optional<int> signal_;
 
-  std::mutex mutex_;  // guards what follows, and the cells while threads run
+  std::mutex mutex_;  // guards what follows, and the list of cells while a sweep adds to it
   std::size_t running_ = 0;
   std::string phase_;  // what progress is said to be of
   std::size_t made_ = 0;

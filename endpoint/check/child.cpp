@@ -65,7 +65,8 @@ void signal_all(const std::vector<pid_t>& processes, int signal) {
 
 }  // namespace
 
-Children::Children() : watch_("check"), variable_("MOCK_GATEWAY_CHECK=" + random_base64url(12)) {
+Children::Children()
+    : earlier_(children_of(::getpid())), watch_("check"), variable_("MOCK_GATEWAY_CHECK=" + random_base64url(12)) {
   take_in_orphans();
   watch_.will_start(variable_, {});
 }
@@ -86,7 +87,10 @@ std::string Children::end_orphans() {
   std::vector<pid_t> told;
   while (steady_clock::now() < latest) {
     std::vector<pid_t> left = children_of(::getpid());
-    left.erase(std::remove(left.begin(), left.end(), watch_.id()), left.end());
+    const auto is_none_of_cmd = [this](pid_t one) {
+      return one == watch_.id() || std::find(earlier_.begin(), earlier_.end(), one) != earlier_.end();
+    };
+    left.erase(std::remove_if(left.begin(), left.end(), is_none_of_cmd), left.end());
     for (const pid_t one : left) {
       // It may have started others, which come to this program once it has ended.
       const std::optional<Process> known = process(one);
@@ -106,10 +110,11 @@ std::string Children::end_orphans() {
 
 Child::Child(Children& children, const std::vector<std::string>& words, const std::vector<std::string>& environment,
              bool fed)
-    : children_(children),
-      name_(printable(words.front())),
-      mark_("MOCK_GATEWAY_CHECK_CALL=" + std::to_string(children.count_.fetch_add(1) + 1)) {
+    : children_(children), name_(printable(words.front())), mark_("MOCK_GATEWAY_CHECK_CALL=" + random_base64url(12)) {
   std::vector<std::string> variables = environment;
+  // Those of a `check` that runs this one.
+  const auto is_mark = [](const std::string& variable) { return variable.compare(0, 18, "MOCK_GATEWAY_CHECK") == 0; };
+  variables.erase(std::remove_if(variables.begin(), variables.end(), is_mark), variables.end());
   variables.push_back(children.variable_);
   variables.push_back(mark_);
   const std::lock_guard<std::mutex> lock(children.starting_);
@@ -164,21 +169,31 @@ bool Child::send(const std::string& line, Deadline deadline) {
 }
 
 std::optional<std::string> Child::line(Deadline deadline) {
-  std::size_t looked_at = 0;
-  for (;;) {
+  std::size_t looked_at = begin_;
+  // Asked first, since a process may print without end.
+  while (!children_.is_cancelled() && steady_clock::now() < deadline) {
     const std::size_t end = output_.find('\n', looked_at);
-    if (end != std::string::npos) {
-      std::string found = output_.substr(0, end);
-      output_.erase(0, end + 1);
+    if (end != std::string::npos || output_.size() >= most_output) {
+      std::string found = output_.substr(begin_, end - begin_);
+      begin_ = end == std::string::npos ? output_.size() : end + 1;
+      if (begin_ > output_.size() / 2) {
+        output_.erase(0, begin_);
+        begin_ = 0;
+      }
       taken_ += found + "\n";
       keep_tail(taken_);
       return found;
     }
     looked_at = output_.size();
-    if (looked_at >= most_output) return std::exchange(output_, {});
-    if (has_ended() || children_.is_cancelled() || steady_clock::now() >= deadline) return std::nullopt;
+    if (has_ended()) break;
     look(deadline);
   }
+  return std::nullopt;
+}
+
+bool Child::has_ended_by_now() {
+  look(steady_clock::now());
+  return has_ended();
 }
 
 bool Child::wait(Deadline deadline) {
@@ -195,15 +210,17 @@ void Child::look(Deadline deadline) {
   ::poll(pipes.data(), pipes.size(), static_cast<int>(pause.count()));
   int status = 0;
   // Looked at before the pipes are read to their end: what it has printed is there by then.
-  const bool ended = !has_ended() && ::waitpid(group_, &status, WNOHANG) == group_;
+  const pid_t found = has_ended() ? 0 : ::waitpid(group_, &status, WNOHANG);
+  const bool ended = found == group_ || (found < 0 && errno == ECHILD);
   take_in();
   if (ended) status_ = status;
 }
 
 void Child::take_in() {
   std::array<char, 65536> bytes{};
+  constexpr int most_reads = 64;  // of a pipe that is written to as fast as it is read
   for (int* const pipe : {&out_, &err_}) {
-    while (*pipe >= 0) {
+    for (int reads = 0; *pipe >= 0 && reads < most_reads; ++reads) {
       const ssize_t count = ::read(*pipe, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) break;
@@ -225,12 +242,12 @@ void Child::take_in() {
 std::vector<pid_t> Child::orphans() const {
   std::vector<pid_t> found;
   for (const pid_t one : children_of(::getpid()))
-    if (one != group_ && was_started_with(one, mark_)) found.push_back(one);
+    if (one != group_ && one != children_.watch_.id() && was_started_with(one, mark_)) found.push_back(one);
   return found;
 }
 
 std::string Child::end() {
-  if (group_ == 0) return {};
+  if (std::exchange(was_ended_, true)) return {};
   const bool was_fed = in_ >= 0;
   close_all({&in_});
   // A driver ends by itself then.
@@ -278,10 +295,11 @@ std::string Child::end() {
 
 void Child::forget_what_it_printed() {
   taken_.clear();
+  output_.erase(0, std::exchange(begin_, 0));
   errors_.clear();
 }
 
-std::string Child::output_tail() const { return tail(taken_ + tail(output_)); }
+std::string Child::output_tail() const { return tail(taken_ + tail(output_.substr(begin_))); }
 
 std::string Child::error_tail() const { return tail(errors_); }
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -33,17 +32,17 @@ class Children {
   /// From now on nobody waits for a process: each is ended.
   void cancel() { cancelled_ = true; }
   bool is_cancelled() const { return cancelled_; }
-  /// Ends what has come to this program because its parents have ended, and says what that was: " 4711 (sleep)". Where
+  /// Ends what has come to this program because its parents have ended, and says what that was: "4711 (sleep)". Where
   /// the system does not list its processes, nothing.
   std::string end_orphans();
 
  private:
   friend class Child;
   SignalsForCommand signals_;
+  const std::vector<pid_t> earlier_;  // children of this program that it has not started
   CommandWatch watch_;
   const std::string variable_;
   std::mutex starting_;  // a pipe of one would else be inherited by another that starts beside it
-  std::atomic<std::size_t> count_{0};
   std::atomic<bool> cancelled_{false};
 };
 
@@ -67,10 +66,12 @@ class Child {
   bool wait(Deadline deadline);
   /// Closes its stdin, and ends its group and what it has started and is known by its environment: SIGTERM, after two
   /// seconds SIGKILL.
-  /// Returns what was there besides the process itself: " 4711 (sleep)".
+  /// Returns what was there besides the process itself: "4711 (sleep)".
   std::string end();
 
   bool has_ended() const { return status_.has_value(); }
+  /// The same, and looks.
+  bool has_ended_by_now();
   /// As waitpid gives it, once it has ended.
   int status() const { return status_.value_or(0); }
   /// "python exited with 3".
@@ -97,8 +98,10 @@ class Child {
   int out_ = -1;
   int err_ = -1;
   std::optional<int> status_;
+  bool was_ended_ = false;
   std::string output_;
-  std::string taken_;  // the end of what line() took
+  std::size_t begin_ = 0;  // of what line() did not take, in output_
+  std::string taken_;      // the end of what line() took
   std::string errors_;
 };
 

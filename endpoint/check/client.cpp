@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 constexpr int protocol_version = 1;
+/// More than any answer has: what is longer is wrong, and is kept until the end.
+constexpr std::size_t most_text = std::size_t{1} << 20;
 /// What an interpreter and its libraries may take to load.
 constexpr std::chrono::milliseconds time_to_start = 60s;
 
@@ -39,14 +41,14 @@ class OutcomeReader {
 
   void read() {
     if (!outcome_.is_object()) throw BadValue(outcome_.is_discarded() ? "expected JSON" : "expected an object");
-    if (const Json* const text = member("text")) result_.outcome.text = string(*text, "text");
+    const Json* const text = member("text");
+    if (!text) throw BadValue("text is missing, \"\" where there is none");
+    result_.outcome.text = string(*text, "text").substr(0, most_text);
     if (const Json* const calls = member("tool_calls")) read_calls(*calls);
     if (const Json* const error = member("error")) read_error(*error);
     if (const Json* const reason = member("finish_reason"))
       result_.outcome.finish_reason = string(*reason, "finish_reason");
     if (const Json* const usage = member("usage")) read_usage(*usage);
-    if (!member("text") && !result_.outcome.error && result_.outcome.tool_calls.empty())
-      throw BadValue("text is missing, and so are error and tool_calls");
   }
 
  private:
@@ -97,7 +99,20 @@ class OutcomeReader {
 /// Languages whose strings are UTF-16 write half a character as an escape, which is no JSON: U+FFFD, as their users see
 /// it, takes its place. Discarded where the text is no JSON all the same.
 Json parse_lenient(const std::string& text) {
-  Json parsed = Json::parse(text, nullptr, false);
+  // What is nested deeper would overflow the stack of whoever prints it.
+  constexpr int deepest = 200;
+  const auto is_flat = [](int depth, Json::parse_event_t, Json&) {
+    if (depth > deepest) throw BadValue("nested deeper than " + std::to_string(deepest));
+    return true;
+  };
+  const auto parsed_or_discarded = [&is_flat](const std::string& json) {
+    try {
+      return Json::parse(json, is_flat, false);
+    } catch (const BadValue&) {
+      return Json(Json::value_t::discarded);
+    }
+  };
+  Json parsed = parsed_or_discarded(text);
   if (!parsed.is_discarded()) return parsed;
   const auto surrogate_at = [&text](std::size_t at) -> char {
     if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u' || (text[at + 2] | 0x20) != 'd') return 0;
@@ -114,24 +129,16 @@ Json parse_lenient(const std::string& text) {
     mended += half != 0 && !is_pair ? "\\ufffd" : text.substr(at, length);
     at += length;
   }
-  return Json::parse(mended, nullptr, false);
+  return parsed_or_discarded(mended);
 }
 
-void read_outcome(const std::string& line, CallResult& result) {
+/// `line`: what the outcome was read from, for a message.
+void read_outcome(const Json& outcome, const std::string& line, CallResult& result) {
   try {
-    OutcomeReader(parse_lenient(line), result).read();
-  } catch (const std::exception& problem) {
-    const std::string beginning = line.substr(0, 200);
-    result.problem = "no outcome: " + without_prefix(problem.what()) + ": " + printable(beginning);
+    OutcomeReader(outcome, result).read();
+  } catch (const BadValue& problem) {
+    result.problem = std::string("no outcome: ") + problem.what() + ": " + printable(line.substr(0, 200));
   }
-}
-
-/// Reports are read by others: what a client prints of its key is masked in them.
-void mask_key(CallResult& result, const std::string& key) {
-  constexpr std::string_view mask = "$OPENAI_API_KEY";
-  for (std::string* const text : {&result.output, &result.errors, &result.told, &result.problem})
-    for (std::size_t at = text->find(key); at != std::string::npos; at = text->find(key, at + mask.size()))
-      text->replace(at, key.size(), mask);
 }
 
 double since(Deadline began) { return std::chrono::duration<double>(steady_clock::now() - began).count(); }
@@ -152,7 +159,6 @@ class CommandClient final : public ClientUnderTest {
     result.output = child.output_tail();
     result.errors = child.error_tail();
     read(child, result);
-    mask_key(result, job.gateway.api_key());
     return result;
   }
 
@@ -190,8 +196,13 @@ class CommandClient final : public ClientUnderTest {
     std::vector<std::string> more{"MOCK_GATEWAY_SCENARIO=" + job.scenario, "MOCK_GATEWAY_PROMPT=" + flags_.prompt,
                                   "MOCK_GATEWAY_MODEL=" + flags_.model(),
                                   std::string("MOCK_GATEWAY_STREAM=") + (is_streamed(job) ? "1" : "0")};
-    if (job.tools) more.push_back("MOCK_GATEWAY_TOOLS=" + offered_tools().dump());
-    return client_environment(job.gateway, more);
+    const std::string tools = "MOCK_GATEWAY_TOOLS=";
+    if (job.tools) more.push_back(tools + offered_tools().dump());
+    std::vector<std::string> all = client_environment(job.gateway, more);
+    // That of a `check` that runs this one.
+    const auto is_tools = [&tools](const std::string& one) { return one.compare(0, tools.size(), tools) == 0; };
+    if (!job.tools) all.erase(std::remove_if(all.begin(), all.end(), is_tools), all.end());
+    return all;
   }
 
   static bool is_streamed(const CallJob& job) { return job.form == Form::streamed; }
@@ -203,11 +214,11 @@ class CommandClient final : public ClientUnderTest {
     if (!result.outcome.hung && WIFSIGNALED(child.status())) result.crash = child.how_it_ended();
     const bool failed = !result.outcome.hung && WIFEXITED(child.status()) && WEXITSTATUS(child.status()) != 0;
     if (flags_.outcome == "text") {
-      result.outcome.text = std::move(printed);
+      result.outcome.text = printed.substr(0, most_text);
     } else if (result.crash.empty() && !result.outcome.hung) {
       const std::string last = printed.substr(printed.rfind('\n') + 1);
       // A client that fails before it has an outcome has told so all the same.
-      if (!failed || (!last.empty() && last.front() == '{')) read_outcome(last, result);
+      if (!failed || (!last.empty() && last.front() == '{')) read_outcome(parse_lenient(last), last, result);
     }
     if (!failed) return;
     result.outcome.error = true;
@@ -228,8 +239,10 @@ class DriverClient final : public ClientUnderTest {
       : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
 
   CallResult call(const CallJob& job) override {
+    if (child_ && child_->has_ended_by_now()) child_.reset();  // it has answered all that it was asked
     if (!child_) start(job.gateway);
-    if (child_) child_->forget_what_it_printed();
+    if (!child_) return {};  // all is cancelled
+    child_->forget_what_it_printed();
     const Deadline began = steady_clock::now();
     Json asked = new_job(job.form == Form::streamed ? "stream" : "ask", job.gateway);
     if (job.tools) asked["tools"] = offered_tools();
@@ -242,7 +255,7 @@ class DriverClient final : public ClientUnderTest {
       if (answer->value("unknown", Json()) == Json(true))
         result.skipped = "the driver does not know the job " + asked["job"].get<std::string>();
       else
-        read_outcome(answer->dump(), result);
+        read_outcome(*answer, last_line_, result);
     } else {
       if (result.problem.empty()) {
         if (child_->has_ended())
@@ -252,7 +265,6 @@ class DriverClient final : public ClientUnderTest {
       }
       stop(result);
     }
-    mask_key(result, job.gateway.api_key());
     return result;
   }
 
@@ -280,7 +292,7 @@ class DriverClient final : public ClientUnderTest {
     if (!answer) {
       result.output = child_->output_tail();
       result.errors = child_->error_tail();
-      mask_key(result, gateway.api_key());
+      mask(result, gateway.api_key());
       std::string why = result.problem;
       if (why.empty()) why = child_->has_ended() ? child_->how_it_ended() : "it did not answer within a minute";
       child_.reset();
@@ -309,6 +321,7 @@ class DriverClient final : public ClientUnderTest {
     }
     while (std::optional<std::string> line = child_->line(deadline)) {
       if (line->empty() || line->front() != '{') continue;  // what a library prints
+      last_line_ = *line;
       const Json answer = parse_lenient(*line);
       if (answer.is_discarded() || !answer.contains("id") || answer["id"] != job["id"]) {
         result.problem = (answer.is_discarded() ? "no JSON: " : "not the id of the job, " + job["id"].dump() + ": ") +
@@ -326,6 +339,7 @@ class DriverClient final : public ClientUnderTest {
   const std::chrono::milliseconds timeout_;
   std::unique_ptr<Child> child_;
   std::size_t last_id_ = 0;
+  std::string last_line_;  // that looked like an answer
   std::string name_;
   std::string version_;
 };
@@ -333,6 +347,21 @@ class DriverClient final : public ClientUnderTest {
 }  // namespace
 
 ClientUnderTest::~ClientUnderTest() = default;
+
+void mask(CallResult& result, const std::string& key) {
+  constexpr std::string_view mask = "$OPENAI_API_KEY";
+  const auto in = [&key, &mask](std::string& text) {
+    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + mask.size()))
+      text.replace(at, key.size(), mask);
+  };
+  for (std::string* const text : {&result.output, &result.errors, &result.told, &result.problem, &result.outcome.text})
+    in(*text);
+  for (wire::ToolCall& call : result.outcome.tool_calls) {
+    in(call.name);
+    in(call.arguments);
+  }
+  if (result.outcome.finish_reason) in(*result.outcome.finish_reason);
+}
 
 std::string printed_by(const std::string& output, const std::string& errors) {
   std::string text;

@@ -52,6 +52,9 @@ struct CallResult {
   std::string left_behind{};
 };
 
+/// Puts `$OPENAI_API_KEY` in place of the key, wherever the client has said it: reports are read by others.
+void mask(CallResult& result, const std::string& key);
+
 /// A client under test, which makes one call after another. One thread uses it.
 class ClientUnderTest {
  public:

@@ -65,6 +65,35 @@ class DriverProtocol(Folder):
     ECHO = ("for job in jobs:\n    answer = outcome_of(job)\n    log([os.getpid(), job, answer])\n    say(job, answer)\n"
             "log('ended')")
 
+    # Its first process, which the preflight asks, is as it should be.
+    LATER = """
+mark = os.environ["LOG"] + ".mark"
+later = os.path.exists(mark)
+open(mark, "w").close()
+"""
+
+    def later(self, code, *flags):
+        """What becomes of a scenario whose job is answered so."""
+        done = check_driver("--plain", *flags, *only("bad-request"), environment=self.environment, of=driver(
+            f"{self.LATER}for job in jobs:\n"
+            f"    if later and job['job'] == 'ask':\n        {code}\n"
+            "    else: say(job, outcome_of(job))"))
+        return done.kinds()["bad-request plain"], done
+
+    def test_one_that_prints_without_end_hangs(self):
+        kind, done = self.later("while True: print('x')", "--timeout", "1s")
+        self.assertEqual((kind, done.code), ("hang", 1), done.said)
+
+    def test_an_answer_that_nests_without_end_is_none(self):
+        kind, done = self.later(
+            "print('{\"id\": %d, \"text\": \"\", \"more\": %s}' % (job['id'], '[' * 50000 + ']' * 50000), flush=True)")
+        self.assertEqual((kind, done.code), ("crash", 1), done.said)
+
+    def test_an_answer_without_a_text_is_named(self):
+        kind, done = self.later("say(job, {'error': 'it failed'})")
+        self.assertEqual((kind, done.code), ("crash", 1), done.said)
+        self.assertIn("text is missing", done.stdout)
+
     def test_jobs_and_answers_are_as_the_schema_says(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
         done = check_driver("--tools", "--jobs", "1", "--timeout", "7s", *only("early-hints", "text-before-tool-call"),
@@ -263,6 +292,38 @@ def spread(bare=True):
         while left := [pid for pid in self.pids() if runs(pid)]:
             self.assertLess(time.monotonic(), deadline, f"{left} of {self.logged()} are left")
             time.sleep(0.01)
+
+    def test_a_signal_while_a_driver_starts(self):
+        code = "import os, time\nwith open(os.environ['LOG'], 'a') as log: log.write(f'{os.getpid()}\\n')\ntime.sleep(60)"
+        process = subprocess.Popen([program.PROGRAM, "check", "--driver", "--", sys.executable, "-c", code],
+                                   env={**os.environ, **self.environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with process:
+            deadline = time.monotonic() + TIMEOUT
+            while not self.pids():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+            process.terminate()
+            process.communicate(timeout=TIMEOUT)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assert_nothing_is_left(at_once=True)
+
+    def test_what_it_has_not_started_stays(self):
+        words = [program.PROGRAM, "check", "--plain", *only("bad-request"), "--", *client()]
+        script = 'sleep 60 > /dev/null 2>&1 & echo $! > "$LOG"; exec "$@"'
+        done = subprocess.run(["sh", "-c", script, "sh", *words], env={**os.environ, **self.environment}, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(all(runs(pid) for pid in self.pids()), "it has ended a process of its parent")
+
+    def test_a_check_inside_of_one(self):
+        environment = {**self.environment, "MOCK_GATEWAY_CHECK": "outer", "MOCK_GATEWAY_CHECK_CALL": "1"}
+        done = check("--plain", *only("early-hints", "unknown-fields"), environment=environment, of=command(
+            "log(dict(os.environ)); go()"))
+        self.assertEqual((done.code, done.report["remarks"]), (0, []), done.said)
+        for variables in self.logged():
+            self.assertNotIn(variables["MOCK_GATEWAY_CHECK"], ("outer", ""))
+            self.assertNotEqual(variables["MOCK_GATEWAY_CHECK_CALL"], "1")
+        (self.folder / "log").unlink()  # it holds no processes
 
     def test_by_a_command(self):
         done = check("--plain", *only("early-hints", "unknown-fields"), environment=self.environment, of=command(

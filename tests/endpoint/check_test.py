@@ -311,13 +311,23 @@ class Selection(Folder):
         self.assertEqual(done.report["counts"]["skipped"], 2)
 
     def test_a_call_that_does_not_come_to_the_scenario_is_skipped(self):
-        for name in "unknown-fields", "early-hints":
+        for name in "unknown-fields", "early-hints", "closed-on-accept":
             with self.subTest(name):
                 done = check("--plain", *only(name, "bad-request"), of=command(
                     f"if scenario == {name!r}: print({WHOLE!r})\nelse: go()"))
                 self.assertEqual(done.kinds()[f"{name} plain"], "skipped", done.said)
                 self.assertIn("request", done.cells[name, "plain"]["why"])
                 self.assertEqual(done.code, 0, done.said)
+
+    def test_a_refused_connection_is_judged(self):
+        done = check("--plain", *only("connection-refused"), of=client())
+        self.assertEqual((done.kinds(), done.code), ({"connection-refused plain": "error"}, 0), done.said)
+
+    def test_a_client_that_offers_no_tools_has_none(self):
+        done = check_driver("--tools", *only("stop-after-tool-call"), of=driver(
+            "for job in jobs: job.pop('tools', None); say(job, outcome_of(job))"))
+        self.assertEqual(done.code, 2, done.said)
+        self.assertIn("get_weather", done.stderr)
 
     def test_tools(self):
         names = only("text-before-tool-call", "early-hints")
@@ -492,6 +502,22 @@ class Baseline(Folder):
                                       of=client(words=["--driver"])).code, 0)
         self.assertFalse(set(self.LINES) & set(Path(path).read_text(encoding="utf-8").splitlines()))
 
+    def test_a_sweep_leaves_it_alone(self):
+        done = self.run_with(*self.LINES, of=client(words=["--driver"]), where=["--plain", "--sweep", "a b", "--at-most", "2"])
+        self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
+
+    def test_what_was_not_run_stays_when_it_is_written(self):
+        path = self.folder / "kept"
+        path.write_text("# why\nkey-invalid plain loss\nbad-request  plain   loss\n", encoding="utf-8")
+        flags = ["--plain", "--baseline", str(path), "--write-baseline"]
+        done = check_driver(*flags, *only("bad-request"), of=client(words=["--driver"]))
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual(path.read_text(encoding="utf-8").splitlines()[1:], ["# why", "key-invalid plain loss"])
+        before = path.read_text(encoding="utf-8")
+        done = check_driver(*flags, *only("stop-after-tool-call"), of=client(words=["--driver"]))
+        self.assertEqual(done.code, 1, done.said)  # nothing was judged
+        self.assertEqual(path.read_text(encoding="utf-8"), before)
+
     def test_lines_that_say_nothing(self):
         for line in ("closed-in-stream", "closed-in-stream plain", "closed-in-stream sideways loss", "one two three four five"):
             with self.subTest(line):
@@ -501,6 +527,8 @@ class Baseline(Folder):
 
 
 class Flaky(Folder):
+    """What is bad once, and good alone."""
+
     # Its first call in this scenario has another answer.
     CODE = """
 mark = os.environ["LOG"] + ".mark"
@@ -522,6 +550,8 @@ go()
             self.assertTrue(cell["flaky"], cell)
             self.assertFalse(done.cells["unknown-fields", "plain"]["flaky"])
             self.assertIn("flaky", done.stdout)
+            if flags:
+                self.assertIn("at first", done.stdout)  # what was bad, since it fails
 
     def test_what_is_bad_again_is_bad(self):
         done = check("--plain", *only("closed-in-stream"), of=client("no-error-on-cut"))
@@ -529,6 +559,20 @@ go()
 
 
 # --- Reports ----------------------------------------------------------------------------------------------------------
+
+
+class Secrets(unittest.TestCase):
+    def test_what_a_client_says_of_its_key_is_in_no_report(self):
+        done = check("--plain", *only("bad-request"), of=command(
+            "if scenario: print(os.environ['OPENAI_API_KEY']); print(os.environ['OPENAI_API_KEY'], file=sys.stderr)\nelse: go()"))
+        self.assertNotRegex(done.stdout + done.stderr + json.dumps(done.report), r"sk-[A-Za-z0-9_-]{10}")
+        self.assertEqual(done.code, 1, done.said)  # no request came, so that nothing was judged
+
+    def test_a_report_that_is_lost_fails(self):
+        with open("/dev/full", "w") as full:
+            done = execute("check", "--plain", *only("bad-request"), "--", *client(), stdout=full, stderr=subprocess.PIPE,
+                           capture_output=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
 
 
 class Page(html.parser.HTMLParser):
