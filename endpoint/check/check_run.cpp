@@ -12,10 +12,10 @@
 #include <system_error>
 #include <thread>
 
+#include "../control/control.hpp"
 #include "../messages.hpp"
 #include "../results.hpp"
 #include "core/access.hpp"
-#include "core/text.hpp"
 #include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -54,17 +54,6 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   data.said.text = text;
   return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
-}
-
-/// The three names that are most like this one.
-std::string nearest(const std::string& name, const std::set<std::string>& names) {
-  std::vector<std::pair<std::size_t, std::string>> by_distance;
-  for (const std::string& one : names) by_distance.emplace_back(detail::text::edit_distance(name, one), one);
-  std::sort(by_distance.begin(), by_distance.end());
-  std::string list;
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, by_distance.size()); ++i)
-    list += (i == 0 ? "" : ", ") + by_distance[i].second;
-  return list;
 }
 
 /// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.
@@ -108,7 +97,7 @@ bool happened(const Scenario& scenario, const Journal& journal, const std::vecto
 Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form::plain; }
 
 /// What a call gave in place of the unbroken answer.
-std::string story(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
+std::string what_came(const CallResult& result, const std::vector<Exchange>& exchanges, Form form, bool tools) {
   std::string text = "CMD did not give the unbroken answer, ";
   text += tools ? "a call of get_weather" : "\"" + std::string(unbroken_text) + "\"";
   text += ", when it was to be asked for " + std::string(form == Form::plain ? "in one piece" : "as a stream") + ": ";
@@ -127,8 +116,7 @@ std::string story(const CallResult& result, const std::vector<Exchange>& exchang
   if (exchanges.empty())
     text +=
         "\nno request came: the gateway's address is in OPENAI_BASE_URL, {base_url}, or a job's base_url; a CMD that "
-        "takes "
-        "jobs on its stdin needs --driver";
+        "takes jobs on its stdin needs --driver";
   for (const Exchange& exchange : exchanges) text += "\nrequest " + exchange.summary();
   return text + printed_by(result.output, result.errors);
 }
@@ -155,21 +143,24 @@ std::vector<Scenario> CheckRun::scenarios_of_flags() const {
 void CheckRun::choose(const std::vector<Scenario>& all) {
   for (const Scenario& one : all)
     if (!names_.insert(one.name()).second) throw BadValue("--catalogue: two files have a scenario " + one.name());
-  const auto has = [&all](const auto& is_it) { return std::any_of(all.begin(), all.end(), is_it); };
   for (const auto* const names : {&flags_.only, &flags_.skipped}) {
     for (const std::string& name : *names) {
       if (names_.count(name) > 0) continue;
-      throw BadValue(std::string(names == &flags_.only ? "--only" : "--skip") + ": there is no scenario " + name +
-                     "; did you mean " + nearest(name, names_) + "?");
+      const std::string flag = names == &flags_.only ? "--only: " : "--skip: ";
+      const std::vector<std::string> known(names_.begin(), names_.end());
+      if (!flags_.catalogues.empty()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, known));
+      try {
+        static_cast<void>(scenario(name));
+      } catch (const GatewayError& problem) {
+        throw BadValue(flag + without_prefix(problem.what()));
+      }
     }
   }
-  for (const std::string& group : flags_.groups) {
-    if (has([&group](const Scenario& one) { return one.group() == group; })) continue;
-    std::string known;
-    for (const Scenario& one : all)
-      if (known.find(one.group()) == std::string::npos) known += (known.empty() ? "" : ", ") + one.group();
-    throw BadValue("--group: there is no group " + group + ", but " + known);
-  }
+  std::vector<std::string> groups;
+  for (const Scenario& one : all)
+    if (!contains(groups, one.group())) groups.push_back(one.group());
+  for (const std::string& group : flags_.groups)
+    if (!contains(groups, group)) throw BadValue("--group: there is no group " + group + suggestion(group, groups));
   for (const Scenario& one : all) {
     if (!flags_.only.empty() && !contains(flags_.only, one.name())) continue;
     if (!flags_.groups.empty() && !contains(flags_.groups, one.group())) continue;
@@ -227,7 +218,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
     is_whole = is_whole && outcome.text == unbroken_text && outcome.tool_calls.empty();
   }
   mask(result, gateway.api_key());
-  if (!is_whole || exchanges.empty()) throw UnusableClient(story(result, exchanges, form, tools));
+  if (!is_whole || exchanges.empty()) throw UnusableClient(what_came(result, exchanges, form, tools));
   if (asked_in(exchanges, form) > 0) return;
   const Form other = other_than(form);
   const std::string always =
@@ -278,6 +269,8 @@ void CheckRun::call_all(const Baseline& baseline) {
   }
   planned_ = ordinary.tasks.size() + waiting.tasks.size();
   run_queues(ordinary, waiting);
+  for (Cell& cell : cells_)
+    if (cell.why.empty()) cell.why = "it was not called";
 
   // Alone, beside those that wait only.
   Queue again;
@@ -475,6 +468,7 @@ void CheckRun::sweep(Form form, ClientUnderTest& client) {
     }
   } catch (const GatewayError&) {
     if (children_.is_cancelled()) return;
+    if (!is_counted) throw;  // of the unbroken run
     const std::lock_guard<std::mutex> lock(mutex_);
     is_incomplete_ = true;
     remark(group + " " + to_string(form) +
