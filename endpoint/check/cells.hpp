@@ -57,7 +57,7 @@ struct Cell {
   std::string why;
   CallResult result;
   std::size_t requests = 0;
-  /// Of the review: what the client did wrong, and what goes beyond the documented surface.
+  /// The review says what the client did wrong, and what goes beyond the documented surface.
   std::vector<Finding> findings;
   std::vector<Finding> beyond;
 

@@ -38,7 +38,7 @@ class CheckRun {
   const std::list<Cell>& cells() const { return cells_; }
   std::vector<const Cell*> all_cells() const;
   const std::vector<Form>& forms() const { return forms_; }
-  /// What concerns all calls: a form that the client does not have, what it left behind.
+  /// What no cell says: that the client does not have a form, and what it left behind.
   const std::vector<std::string>& remarks() const { return remarks_; }
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
   const std::string& client_name() const { return client_name_; }

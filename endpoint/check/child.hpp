@@ -65,8 +65,7 @@ class Child {
   /// Whether it has ended by the deadline.
   bool wait(Deadline deadline);
   /// Closes its stdin, and ends its group and what it has started and is known by its environment: SIGTERM, after two
-  /// seconds SIGKILL.
-  /// Returns what was there besides the process itself: "4711 (sleep)".
+  /// seconds SIGKILL. Returns what was there besides the process itself: "4711 (sleep)".
   std::string end();
 
   bool has_ended() const { return status_.has_value(); }
@@ -92,7 +91,7 @@ class Child {
 
   Children& children_;
   const std::string name_;
-  std::string mark_;  // a variable that nothing else was started with
+  const std::string mark_;  // a variable that nothing else was started with
   pid_t group_ = 0;
   int in_ = -1;
   int out_ = -1;

@@ -19,7 +19,7 @@ from pathlib import Path
 import check_client
 import program
 from checking import CHECKOUT, command, driver, client, only, check, check_driver, Folder
-from program import TIMEOUT
+from program import TIMEOUT, runs
 
 KEYWORDS = {"$ref", "anyOf", "type", "const", "enum", "required", "properties", "items", "pattern", "minLength", "minItems",
             "minimum", "description"}
@@ -234,15 +234,6 @@ open(mark, "w").close()
 # --- Baseline, flaky --------------------------------------------------------------------------------------------------
 
 
-
-
-def runs(pid):
-    """Whether the process has not ended. One that nobody has asked about yet has."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")

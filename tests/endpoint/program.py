@@ -50,6 +50,15 @@ def reads_scripts():
     return bool(json.loads(execute("schema").stdout))
 
 
+def runs(pid):
+    """Whether the process has not ended. One that nobody has asked about yet has."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def main():
     global PROGRAM
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):

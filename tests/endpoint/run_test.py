@@ -21,7 +21,7 @@ import unittest
 import xml.etree.ElementTree
 
 import program
-from program import TIMEOUT, execute, python, run
+from program import TIMEOUT, execute, python, run, runs
 
 
 class ExitCodes(unittest.TestCase):
@@ -462,15 +462,6 @@ class LeftBehind(unittest.TestCase):
         done = run("--fail-on", "never", command=["sh", "-c", "(read line) & exit 0"])
         self.assertEqual(done.returncode, 0)
         self.assertNotIn("left processes behind", done.stderr)
-
-
-def runs(pid):
-    """Whether the process has not ended. One that nobody has asked about yet has."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @unittest.skipUnless(os.path.exists("/proc/self/stat"), "without /proc")
