@@ -4260,6 +4260,107 @@ Json as_json(const Scenario& scenario);
 
 }}  // namespace mock_gateway
 
+// ---- gateway/mishaps.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+
+namespace detail {
+
+struct Access;
+struct MishapSession;
+
+}  // namespace detail
+
+/// One turn of a session of mishaps. A handle: cheap to copy.
+class Mishap {
+ public:
+  /// What the client's caller does in the turn.
+  enum class Call {
+    /// It makes a call, and waits for its end.
+    whole,
+    /// It makes a streamed call, and stops it once it has been given so many pieces of text: cancel_after().
+    cancelled,
+    /// It makes a call, and gives it up after a time: abandon_after().
+    abandoned,
+  };
+
+  /// In lower case with hyphens: "rotated-key". It stays from release to release.
+  const std::string& name() const;
+  /// What the gateway does, in a line.
+  const std::string& description() const;
+  /// Where it comes from, as Scenario::reference says.
+  const std::string& reference() const;
+  /// What a good client does, in a line.
+  const std::string& good_client() const;
+  /// What a good client may do. Of a call that its caller ends, an error is right too.
+  Scenario::Expected expected() const;
+  /// All text of the reply. No two turns of a session have the same.
+  const std::string& text() const;
+  /// Whether it shows in stream requests only.
+  bool needs_stream() const;
+  Call call() const;
+  /// After how many pieces of text the caller stops the call: 2 to 4. 0 unless it is cancelled.
+  std::size_t cancel_after() const;
+  /// After what time the caller gives the call up: 100 to 200 ms. 0 unless it is abandoned.
+  Duration abandon_after() const;
+
+  /// Begins the turn: the gateway answers every chat request so until the next turn begins, or the session ends. A turn
+  /// that is left out is not mounted.
+  void mount() const;
+  /// The key that the client is to use from this turn on. It is another one once `rotated-key` is mounted, and the one
+  /// before is then deleted.
+  std::string api_key() const;
+  /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
+  /// that its caller ended, it waits up to a second, in real time, for the client to leave. Throws GatewayError for
+  /// a turn that is not the one that was mounted last.
+  Verdict judge(ClientOutcome outcome) const;
+
+ private:
+  friend struct detail::Access;
+  Mishap(std::shared_ptr<detail::MishapSession> session, std::size_t number)
+      : session_(std::move(session)), number_(number) {}
+
+  detail::Lasting<detail::MishapSession> session_;
+  std::size_t number_;
+};
+
+/// The turns of a session, in their order; see mishaps().
+class Mishaps {
+ public:
+  std::vector<Mishap>::const_iterator begin() const { return turns_.begin(); }
+  std::vector<Mishap>::const_iterator end() const { return turns_.end(); }
+  std::size_t size() const { return turns_.size(); }
+
+ private:
+  friend struct detail::Access;
+  explicit Mishaps(std::vector<Mishap> turns) : turns_(std::move(turns)) {}
+
+  std::vector<Mishap> turns_;
+};
+
+/// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
+/// seconds and as a date, an error of the server, refused keys, an answer that is cut, a key that is rotated, calls
+/// that their caller stops. It shows what no single scenario of catalogue() does: whether the client tries again where
+/// that helps, whether it goes on as if nothing had been, and whether it leaves what it no longer reads. The seed
+/// decides the order, the texts and the times.
+///
+///     Gateway gateway;
+///     MyClient client(gateway.base_url());
+///     for (const Mishap& mishap : mishaps(gateway, 7)) {
+///       CAPTURE(mishap.name());
+///       mishap.mount();
+///       client.set_key(mishap.api_key());
+///       CHECK(mishap.judge(run(client, mishap)));  // asks for mishap.name(), say
+///     }
+///     CHECK(gateway.review());  // it waited as told, and did not repeat what was final
+///
+/// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
+/// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
+/// where it is. It takes some three seconds of real time, in which the client waits as it is told to.
+Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
+
+}}  // namespace mock_gateway
+
 // ---- document/scenario_files.hpp ------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -34457,6 +34558,325 @@ MOCK_GATEWAY_INLINE void Gateway::stop() {
 
 }}  // namespace mock_gateway
 
+// ---- gateway/mishaps.cpp --------------------------------------------------------------------------------------------
+
+// The turns of a session of mishaps: their order, replies and keys, and when a call that its caller ended is over.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+namespace mishap_turns {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// What becomes of the client's key in a turn.
+enum class KeyChange { none, disabled, rotated };
+
+/// How long a client may take to leave a call that its caller has ended.
+constexpr seconds time_to_leave{1};
+
+/// What a turn's replies are made with.
+struct Plan {
+  std::string text;
+  bool streamed = false;
+  std::size_t tokens = 0;
+};
+
+/// A turn as it is written down.
+struct Row {
+  const char* name;
+  const char* description;
+  const char* reference;
+  const char* good_client;
+  Scenario::Expected expected;
+  /// The reply, or the first and that of the requests behind it.
+  std::vector<Reply> (*replies)(const Plan& plan);
+  Mishap::Call call = Mishap::Call::whole;
+  KeyChange key_change = KeyChange::none;
+  bool needs_stream = false;
+  const char* finish_reason = "stop";
+};
+
+MOCK_GATEWAY_INLINE std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
+
+MOCK_GATEWAY_INLINE std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
+  return {Reply(failure), mock_gateway::text(plan.text)};
+}
+
+constexpr auto answer = Scenario::Expected::answer;
+constexpr auto error = Scenario::Expected::error;
+constexpr auto either = Scenario::Expected::answer_or_error;
+
+constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
+                    "hands the answer on", answer,    whole};
+
+/// Those between the first and the rotation of the key, in any order.
+constexpr Row shuffled[] = {
+    {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
+     "waits as long as it is told, and tries again", answer,
+     [](const Plan& plan) { return failing_first(rate_limited(seconds{1}), plan); }},
+    {"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
+     "waits until then, and tries again", answer,
+     [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
+    {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
+     [](const Plan& plan) { return failing_first(server_error(), plan); }},
+    {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
+     [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
+    {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
+     "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
+    {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
+     "RFC 9112, section 8", "reports it, or tries again", either,
+     [](const Plan& plan) {
+       const Trigger place = plan.streamed ? after_tokens(2) : after_bytes(40);
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
+                                 mock_gateway::text(plan.text)};
+     }},
+    {"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+     "tells that the answer was cut", error,
+     [](const Plan& plan) { return std::vector<Reply>{mock_gateway::text(plan.text).finish_reason("length")}; },
+     Mishap::Call::whole, KeyChange::none, false, "length"},
+    {"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
+     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", answer,
+     [](const Plan& plan) {
+       const std::size_t half = plan.text.find(' ');
+       catalogue_parts::ChunkText last = catalogue_parts::saying(plan.text.substr(half));
+       last.finish_reason = R"("stop")";
+       return std::vector<Reply>{catalogue_parts::stream_of({catalogue_parts::opening(),
+                                                             catalogue_parts::saying(plan.text.substr(0, half)), last})
+                                     .sse(SseDialect().done(false).final_blank_line(false))};
+     },
+     Mishap::Call::whole, KeyChange::none, true},
+    {"cancelled-stream", "sends a few pieces of text and then nothing, until the caller stops the call",
+     "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
+     "closes the connection at once, so that the gateway makes no more tokens", either,
+     [](const Plan& plan) {
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall())};
+     },
+     Mishap::Call::cancelled, KeyChange::none, true},
+    {"abandoned-call", "keeps the caller waiting until it gives the call up", "anthropics/anthropic-sdk-java#370",
+     "closes the connection at once, and does not ask again", either,
+     [](const Plan& plan) {
+       const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall())};
+     },
+     Mishap::Call::abandoned},
+};
+
+/// Behind all others: a client that keeps its old key misses no more than these.
+constexpr Row last[] = {
+    {"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+     "uses the new key", answer, whole, Mishap::Call::whole, KeyChange::rotated},
+    {"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
+     answer, whole},
+};
+
+struct Turn {
+  const Row* row;
+  Scenario scenario;  // judges a whole call
+  std::size_t tokens = 0;
+  Duration time{0};
+};
+
+/// "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.": of another turn, or of two, it is known as such.
+MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
+  constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
+  std::string text = "Turn " + std::to_string(number);
+  for (std::size_t i = 0; i < 3; ++i)
+    text += (i == 0 ? ": " : ", ") + std::string(places[random.below(std::size(places))]) + " " +
+            std::to_string(random.between(-9, 39)) + " °C";
+  return text + ".";
+}
+
+MOCK_GATEWAY_INLINE Turn turn_of(const Row& row, std::size_t number, Random& random) {
+  ScenarioData data;
+  ScenarioDescription& said = data.said;
+  said.name = row.name;
+  said.group = "mishaps";
+  said.description = row.description;
+  said.reference = row.reference;
+  said.good_client = row.good_client;
+  said.expected = row.expected;
+  said.text = text_of(number, random);
+  said.needs_stream = row.needs_stream;
+  said.reason_tells = std::string_view(row.finish_reason) == "length";
+  if (said.reason_tells || row.expected != error) said.finish_reason = row.finish_reason;
+  Turn turn{&row, Access::make<Scenario>(share<const ScenarioData>(std::move(data)))};
+  turn.tokens = static_cast<std::size_t>(random.between(2, 4));
+  turn.time = milliseconds{random.between(100, 200)};
+  return turn;
+}
+
+MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
+  Random random(fingerprint("mishaps", fingerprint(std::to_string(seed))));
+  std::vector<const Row*> rows;
+  for (const Row& row : shuffled) rows.push_back(&row);
+  for (std::size_t left = rows.size(); left > 1; --left)
+    std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
+  rows.insert(rows.begin(), &first);
+  for (const Row& row : last) rows.push_back(&row);
+  std::vector<Turn> turns;
+  for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
+  return turns;
+}
+
+}  // namespace mishap_turns
+
+/// A session under way: which turn is mounted, and the key of the client.
+struct MishapSession {
+  MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
+      : gateway(session_gateway),
+        keys(session_gateway.keys()),
+        seed(session_seed),
+        turns(mishap_turns::turns_of(session_seed)),
+        key(keys.create("mishaps")) {}
+  ~MishapSession() {
+    end_turn();
+    keys.remove(key.id);
+  }
+  MishapSession(const MishapSession&) = delete;
+  MishapSession& operator=(const MishapSession&) = delete;
+
+  void begin_turn(std::size_t number);
+  void end_turn();
+  /// The exchanges of the turn so far.
+  std::vector<Exchange> exchanges() const;
+
+  Gateway& gateway;
+  const Keys keys;
+  const std::uint64_t seed;
+  const std::vector<mishap_turns::Turn> turns;
+  CreatedKey key;
+  std::optional<std::size_t> mounted;
+  std::optional<std::size_t> before;  // the turn that was mounted before this one
+  std::vector<ScopedStub> stubs;
+  std::uint64_t newest_before = 0;
+};
+
+MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
+  end_turn();
+  const mishap_turns::Turn& turn = turns[number];
+  const std::vector<Exchange> earlier = gateway.journal().all();
+  newest_before = earlier.empty() ? 0 : earlier.back().id();
+  if (turn.row->key_change == mishap_turns::KeyChange::disabled) keys.disable(key.id);
+  if (turn.row->key_change == mishap_turns::KeyChange::rotated) {
+    const std::string old_key = key.id;
+    key = keys.create("mishaps, rotated");
+    keys.remove(old_key);
+  }
+  for (const bool streamed : {false, true}) {
+    StubBuilder builder = gateway.chat(SourceLocation{})
+                              .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
+                              .priority(std::numeric_limits<int>::max());
+    Access::plan(builder).of_catalogue = true;
+    if (streamed) builder = std::move(builder).when(stream_is(true));
+    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens});
+    const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
+                                          : std::move(builder).reply(replies.front(), replies.back());
+    stubs.push_back(stub.scoped());
+  }
+  before = std::exchange(mounted, number);
+}
+
+MOCK_GATEWAY_INLINE void MishapSession::end_turn() {
+  stubs.clear();
+  if (mounted && turns[*mounted].row->key_change == mishap_turns::KeyChange::disabled) keys.enable(key.id);
+}
+
+MOCK_GATEWAY_INLINE std::vector<Exchange> MishapSession::exchanges() const {
+  std::vector<Exchange> all;
+  for (Exchange& exchange : gateway.journal().all())
+    if (exchange.id() > newest_before) all.push_back(std::move(exchange));
+  return all;
+}
+
+namespace mishap_turns {
+
+/// What is wrong with a call that its caller ended; empty for nothing.
+struct Fault {
+  Verdict::Kind kind = Verdict::Kind::handled;
+  std::string what = {};
+};
+
+MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
+                          const std::vector<Exchange>& exchanges) {
+  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  const bool was_said =
+      text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
+  if (!was_said || !outcome.tool_calls.empty())
+    return {Verdict::Kind::wrong_answer,
+            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+  for (const Exchange& exchange : exchanges)
+    if (!exchange.wait_for_client_to_leave(time_to_leave))
+      return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+  return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
+}
+
+}  // namespace mishap_turns
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE const std::string& Mishap::name() const { return session_->turns[number_].scenario.name(); }
+MOCK_GATEWAY_INLINE const std::string& Mishap::description() const { return session_->turns[number_].scenario.description(); }
+MOCK_GATEWAY_INLINE const std::string& Mishap::reference() const { return session_->turns[number_].scenario.reference(); }
+MOCK_GATEWAY_INLINE const std::string& Mishap::good_client() const { return session_->turns[number_].scenario.good_client(); }
+MOCK_GATEWAY_INLINE Scenario::Expected Mishap::expected() const { return session_->turns[number_].scenario.expected(); }
+MOCK_GATEWAY_INLINE const std::string& Mishap::text() const { return session_->turns[number_].scenario.text(); }
+MOCK_GATEWAY_INLINE bool Mishap::needs_stream() const { return session_->turns[number_].scenario.needs_stream(); }
+MOCK_GATEWAY_INLINE Mishap::Call Mishap::call() const { return session_->turns[number_].row->call; }
+
+MOCK_GATEWAY_INLINE std::size_t Mishap::cancel_after() const { return call() == Call::cancelled ? session_->turns[number_].tokens : 0; }
+
+MOCK_GATEWAY_INLINE Duration Mishap::abandon_after() const {
+  return call() == Call::abandoned ? session_->turns[number_].time : Duration::zero();
+}
+
+MOCK_GATEWAY_INLINE void Mishap::mount() const { session_->begin_turn(number_); }
+
+MOCK_GATEWAY_INLINE std::string Mishap::api_key() const { return session_->key.secret; }
+
+MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
+  if (session_->mounted != number_)
+    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+  const Scenario& scenario = session_->turns[number_].scenario;
+  const std::vector<Exchange> exchanges = session_->exchanges();
+  outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
+  const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {
+    if (!acceptable) {
+      message += "\n  the turn    " + std::to_string(number_ + 1) + " of " + std::to_string(session_->turns.size());
+      if (session_->before) message += ", after " + session_->turns[*session_->before].scenario.name();
+      message += " (seed " + std::to_string(session_->seed) + ")";
+    }
+    return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
+  };
+  std::optional<detail::mishap_turns::Fault> fault;
+  if (exchanges.empty()) {
+    fault = {outcome.hung    ? Verdict::Kind::hang
+             : outcome.error ? Verdict::Kind::error_surfaced
+                             : Verdict::Kind::silent_data_loss,
+             "no request came in this turn"};
+  } else if (call() != Call::whole) {
+    fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
+  }
+  if (!fault) {
+    const Verdict judged = scenario.judge(outcome);
+    return verdict(judged.kind(), static_cast<bool>(judged), judged.message());
+  }
+  std::string message = name() + ": " + to_string(fault->kind);
+  const bool acceptable = fault->what.empty();
+  if (!acceptable)
+    message += ", expected " + to_string(expected()) + "\n  what        " + fault->what + "\n  the gateway " +
+               description() + "\n  a good client " + good_client();
+  return verdict(fault->kind, acceptable, std::move(message));
+}
+
+MOCK_GATEWAY_INLINE Mishaps mishaps(Gateway& gateway, std::uint64_t seed) {
+  const auto session = std::make_shared<detail::MishapSession>(gateway, seed);
+  std::vector<Mishap> turns;
+  for (std::size_t i = 0; i < session->turns.size(); ++i) turns.push_back(detail::Access::make<Mishap>(session, i));
+  return detail::Access::make<Mishaps>(std::move(turns));
+}
+
+}}  // namespace mock_gateway
+
 // ---- gateway/options.cpp --------------------------------------------------------------------------------------------
 
 // The options and their comments (in the header); which values are refused. The owner of a model:
@@ -39753,244 +40173,246 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3850    script/chaos.hpp
 //   3950    gateway/sweep.hpp
 //   4091    gateway/catalogue.hpp
-//   4263    document/scenario_files.hpp
-//   4295    core/error.hpp
-//   4310    document/script_document.hpp
-//   4450    evidence/evidence_json.hpp
-//   4475    core/printed.hpp
-//   4506    core/reporter.hpp
-//   4590  Implementation
-//   4647    core/text.hpp
-//   4758    core/random.hpp
-//   4792    core/json_reader.hpp
-//   4849    core/json_pointer.hpp
-//   4866    core/calendar.hpp
-//   4901    core/access.hpp
-//   4973    core/timeline.hpp
-//   5167    core/process.hpp
-//   5192    core/relief.hpp
-//   5224    core/warning.hpp
-//   5234    core/rows.hpp
-//   5260    core/change_count.hpp
-//   5307    core/seldom.hpp
-//   5334    model/profile_traits.hpp
-//   5443    model/checks.hpp
-//   5460    model/reply_data.hpp
-//   5528    model/request_error.hpp
-//   5541    model/embedding_request.hpp
-//   5565    model/fault_rows.hpp
-//   5694    model/chat_parser.hpp
-//   5712    model/dialect_rows.hpp
-//   5752    model/finding_kinds.hpp
-//   5821    model/reply_checks.hpp
-//   5856    model/chat_fields.hpp
-//   5905    model/chat_reader.hpp
-//   6003    model/reply_template.hpp
-//   6025    keys/secrets.hpp
-//   6072    keys/key_store.hpp
-//   6234    answer/bodies.hpp
-//   6263    answer/events.hpp
-//   6311    answer/tokens.hpp
-//   6386    answer/completion.hpp
-//   6495    answer/completion_json.hpp
-//   6530    answer/completion_events.hpp
-//   6598    answer/words.hpp
-//   6613    answer/default_reply.hpp
-//   6629    answer/schema_pattern.hpp
-//   6726    answer/schema_instance.hpp
-//   6748    answer/embeddings.hpp
-//   6763    answer/occurrences.hpp
-//   6786    answer/schema_checker.hpp
-//   6881    script/matcher_node.hpp
-//   6972    script/script.hpp
-//   7252    script/chaos_plan.hpp
-//   7297    script/chaos_rules.hpp
-//   7379    script/connection_faults.hpp
-//   7435    script/forced_failures.hpp
-//   7480    script/field_matchers.hpp
-//   7574    script/hiding.hpp
-//   7615    script/excerpts.hpp
-//   7641    script/json_comparison.hpp
-//   7668    script/matcher_leaf.hpp
-//   7699    delivery/answer_log.hpp
-//   7817    delivery/gzip.hpp
-//   7843    delivery/framing.hpp
-//   7895    delivery/outlet.hpp
-//   7947    delivery/pace_schedule.hpp
-//   7989    delivery/progress.hpp
-//   8036    delivery/waits.hpp
-//   8117    delivery/delivery.hpp
-//   8373    http/exchange_observer.hpp
-//   8410    http/sockets.hpp
-//   8542    http/connection.hpp
-//   8868    http/request_reader.hpp
-//   9002    http/server.hpp
-//   9068    http/response.hpp
-//   9084    http/turned_away.hpp
-//   9138    http/workers.hpp
-//   9197    http/acceptor.hpp
-//   9245    http/compatibility.hpp
-//   9255    http/poller.hpp
-//   9295    http/reactor.hpp
-//   9409    evidence/kept_problems.hpp
-//   9479    evidence/record.hpp
-//   9741    evidence/gateway_parts.hpp
-//   9760    evidence/review_parts.hpp
-//   9812    evidence/diagnosis.hpp
-//   9884    evidence/redaction.hpp
-//   9906    evidence/gateway_problems.hpp
-//  10008    serve/asked_requests.hpp
-//  10090    serve/operations.hpp
-//  10160    serve/served_models.hpp
-//  10203    serve/gateway_state.hpp
-//  10263    serve/served_request.hpp
-//  10429    serve/runner.hpp
-//  10493    serve/connection_loop.hpp
-//  10538    serve/request_checks.hpp
-//  10561    serve/tester_code.hpp
-//  10626    serve/explanation.hpp
-//  10649    gateway/catalogue_entries.hpp
-//  10895    gateway/option_values.hpp
-//  10954    gateway/sweep_run.hpp
-//  10978    document/script_reader.hpp
-//  11187    document/script_files.hpp
-//  11206    document/script_references.hpp
-//  11242    document/script_sections.hpp
-//  11371    document/script_values.hpp
-//  11503    document/loaded_document.hpp
-//  11535    core/calendar.cpp
-//  11647    core/clock.cpp
-//  12254    core/json_pointer.cpp
-//  12311    core/json_reader.cpp
-//  12656    core/process.cpp
-//  12680    core/random.cpp
-//  12740    core/relief.cpp
-//  12767    core/reporter.cpp
-//  12850    core/source_location.cpp
-//  12866    core/text.cpp
-//  13222    core/wait.cpp
-//  13234    core/warning.cpp
-//  13248    model/acceptance.cpp
-//  13307    model/chat_fields.cpp
-//  13449    model/chat_messages.cpp
-//  13658    model/chat_reader.cpp
-//  14066    model/chat_request.cpp
-//  14151    model/checks.cpp
-//  14189    model/connection_fault.cpp
-//  14291    model/embedding_request.cpp
-//  14378    model/failure.cpp
-//  14548    model/fault.cpp
-//  14783    model/finding.cpp
-//  14817    model/hold.cpp
-//  14839    model/http_reply.cpp
-//  14905    model/pace.cpp
-//  15104    model/profile.cpp
-//  15284    model/range.cpp
-//  15314    model/received_request.cpp
-//  15382    model/reply.cpp
-//  15854    model/reply_checks.cpp
-//  16046    model/reply_template.cpp
-//  16218    model/sent_answer.cpp
-//  16246    model/sse_dialect.cpp
-//  16392    keys/api_key.cpp
-//  16439    keys/key_store.cpp
-//  16902    keys/keys.cpp
-//  16954    keys/secrets.cpp
-//  17159    answer/bodies.cpp
-//  17266    answer/completion.cpp
-//  17502    answer/completion_events.cpp
-//  17713    answer/completion_json.cpp
-//  17931    answer/default_reply.cpp
-//  18134    answer/embeddings.cpp
-//  18248    answer/events.cpp
-//  18267    answer/occurrences.cpp
-//  18289    answer/schema_checker.cpp
-//  18761    answer/schema_instance.cpp
-//  19141    answer/schema_pattern.cpp
-//  19559    answer/tokens.cpp
-//  19789    answer/words.cpp
-//  19850    script/chaos.cpp
-//  19988    script/chaos_rules.cpp
-//  20100    script/connection_faults.cpp
-//  20209    script/excerpts.cpp
-//  20272    script/field_matchers.cpp
-//  20685    script/forced_failures.cpp
-//  20789    script/hiding.cpp
-//  20846    script/json_comparison.cpp
-//  20932    script/matcher.cpp
-//  21187    script/matchers.cpp
-//  21543    script/scope.cpp
-//  21601    script/script.cpp
-//  22032    script/text_matchers.cpp
-//  22153    delivery/answer_log.cpp
-//  22323    delivery/delivery.cpp
-//  23143    delivery/framing.cpp
-//  23260    delivery/gzip.cpp
-//  23327    delivery/pace_schedule.cpp
-//  23396    delivery/progress.cpp
-//  23448    http/acceptor.cpp
-//  23557    http/compatibility.cpp
-//  23667    http/connection.cpp
-//  24293    http/poller.cpp
-//  24508    http/reactor.cpp
-//  24776    http/request_reader.cpp
-//  25236    http/response.cpp
-//  25317    http/server.cpp
-//  25735    http/sockets.cpp
-//  26255    http/turned_away.cpp
-//  26345    http/workers.cpp
-//  26458    evidence/diagnosis.cpp
-//  26678    evidence/evidence_json.cpp
-//  27062    evidence/exchange.cpp
-//  27364    evidence/gateway_problems.cpp
-//  27815    evidence/journal.cpp
-//  27974    evidence/kept_problems.cpp
-//  28085    evidence/notes.cpp
-//  28186    evidence/record.cpp
-//  28645    evidence/redaction.cpp
-//  28780    evidence/retries.cpp
-//  29170    evidence/review.cpp
-//  29545    evidence/verification.cpp
-//  29662    serve/asked_requests.cpp
-//  29740    serve/chat_judge.cpp
-//  30059    serve/connection_loop.cpp
-//  30219    serve/cross_origin.cpp
-//  30262    serve/delivery_report.cpp
-//  30353    serve/explanation.cpp
-//  30419    serve/gateway_state.cpp
-//  30455    serve/judge.cpp
-//  30689    serve/operations.cpp
-//  30912    serve/profile_headers.cpp
-//  30954    serve/reply_answer.cpp
-//  31095    serve/request_checks.cpp
-//  31169    serve/runner.cpp
-//  31427    serve/served_models.cpp
-//  31505    serve/served_request.cpp
-//  31576    gateway/catalogue.cpp
-//  31983    gateway/catalogue_chunks.cpp
-//  32485    gateway/catalogue_delivery.cpp
-//  32797    gateway/catalogue_entries.cpp
-//  32979    gateway/catalogue_failures.cpp
-//  33376    gateway/catalogue_framing.cpp
-//  33671    gateway/catalogue_tool_calls.cpp
-//  34023    gateway/chat_script.cpp
-//  34172    gateway/gateway.cpp
-//  34460    gateway/options.cpp
-//  34607    gateway/sweep.cpp
-//  35030    document/scenario_files.cpp
-//  35181    document/script_document.cpp
-//  35583    document/script_faults.cpp
-//  35910    document/script_files.cpp
-//  36057    document/script_gateway.cpp
-//  36374    document/script_matchers.cpp
-//  36740    document/script_objects.cpp
-//  36905    document/script_reader.cpp
-//  37342    document/script_references.cpp
-//  37666    document/script_replies.cpp
-//  38144    document/script_schema.cpp
-//  38279    document/script_sections.cpp
-//  38858    document/script_values.cpp
-//  39256  Adapters
-//  39273    adapters/catch2.hpp
-//  39431    adapters/doctest.hpp
-//  39596    adapters/gtest.hpp
+//   4263    gateway/mishaps.hpp
+//   4364    document/scenario_files.hpp
+//   4396    core/error.hpp
+//   4411    document/script_document.hpp
+//   4551    evidence/evidence_json.hpp
+//   4576    core/printed.hpp
+//   4607    core/reporter.hpp
+//   4691  Implementation
+//   4748    core/text.hpp
+//   4859    core/random.hpp
+//   4893    core/json_reader.hpp
+//   4950    core/json_pointer.hpp
+//   4967    core/calendar.hpp
+//   5002    core/access.hpp
+//   5074    core/timeline.hpp
+//   5268    core/process.hpp
+//   5293    core/relief.hpp
+//   5325    core/warning.hpp
+//   5335    core/rows.hpp
+//   5361    core/change_count.hpp
+//   5408    core/seldom.hpp
+//   5435    model/profile_traits.hpp
+//   5544    model/checks.hpp
+//   5561    model/reply_data.hpp
+//   5629    model/request_error.hpp
+//   5642    model/embedding_request.hpp
+//   5666    model/fault_rows.hpp
+//   5795    model/chat_parser.hpp
+//   5813    model/dialect_rows.hpp
+//   5853    model/finding_kinds.hpp
+//   5922    model/reply_checks.hpp
+//   5957    model/chat_fields.hpp
+//   6006    model/chat_reader.hpp
+//   6104    model/reply_template.hpp
+//   6126    keys/secrets.hpp
+//   6173    keys/key_store.hpp
+//   6335    answer/bodies.hpp
+//   6364    answer/events.hpp
+//   6412    answer/tokens.hpp
+//   6487    answer/completion.hpp
+//   6596    answer/completion_json.hpp
+//   6631    answer/completion_events.hpp
+//   6699    answer/words.hpp
+//   6714    answer/default_reply.hpp
+//   6730    answer/schema_pattern.hpp
+//   6827    answer/schema_instance.hpp
+//   6849    answer/embeddings.hpp
+//   6864    answer/occurrences.hpp
+//   6887    answer/schema_checker.hpp
+//   6982    script/matcher_node.hpp
+//   7073    script/script.hpp
+//   7353    script/chaos_plan.hpp
+//   7398    script/chaos_rules.hpp
+//   7480    script/connection_faults.hpp
+//   7536    script/forced_failures.hpp
+//   7581    script/field_matchers.hpp
+//   7675    script/hiding.hpp
+//   7716    script/excerpts.hpp
+//   7742    script/json_comparison.hpp
+//   7769    script/matcher_leaf.hpp
+//   7800    delivery/answer_log.hpp
+//   7918    delivery/gzip.hpp
+//   7944    delivery/framing.hpp
+//   7996    delivery/outlet.hpp
+//   8048    delivery/pace_schedule.hpp
+//   8090    delivery/progress.hpp
+//   8137    delivery/waits.hpp
+//   8218    delivery/delivery.hpp
+//   8474    http/exchange_observer.hpp
+//   8511    http/sockets.hpp
+//   8643    http/connection.hpp
+//   8969    http/request_reader.hpp
+//   9103    http/server.hpp
+//   9169    http/response.hpp
+//   9185    http/turned_away.hpp
+//   9239    http/workers.hpp
+//   9298    http/acceptor.hpp
+//   9346    http/compatibility.hpp
+//   9356    http/poller.hpp
+//   9396    http/reactor.hpp
+//   9510    evidence/kept_problems.hpp
+//   9580    evidence/record.hpp
+//   9842    evidence/gateway_parts.hpp
+//   9861    evidence/review_parts.hpp
+//   9913    evidence/diagnosis.hpp
+//   9985    evidence/redaction.hpp
+//  10007    evidence/gateway_problems.hpp
+//  10109    serve/asked_requests.hpp
+//  10191    serve/operations.hpp
+//  10261    serve/served_models.hpp
+//  10304    serve/gateway_state.hpp
+//  10364    serve/served_request.hpp
+//  10530    serve/runner.hpp
+//  10594    serve/connection_loop.hpp
+//  10639    serve/request_checks.hpp
+//  10662    serve/tester_code.hpp
+//  10727    serve/explanation.hpp
+//  10750    gateway/catalogue_entries.hpp
+//  10996    gateway/option_values.hpp
+//  11055    gateway/sweep_run.hpp
+//  11079    document/script_reader.hpp
+//  11288    document/script_files.hpp
+//  11307    document/script_references.hpp
+//  11343    document/script_sections.hpp
+//  11472    document/script_values.hpp
+//  11604    document/loaded_document.hpp
+//  11636    core/calendar.cpp
+//  11748    core/clock.cpp
+//  12355    core/json_pointer.cpp
+//  12412    core/json_reader.cpp
+//  12757    core/process.cpp
+//  12781    core/random.cpp
+//  12841    core/relief.cpp
+//  12868    core/reporter.cpp
+//  12951    core/source_location.cpp
+//  12967    core/text.cpp
+//  13323    core/wait.cpp
+//  13335    core/warning.cpp
+//  13349    model/acceptance.cpp
+//  13408    model/chat_fields.cpp
+//  13550    model/chat_messages.cpp
+//  13759    model/chat_reader.cpp
+//  14167    model/chat_request.cpp
+//  14252    model/checks.cpp
+//  14290    model/connection_fault.cpp
+//  14392    model/embedding_request.cpp
+//  14479    model/failure.cpp
+//  14649    model/fault.cpp
+//  14884    model/finding.cpp
+//  14918    model/hold.cpp
+//  14940    model/http_reply.cpp
+//  15006    model/pace.cpp
+//  15205    model/profile.cpp
+//  15385    model/range.cpp
+//  15415    model/received_request.cpp
+//  15483    model/reply.cpp
+//  15955    model/reply_checks.cpp
+//  16147    model/reply_template.cpp
+//  16319    model/sent_answer.cpp
+//  16347    model/sse_dialect.cpp
+//  16493    keys/api_key.cpp
+//  16540    keys/key_store.cpp
+//  17003    keys/keys.cpp
+//  17055    keys/secrets.cpp
+//  17260    answer/bodies.cpp
+//  17367    answer/completion.cpp
+//  17603    answer/completion_events.cpp
+//  17814    answer/completion_json.cpp
+//  18032    answer/default_reply.cpp
+//  18235    answer/embeddings.cpp
+//  18349    answer/events.cpp
+//  18368    answer/occurrences.cpp
+//  18390    answer/schema_checker.cpp
+//  18862    answer/schema_instance.cpp
+//  19242    answer/schema_pattern.cpp
+//  19660    answer/tokens.cpp
+//  19890    answer/words.cpp
+//  19951    script/chaos.cpp
+//  20089    script/chaos_rules.cpp
+//  20201    script/connection_faults.cpp
+//  20310    script/excerpts.cpp
+//  20373    script/field_matchers.cpp
+//  20786    script/forced_failures.cpp
+//  20890    script/hiding.cpp
+//  20947    script/json_comparison.cpp
+//  21033    script/matcher.cpp
+//  21288    script/matchers.cpp
+//  21644    script/scope.cpp
+//  21702    script/script.cpp
+//  22133    script/text_matchers.cpp
+//  22254    delivery/answer_log.cpp
+//  22424    delivery/delivery.cpp
+//  23244    delivery/framing.cpp
+//  23361    delivery/gzip.cpp
+//  23428    delivery/pace_schedule.cpp
+//  23497    delivery/progress.cpp
+//  23549    http/acceptor.cpp
+//  23658    http/compatibility.cpp
+//  23768    http/connection.cpp
+//  24394    http/poller.cpp
+//  24609    http/reactor.cpp
+//  24877    http/request_reader.cpp
+//  25337    http/response.cpp
+//  25418    http/server.cpp
+//  25836    http/sockets.cpp
+//  26356    http/turned_away.cpp
+//  26446    http/workers.cpp
+//  26559    evidence/diagnosis.cpp
+//  26779    evidence/evidence_json.cpp
+//  27163    evidence/exchange.cpp
+//  27465    evidence/gateway_problems.cpp
+//  27916    evidence/journal.cpp
+//  28075    evidence/kept_problems.cpp
+//  28186    evidence/notes.cpp
+//  28287    evidence/record.cpp
+//  28746    evidence/redaction.cpp
+//  28881    evidence/retries.cpp
+//  29271    evidence/review.cpp
+//  29646    evidence/verification.cpp
+//  29763    serve/asked_requests.cpp
+//  29841    serve/chat_judge.cpp
+//  30160    serve/connection_loop.cpp
+//  30320    serve/cross_origin.cpp
+//  30363    serve/delivery_report.cpp
+//  30454    serve/explanation.cpp
+//  30520    serve/gateway_state.cpp
+//  30556    serve/judge.cpp
+//  30790    serve/operations.cpp
+//  31013    serve/profile_headers.cpp
+//  31055    serve/reply_answer.cpp
+//  31196    serve/request_checks.cpp
+//  31270    serve/runner.cpp
+//  31528    serve/served_models.cpp
+//  31606    serve/served_request.cpp
+//  31677    gateway/catalogue.cpp
+//  32084    gateway/catalogue_chunks.cpp
+//  32586    gateway/catalogue_delivery.cpp
+//  32898    gateway/catalogue_entries.cpp
+//  33080    gateway/catalogue_failures.cpp
+//  33477    gateway/catalogue_framing.cpp
+//  33772    gateway/catalogue_tool_calls.cpp
+//  34124    gateway/chat_script.cpp
+//  34273    gateway/gateway.cpp
+//  34561    gateway/mishaps.cpp
+//  34880    gateway/options.cpp
+//  35027    gateway/sweep.cpp
+//  35450    document/scenario_files.cpp
+//  35601    document/script_document.cpp
+//  36003    document/script_faults.cpp
+//  36330    document/script_files.cpp
+//  36477    document/script_gateway.cpp
+//  36794    document/script_matchers.cpp
+//  37160    document/script_objects.cpp
+//  37325    document/script_reader.cpp
+//  37762    document/script_references.cpp
+//  38086    document/script_replies.cpp
+//  38564    document/script_schema.cpp
+//  38699    document/script_sections.cpp
+//  39278    document/script_values.cpp
+//  39676  Adapters
+//  39693    adapters/catch2.hpp
+//  39851    adapters/doctest.hpp
+//  40016    adapters/gtest.hpp

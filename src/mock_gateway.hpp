@@ -85,6 +85,7 @@
 #include "script/chaos.hpp"
 #include "gateway/sweep.hpp"
 #include "gateway/catalogue.hpp"
+#include "gateway/mishaps.hpp"
 #include "document/scenario_files.hpp"
 #include "document/script_document.hpp"
 #include "evidence/evidence_json.hpp"

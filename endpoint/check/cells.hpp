@@ -42,6 +42,8 @@ struct Cell {
   Form form = Form::plain;
   /// What judges it. Its name is that of the cell.
   std::optional<Scenario> scenario;
+  /// Whether it is a turn of the session of mishaps.
+  bool is_turn = false;
 
   // What came of it.
   Mark mark = Mark::skipped;

@@ -181,7 +181,8 @@ std::string CheckResults::again(const Cell& cell) const {
 std::string CheckResults::story(const Cell& cell) const {
   std::string text = cell.id() + ": " + shown(cell);
   const std::size_t line_end = cell.why.find('\n');
-  if (cell.mark == Mark::skipped || cell.mark == Mark::crash || cell.mark == Mark::hang) {
+  const bool has_no_verdict = cell.mark == Mark::hang && cell.result.outcome.hung;
+  if (cell.mark == Mark::skipped || cell.mark == Mark::crash || has_no_verdict) {
     const std::string prefix = cell.name + ": ";
     text += "\n  what        " +
             (cell.why.compare(0, prefix.size(), prefix) == 0 ? cell.why.substr(prefix.size()) : cell.why);
@@ -193,7 +194,7 @@ std::string CheckResults::story(const Cell& cell) const {
     if (!cell.findings.empty()) text += ", with findings";
     text += "\n  the gateway " + cell.scenario->description();
   }
-  if (cell.flaky) text += "\n  at first    " + printable(cell.first.substr(0, cell.first.find('\n')));
+  if (cell.flaky) text += "\n  at first    " + printable(cell.first);
   if (!cell.result.told.empty()) {
     constexpr std::size_t most = 300;
     const std::string& told = cell.result.told;

@@ -56,6 +56,21 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
 }
 
+/// What a report says of a turn of mishaps.
+Scenario turn_as_scenario(const Mishap& turn) {
+  detail::ScenarioData data;
+  data.said.name = turn.name();
+  data.said.group = "mishaps";
+  data.said.description = turn.description();
+  data.said.reference = turn.reference();
+  data.said.good_client = turn.good_client();
+  data.said.expected = turn.expected();
+  data.said.text = turn.text();
+  data.said.needs_stream = turn.needs_stream();
+  data.said.calls = 2;  // by one client, with the others
+  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+}
+
 /// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.
 std::vector<Effect> effects_to_notice() {
   std::vector<Effect> effects = sweep_effects();
@@ -131,8 +146,13 @@ CheckRun::CheckRun(Children& children, const CheckFlags& flags, const std::vecto
 }
 
 std::vector<Scenario> CheckRun::scenarios_of_flags() const {
-  if (flags_.catalogues.empty()) return catalogue();
   std::vector<Scenario> all;
+  if (flags_.catalogues.empty()) {
+    all = catalogue();
+    Gateway gateway{options_.verify_on_destruction(false)};
+    for (const Mishap& turn : mishaps(gateway, flags_.seed)) all.push_back(turn_as_scenario(turn));
+    return all;
+  }
   for (const std::string& folder : flags_.catalogues) {
     const std::vector<Scenario> more = Catalogue::read(folder).scenarios();
     all.insert(all.end(), more.begin(), more.end());
@@ -239,6 +259,7 @@ void CheckRun::add_cells() {
       cell.group = one.group();
       cell.form = form;
       cell.scenario = one;
+      cell.is_turn = flags_.catalogues.empty() && one.group() == "mishaps";
       if (!one.tool_calls().empty() && !flags_.tools) cell.why = "it is about tool calls: --tools";
       if (one.calls() > 1 && !flags_.driver) cell.why = "it takes several calls of one client: --driver";
       cells_.push_back(std::move(cell));
@@ -262,41 +283,81 @@ void CheckRun::call_all(const Baseline& baseline) {
     return;
   }
   add_cells();
+  const auto is_asked = [](const Cell& cell) { return cell.why.empty(); };
+  planned_ = static_cast<std::size_t>(std::count_if(cells_.begin(), cells_.end(), is_asked));
+  // It takes longest.
+  for (const Form form : forms_) {
+    const std::vector<Cell*> turns = turns_in(form);
+    if (!turns.empty())
+      ordinary.tasks.push_back([this, turns, form](ClientUnderTest& client) { run_session(turns, form, client); });
+  }
   for (Cell& cell : cells_) {
-    if (!cell.why.empty()) continue;
+    if (!is_asked(cell) || cell.is_turn) continue;
     Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
     queue.tasks.push_back([this, &cell](ClientUnderTest& client) { run_cell(cell, client); });
   }
-  planned_ = ordinary.tasks.size() + waiting.tasks.size();
   run_queues(ordinary, waiting);
   for (Cell& cell : cells_)
     if (cell.why.empty()) cell.why = "it was not called";
+  call_again(baseline);
+}
 
+std::vector<Cell*> CheckRun::turns_in(Form form) {
+  std::vector<Cell*> turns;
+  for (Cell& cell : cells_)
+    if (cell.is_turn && cell.form == form && flags_.driver) turns.push_back(&cell);
+  return turns;
+}
+
+void CheckRun::call_again(const Baseline& baseline) {
+  const auto is_as_expected = [this, &baseline](const Cell& one) {
+    return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, nullptr).empty();
+  };
+  // What takes the place of what came the first time.
+  const auto replace = [is_as_expected](Cell& cell, Cell second) {
+    if (second.mark == Mark::skipped) return;
+    second.flaky = is_as_expected(second);
+    second.first = shown(cell) + ": " + cell.why.substr(0, cell.why.find('\n'));
+    for (const Finding& finding : cell.findings) second.first += ", finding " + finding.code + ": " + finding.message;
+    cell = std::move(second);
+  };
   // Alone, beside those that wait only.
   Queue again;
-  Queue waiting_again;
+  Queue waiting;
   again.threads = 1;
-  waiting_again.threads = waiting.threads;
-  for (Cell& cell : cells_) {
-    const auto is_as_expected = [this, &baseline](const Cell& one) {
-      return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, nullptr).empty();
-    };
-    if (is_as_expected(cell) || signal_) continue;
-    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting_again : again;
-    queue.tasks.push_back([this, &cell, is_as_expected](ClientUnderTest& client) {
-      Cell second = cell;
-      run_cell(second, client);
-      if (second.mark == Mark::skipped) return;
-      second.flaky = is_as_expected(second);
-      second.first = shown(cell) + ": " + cell.why;
-      cell = std::move(second);
-    });
-  }
+  waiting.threads = flags_.jobs ? 0 : most_waiting;
   phase_ = "again: ";
   made_ = 0;
   bad_ = 0;
-  planned_ = again.tasks.size() + waiting_again.tasks.size();
-  run_queues(again, waiting_again);
+  planned_ = 0;
+  for (const Form form : forms_) {
+    const std::vector<Cell*> turns = turns_in(form);
+    const auto is_unexpected = [&is_as_expected](const Cell* cell) { return !is_as_expected(*cell); };
+    if (signal_ || std::none_of(turns.begin(), turns.end(), is_unexpected)) continue;
+    planned_ += turns.size();
+    again.tasks.push_back([this, turns, form, is_as_expected, replace](ClientUnderTest& client) {
+      std::list<Cell> seconds;
+      std::vector<Cell*> asked;
+      for (const Cell* const cell : turns) asked.push_back(&seconds.emplace_back(*cell));
+      run_session(asked, form, client);
+      auto second = seconds.begin();
+      for (Cell* const cell : turns) {
+        if (!is_as_expected(*cell)) replace(*cell, std::move(*second));
+        ++second;
+      }
+    });
+  }
+  for (Cell& cell : cells_) {
+    if (cell.is_turn || is_as_expected(cell) || signal_) continue;
+    ++planned_;
+    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : again;
+    queue.tasks.push_back([this, &cell, replace](ClientUnderTest& client) {
+      Cell second = cell;
+      run_cell(second, client);
+      replace(cell, std::move(second));
+    });
+  }
+  run_queues(again, waiting);
 }
 
 void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
@@ -363,13 +424,47 @@ void CheckRun::run_cell(Cell& cell, ClientUnderTest& client) {
   for (int call = 0; call < cell.scenario->calls(); ++call) {
     before = gateway.journal().count();
     result = client.call({gateway, cell.form, cell.name, !cell.scenario->tool_calls().empty()});
-    if (result.outcome.hung || !result.crash.empty() || !result.skipped.empty() || !result.problem.empty()) break;
+    if (!result.has_answer()) break;
   }
   if (children_.is_cancelled()) return;
   judge(cell, gateway, result, gateway.journal().count() - before);
 }
 
-void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests) {
+void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client) {
+  Gateway gateway{options_.verify_on_destruction(false)};
+  for (const Mishap& turn : mishaps(gateway, flags_.seed)) {
+    if (children_.is_cancelled()) return;
+    if (turn.needs_stream() && form == Form::plain) continue;
+    const auto asked =
+        std::find_if(cells.begin(), cells.end(), [&turn](const Cell* cell) { return cell->name == turn.name(); });
+    const std::string old_key = turn.api_key();
+    // All turns are played: one that is not asked for is a part of what another one shows.
+    const CallResult result = play(turn, gateway, form, client);
+    if (asked == cells.end() || children_.is_cancelled()) continue;
+    judge(**asked, gateway, result, gateway.journal().count(), &turn);
+    for (const std::string& key : {old_key, turn.api_key()}) {
+      mask((*asked)->result, key);
+      mask((*asked)->why, key);
+    }
+  }
+}
+
+CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, ClientUnderTest& client) {
+  gateway.journal().clear();  // each turn is judged by itself
+  CallResult result;
+  if (turn.name() == "rotated-key") {
+    // Whoever does not know the job keeps the old key, and the turn does not come.
+    result = client.use_key(gateway, turn.api_key());
+    if (!result.skipped.empty()) return result;
+    turn.mount();
+    if (result.has_answer()) result = client.use_key(gateway, turn.api_key());
+  } else {
+    turn.mount();
+  }
+  return result.has_answer() ? client.call({gateway, form, turn.name(), false, &turn}) : result;
+}
+
+void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn) {
   // A stream that the client leaves open is found half a second after its end.
   static_cast<void>(gateway.journal().wait_until_idle(700ms));
   const std::vector<Exchange> exchanges = gateway.journal().all();
@@ -401,17 +496,16 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
-  } else if (scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
+  } else if (!turn && scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
     skip("each call came on a connection of its own, so that none was used again");
   } else {
-    const Verdict verdict = scenario.judge(cell.result.outcome);
+    const Verdict verdict = turn ? turn->judge(cell.result.outcome) : scenario.judge(cell.result.outcome);
     cell.mark = mark_of(verdict.kind());
     cell.good = static_cast<bool>(verdict);
-    cell.why = cell.mark == Mark::hang ? "it had not ended after " + flags_.timeout : verdict.message();
+    cell.why = result.outcome.hung ? "it had not ended after " + flags_.timeout : verdict.message();
   }
   mask(cell.result, gateway.api_key());
-  if (const std::size_t at = cell.why.find(gateway.api_key()); at != std::string::npos)
-    cell.why.replace(at, gateway.api_key().size(), "$OPENAI_API_KEY");
+  mask(cell.why, gateway.api_key());
   const std::lock_guard<std::mutex> lock(mutex_);
   ++made_;
   if (!faults_of(cell, flags_).empty()) ++bad_;

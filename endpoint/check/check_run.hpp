@@ -63,7 +63,15 @@ class CheckRun {
   std::vector<Scenario> scenarios_of_flags() const;
   void try_unbroken(ClientUnderTest& client, Form form, bool tools);
   void run_cell(Cell& cell, ClientUnderTest& client);
-  void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests);
+  /// A session of mishaps in this form, and what it has of these cells.
+  void run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client);
+  CallResult play(const Mishap& turn, Gateway& gateway, Form form, ClientUnderTest& client);
+  /// Tries again what is not as the baseline says.
+  void call_again(const Baseline& baseline);
+  std::vector<Cell*> turns_in(Form form);
+  /// A turn judges itself, where there is one.
+  void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests,
+             const Mishap* turn = nullptr);
   void sweep(Form form, ClientUnderTest& client);
   void work(Queue& queue);
   void run_queues(Queue& ordinary, Queue& waiting);

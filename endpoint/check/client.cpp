@@ -149,6 +149,9 @@ class CommandClient final : public ClientUnderTest {
   CommandClient(Children& children, const CheckFlags& flags, std::vector<std::string> words)
       : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
 
+  /// Each call is told its key.
+  CallResult use_key(const Gateway& /*gateway*/, const std::string& /*key*/) override { return {}; }
+
   CallResult call(const CallJob& job) override {
     const Deadline began = steady_clock::now();
     Child child(children_, words_for(job), environment_for(job), false);
@@ -239,13 +242,60 @@ class DriverClient final : public ClientUnderTest {
       : children_(children), flags_(flags), words_(std::move(words)), timeout_(timeout_from(flags)) {}
 
   CallResult call(const CallJob& job) override {
+    const std::string key = job.turn ? job.turn->api_key() : job.gateway.api_key();
+    const Json named = new_job(job_name(job), job.gateway, key);
+    return answer_to(
+        with_details(named, job), job.gateway,
+        [](const Json& answer, const std::string& line, CallResult& result) { read_outcome(answer, line, result); });
+  }
+
+  CallResult use_key(const Gateway& gateway, const std::string& key) override {
+    return answer_to(new_job("use_key", gateway, key), gateway,
+                     [](const Json& answer, const std::string&, CallResult& result) {
+                       if (answer.contains("error") && answer["error"].is_string())
+                         result.problem = "an error of use_key: " + printable(answer["error"].get<std::string>());
+                     });
+  }
+
+  std::string name() const override { return name_; }
+  std::string version() const override { return version_; }
+
+ private:
+  static const char* job_name(const CallJob& job) {
+    if (job.turn && job.turn->call() == Mishap::Call::cancelled) return "cancel";
+    if (job.turn && job.turn->call() == Mishap::Call::abandoned) return "abandon";
+    return job.form == Form::streamed ? "stream" : "ask";
+  }
+
+  static Json with_details(Json asked, const CallJob& job) {
+    if (job.tools) asked["tools"] = offered_tools();
+    if (asked["job"] == "cancel") asked["after_tokens"] = job.turn->cancel_after();
+    if (asked["job"] == "abandon") {
+      asked["after_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(job.turn->abandon_after()).count();
+      asked["stream"] = job.form == Form::streamed;
+    }
+    return asked;
+  }
+
+  /// All jobs have the same members, so that a driver may look at them before it knows which job it is.
+  Json new_job(const char* name, const Gateway& gateway, const std::string& key) {
+    return Json{{"id", 0},
+                {"job", name},
+                {"base_url", gateway.base_url()},
+                {"api_key", key},
+                {"model", flags_.model()},
+                {"prompt", flags_.prompt},
+                {"timeout_ms", timeout_.count()}};
+  }
+
+  /// Has the driver do a job, and reads its answer, unless it does not know the job.
+  template <class Read>
+  CallResult answer_to(Json asked, const Gateway& gateway, Read read) {
     if (child_ && child_->has_ended_by_now()) child_.reset();  // it has answered all that it was asked
-    if (!child_) start(job.gateway);
+    if (!child_) start(gateway);
     if (!child_) return {};  // all is cancelled
     child_->forget_what_it_printed();
     const Deadline began = steady_clock::now();
-    Json asked = new_job(job.form == Form::streamed ? "stream" : "ask", job.gateway);
-    if (job.tools) asked["tools"] = offered_tools();
     CallResult result;
     const std::optional<Json> answer = ask(asked, began + timeout_, result);
     result.seconds = since(began);
@@ -255,7 +305,7 @@ class DriverClient final : public ClientUnderTest {
       if (answer->value("unknown", Json()) == Json(true))
         result.skipped = "the driver does not know the job " + asked["job"].get<std::string>();
       else
-        read_outcome(*answer, last_line_, result);
+        read(*answer, last_line_, result);
     } else {
       if (result.problem.empty()) {
         if (child_->has_ended())
@@ -268,25 +318,10 @@ class DriverClient final : public ClientUnderTest {
     return result;
   }
 
-  std::string name() const override { return name_; }
-  std::string version() const override { return version_; }
-
- private:
-  /// All jobs have the same members, so that a driver may look at them before it knows which job it is.
-  Json new_job(const char* name, const Gateway& gateway) {
-    return Json{{"id", ++last_id_},
-                {"job", name},
-                {"base_url", gateway.base_url()},
-                {"api_key", gateway.api_key()},
-                {"model", flags_.model()},
-                {"prompt", flags_.prompt},
-                {"timeout_ms", timeout_.count()}};
-  }
-
   void start(const Gateway& gateway) {
     child_ = std::make_unique<Child>(children_, words_, client_environment(gateway, {}), true);
     CallResult result;
-    Json hello = new_job("hello", gateway);
+    Json hello = new_job("hello", gateway, gateway.api_key());
     hello["protocol"] = protocol_version;
     const std::optional<Json> answer = ask(hello, steady_clock::now() + time_to_start, result);
     if (!answer) {
@@ -313,8 +348,10 @@ class DriverClient final : public ClientUnderTest {
     child_.reset();
   }
 
-  /// The answer to a job. Nothing where it has ended, does not answer in time, or answers what is none.
-  std::optional<Json> ask(const Json& job, Deadline deadline, CallResult& result) {
+  /// The answer to a job, which gets its id. Nothing where it has ended, does not answer in time, or answers what is
+  /// none.
+  std::optional<Json> ask(Json& job, Deadline deadline, CallResult& result) {
+    job["id"] = ++last_id_;
     if (!child_->send(job.dump(), deadline)) {
       child_->wait(steady_clock::now() + 1s);  // a process that ends has closed its stdin before
       return std::nullopt;
@@ -348,19 +385,20 @@ class DriverClient final : public ClientUnderTest {
 
 ClientUnderTest::~ClientUnderTest() = default;
 
-void mask(CallResult& result, const std::string& key) {
+void mask(std::string& text, const std::string& key) {
   constexpr std::string_view mask = "$OPENAI_API_KEY";
-  const auto in = [&key, &mask](std::string& text) {
-    for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + mask.size()))
-      text.replace(at, key.size(), mask);
-  };
+  for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + mask.size()))
+    text.replace(at, key.size(), mask);
+}
+
+void mask(CallResult& result, const std::string& key) {
   for (std::string* const text : {&result.output, &result.errors, &result.told, &result.problem, &result.outcome.text})
-    in(*text);
+    mask(*text, key);
   for (wire::ToolCall& call : result.outcome.tool_calls) {
-    in(call.name);
-    in(call.arguments);
+    mask(call.name, key);
+    mask(call.arguments, key);
   }
-  if (result.outcome.finish_reason) in(*result.outcome.finish_reason);
+  if (result.outcome.finish_reason) mask(*result.outcome.finish_reason, key);
 }
 
 std::string printed_by(const std::string& output, const std::string& errors) {

@@ -28,6 +28,8 @@ struct CallJob {
   Form form;
   std::string scenario;
   bool tools = false;
+  /// The turn of a session that the call is: it says the key, and whether the call's caller ends it.
+  const Mishap* turn = nullptr;
 };
 
 /// What became of a call.
@@ -50,10 +52,14 @@ struct CallResult {
   std::string errors{};
   /// What it left behind, which was ended.
   std::string left_behind{};
+
+  /// Whether the client did the job and said so.
+  bool has_answer() const { return !outcome.hung && crash.empty() && skipped.empty() && problem.empty(); }
 };
 
 /// Puts `$OPENAI_API_KEY` in place of the key, wherever the client has said it: reports are read by others.
 void mask(CallResult& result, const std::string& key);
+void mask(std::string& text, const std::string& key);
 
 /// A client under test, which makes one call after another. One thread uses it.
 class ClientUnderTest {
@@ -65,6 +71,8 @@ class ClientUnderTest {
 
   /// Throws BadValue when it cannot be started, UnusableClient when it does not take jobs.
   virtual CallResult call(const CallJob& job) = 0;
+  /// Tells the client of this gateway the key that it is to use from now on.
+  virtual CallResult use_key(const Gateway& gateway, const std::string& key) = 0;
   /// What it calls itself, and its version; empty where it does not tell.
   virtual std::string name() const { return {}; }
   virtual std::string version() const { return {}; }

@@ -22,11 +22,24 @@ import zlib
 BUGS = {
     "no-error-on-cut": "takes what came before a break for the answer",
     "loses-last-event-without-blank-line": "takes the end of the body for the end of the answer, whatever is missing",
+    "unended-event-is-dropped": "drops an event that the end of the body ends",
+    "line-feed-alone-ends-a-line": "knows no line that ends with CR alone",
+    "carriage-return-stays": "takes CR for a part of the line",
+    "comments-are-parsed": "takes a comment for data",
+    "done-is-needed": "takes an answer without [DONE] for one that is not whole",
+    "error-event-is-passed-over": "reads on after an error in the stream",
+    "finish-reason-is-the-end": "reads no more once it has the finish_reason",
+    "length-is-whole": "tells nobody that an answer was cut at its limit",
+    "parallel-calls-are-joined": "has one tool call, whatever their indexes",
     "splits-utf8": "decodes each read by itself",
     "done-anywhere": "ends at a line that has [DONE] in it, wherever it stands",
     "crlf": "splits events at two LF only",
     "empty-on-error": "says nothing of an error status, and gives an empty answer",
     "retries-401": "tries again after 401",
+    "server-error-is-final": "does not try again after 500",
+    "kept-connection-is-trusted": "does not try again when a connection that it kept is closed",
+    "key-is-kept": "goes on with its first key",
+    "stream-is-left-open": "does not close a stream that it no longer reads",
     "ignores-retry-after": "tries again at once, whatever Retry-After says",
     "key-in-query": "sends its key in the address",
     "old-fields": "sends a field that nobody documents",
@@ -39,10 +52,14 @@ BUGS = {
     "prints-noise": "prints what is no answer between its answers",
     "no-hello": "does not know the job hello",
     "no-stream": "does not know the job stream",
+    "no-cancel": "does not know the job cancel",
+    "no-abandon": "does not know the job abandon",
+    "no-use-key": "does not know the job use_key",
 }
 IDLE = 2.0  # seconds without content after which it gives up
 LONGEST_WAIT = 5.0  # seconds of Retry-After that are worth it
 TRIES = 3
+LEFT_OPEN = []  # connections that nobody reads or closes
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -60,6 +77,10 @@ def whole(text):
 
 class CallFailed(Exception):
     """What the caller is told."""
+
+
+class CallStopped(Exception):
+    """The caller has stopped the call."""
 
 
 class Response(http.client.HTTPResponse):
@@ -91,7 +112,13 @@ class Outcome:
 class Events:
     """The data of a stream's events, and their names: HTML standard, 9.2.6."""
 
-    def __init__(self):
+    def __init__(self, bugs=()):
+        self.line_end = LINE_END
+        if "line-feed-alone-ends-a-line" in bugs:
+            self.line_end = re.compile(r"\r?\n")
+        if "carriage-return-stays" in bugs:
+            self.line_end = re.compile(r"\n")
+        self.comments_are_data = "comments-are-parsed" in bugs
         self.rest = ""
         self.begun = self.after_cr = False
         self.name, self.data = "", []
@@ -110,11 +137,15 @@ class Events:
                 if data:
                     yield name, "\n".join(data)
 
+    def end(self):
+        """The event that the end of the body ends."""
+        yield from self.feed("\n\n")
+
     def take_line(self):
         if self.after_cr and self.rest:  # it was half of CRLF, or a line end of its own
             self.rest = self.rest.removeprefix("\n")
             self.after_cr = False
-        end = LINE_END.search(self.rest)
+        end = self.line_end.search(self.rest)
         if not end:
             return None
         line, self.rest = self.rest[: end.start()], self.rest[end.end() :]
@@ -124,7 +155,7 @@ class Events:
     def take_field(self, line):
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
-        if field == "data":
+        if field == "data" or (self.comments_are_data and not field):
             self.data.append(value)
         elif field == "event":
             self.name = value
@@ -140,8 +171,16 @@ class Client:
         self.idle = None if "hang" in self.bugs else idle
         self.connection = None
         self.socket = None
+        self.deadline = None  # when the caller gives the call up
+        self.is_reused = False
 
-    def call(self, model, prompt, stream, tools=None, show=lambda piece: None):
+    def use_key(self, api_key):
+        if "key-is-kept" not in self.bugs:
+            self.api_key = api_key
+
+    def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None):
+        """`show` takes each piece of text as it comes, and may raise CallStopped."""
+        self.deadline = give_up_after and time.monotonic() + give_up_after
         body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
                 "messages": [{"role": "user", "content": prompt}]}
         if stream and "always-plain" not in self.bugs:
@@ -153,12 +192,19 @@ class Client:
         outcome = Outcome()
         try:
             self.read(self.send(json.dumps(body, ensure_ascii=False).encode()), "stream" in body, outcome, show)
+        except CallStopped:
+            if "stream-is-left-open" in self.bugs:
+                LEFT_OPEN.append((self.connection, self.socket))
+                self.connection = self.socket = None
+            self.close()
         except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError, zlib.error,
                 CallFailed) as error:
             outcome.error = f"{type(error).__name__}: {error}"
             self.close()
         if "empty-on-error" in self.bugs and isinstance(outcome.error, str) and outcome.error.startswith("CallFailed"):
             outcome.error = None
+        if "length-is-whole" in self.bugs and outcome.finish_reason == "length":
+            outcome.finish_reason = "stop"
         if "connects-anew" in self.bugs:
             self.close()
         return outcome
@@ -179,7 +225,8 @@ class Client:
                 response = self.send_once(body)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
-                if isinstance(error, TimeoutError) or not left:  # who did not answer in time would not do so again
+                is_final = self.is_reused and "kept-connection-is-trusted" in self.bugs
+                if isinstance(error, TimeoutError) or is_final or not left:  # who did not answer in time would not do so again
                     raise
                 time.sleep(0.05)
                 continue
@@ -192,6 +239,7 @@ class Client:
         raise AssertionError("the last try returns or raises")
 
     def send_once(self, body):
+        self.is_reused = self.connection is not None and self.connection.sock is not None
         if self.connection is None:
             kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
             self.connection = kind(self.address.hostname, self.address.port, timeout=self.idle)
@@ -200,7 +248,7 @@ class Client:
             self.connection.connect()
             self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = self.connection.sock  # http.client lets go of it when the response ends the connection
-        self.socket.settimeout(self.idle)
+        self.socket.settimeout(self.time_left(self.idle))
         query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
         self.connection.request("POST", self.address.path + "/chat/completions" + query, body,
                                 {"Authorization": "Bearer " + self.api_key, "Content-Type": "application/json"})
@@ -232,6 +280,8 @@ class Client:
             return 0.0
         wish = response.getheader("x-should-retry")
         again = response.status in (408, 409, 429) or response.status >= 500
+        if response.status == 500 and "server-error-is-final" in self.bugs:
+            return None
         if wish == "false" or (not again and wish != "true") or code == "insufficient_quota":
             return None
         if "ignores-retry-after" in self.bugs:
@@ -290,28 +340,24 @@ class Client:
         self.end_answer(outcome)
 
     def read_stream(self, response, outcome, show):
-        events = Events()
         done = False
         try:
-            for text in self.decoded(self.parts(response)):
-                if "crlf" in self.bugs:
-                    text = text.replace("\r", " ")
-                for name, data in events.feed(text):
-                    done = data.strip() == "[DONE]" or ("done-anywhere" in self.bugs and "[DONE]" in data)
-                    if done:
-                        break
-                    if data:
-                        self.take_chunk(name, json.loads(data), outcome, show)
-                if done:
+            for name, data in self.events(response):
+                done = data.strip() == "[DONE]" or ("done-anywhere" in self.bugs and "[DONE]" in data)
+                if done or ("finish-reason-is-the-end" in self.bugs and outcome.finish_reason):
                     break
+                if data:
+                    self.take_chunk(name, json.loads(data), outcome, show)
         except (OSError, http.client.HTTPException, UnicodeDecodeError):
             self.close()
             # The answer is whole when its reason to end has come, whatever became of the connection.
             if not outcome.finish_reason and "no-error-on-cut" not in self.bugs:
                 raise
             return
-        if done:
+        if done and "stream-is-left-open" not in self.bugs:
             self.end_body(response)
+        if not done and "done-is-needed" in self.bugs:
+            raise CallFailed("the stream has no [DONE]")
         if not done and not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
             raise CallFailed("the stream ended before the answer did")
         if not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
@@ -320,6 +366,14 @@ class Client:
             outcome.text += whole(outcome.half)
             show(whole(outcome.half))
         self.end_answer(outcome)
+
+    def events(self, response):
+        events = Events(self.bugs)
+        for text in self.decoded(self.parts(response)):
+            yield from events.feed(text.replace("\r", " ") if "crlf" in self.bugs else text)
+        # The standard drops what no blank line ends; who reads JSON can tell whether it is whole.
+        if not {"unended-event-is-dropped", "loses-last-event-without-blank-line"} & self.bugs:
+            yield from events.end()
 
     @staticmethod
     def end_answer(outcome):
@@ -334,9 +388,10 @@ class Client:
                 call["arguments"] = arguments  # they were encoded twice
 
     def take_chunk(self, name, chunk, outcome, show):
-        if name == "error":
-            raise CallFailed(json.dumps(chunk))
-        self.look_for_error(chunk)
+        if "error-event-is-passed-over" not in self.bugs:
+            if name == "error":
+                raise CallFailed(json.dumps(chunk))
+            self.look_for_error(chunk)
         outcome.usage = chunk.get("usage") or outcome.usage
         choices = chunk["choices"] if "first-choice-missing" in self.bugs else chunk.get("choices") or []
         for choice in choices:
@@ -353,9 +408,11 @@ class Client:
             outcome.text += piece
             if piece or delta.get("tool_calls") or delta.get("reasoning_content"):
                 self.heard()
-            show(piece)
+            if piece:
+                show(piece)
             for fragment in delta.get("tool_calls") or []:
-                self.take_fragment(fragment, fragment.get("index"), outcome.tool_calls)
+                index = 0 if "parallel-calls-are-joined" in self.bugs else fragment.get("index")
+                self.take_fragment(fragment, index, outcome.tool_calls)
             outcome.finish_reason = choice.get("finish_reason") or outcome.finish_reason
 
     @staticmethod
@@ -404,6 +461,7 @@ class Client:
             yield unpack.decompress(part) if unpack else part
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
+        response.close()  # http.client sends nothing more on the connection before
         if unpack:
             yield unpack.flush()
             if not unpack.eof:
@@ -414,12 +472,19 @@ class Client:
 
     def allow_what_is_left(self):
         """Whatever comes in between, such as comments, does not make the wait for content longer."""
-        if self.idle is None:
-            return
-        left = self.last + self.idle - time.monotonic()
-        if left <= 0:
+        left = None if self.idle is None else self.last + self.idle - time.monotonic()
+        if left is not None and left <= 0:
             raise TimeoutError("no content came for a long time")
-        self.socket.settimeout(left)
+        self.socket.settimeout(self.time_left(left))
+
+    def time_left(self, left):
+        """Of this time, what the caller leaves."""
+        if self.deadline is None:
+            return left
+        until = self.deadline - time.monotonic()
+        if until <= 0:
+            raise TimeoutError("the caller has given the call up")
+        return until if left is None else min(left, until)
 
     def end_body(self, response):
         """Keeps the connection when the body ends at once, and closes it when more is to be waited for."""
@@ -460,7 +525,7 @@ def answer(job, clients, bugs):
     kind = job["job"]
     if kind == "hello" and "no-hello" not in bugs:
         return {"client": "check_client", "version": "1.0"}
-    if kind not in ("ask", "stream") or (kind == "stream" and "no-stream" in bugs):
+    if kind not in ("ask", "stream", "cancel", "abandon", "use_key") or "no-" + kind.replace("_", "-") in bugs:
         return {"unknown": True}
     client = clients.get(job["base_url"])
     if client is None:
@@ -469,7 +534,19 @@ def answer(job, clients, bugs):
             clients.pop(old).close()
         idle = min(IDLE, job["timeout_ms"] / 2000)
         client = clients[job["base_url"]] = Client(job["base_url"], job["api_key"], bugs, idle)
-    return client.call(job["model"], job["prompt"], kind == "stream", job.get("tools")).as_json()
+    if kind == "use_key":
+        client.use_key(job["api_key"])
+        return {}
+    stream = kind in ("stream", "cancel") or job.get("stream", False)
+    pieces = []
+
+    def stop_after(piece):
+        pieces.append(piece)
+        if len(pieces) == job.get("after_tokens"):
+            raise CallStopped
+
+    give_up_after = job["after_ms"] / 1000 if kind == "abandon" else None
+    return client.call(job["model"], job["prompt"], stream, job.get("tools"), stop_after, give_up_after).as_json()
 
 
 def driver(bugs):

@@ -49,6 +49,7 @@ SPAN_SCOPE = {
     "request": "const ChatRequest& request",
     "handler": "const OperationHandler& handler",
     "scenario": "const Scenario& scenario",
+    "mishap": "const Mishap& mishap",
     "broken": "const SweepStep& broken",
 }
 SPAN = re.compile(

@@ -1,0 +1,333 @@
+// The turns of a session of mishaps: their order, replies and keys, and when a call that its caller ended is over.
+
+#include "mishaps.hpp"
+
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "../core/access.hpp"
+#include "../core/error.hpp"
+#include "../core/random.hpp"
+#include "../core/text.hpp"
+#include "../evidence/journal.hpp"
+#include "../keys/keys.hpp"
+#include "../script/matchers.hpp"
+#include "catalogue_entries.hpp"
+#include "chat_script.hpp"
+
+namespace mock_gateway {
+namespace detail {
+namespace mishap_turns {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// What becomes of the client's key in a turn.
+enum class KeyChange { none, disabled, rotated };
+
+/// How long a client may take to leave a call that its caller has ended.
+constexpr seconds time_to_leave{1};
+
+/// What a turn's replies are made with.
+struct Plan {
+  std::string text;
+  bool streamed = false;
+  std::size_t tokens = 0;
+};
+
+/// A turn as it is written down.
+struct Row {
+  const char* name;
+  const char* description;
+  const char* reference;
+  const char* good_client;
+  Scenario::Expected expected;
+  /// The reply, or the first and that of the requests behind it.
+  std::vector<Reply> (*replies)(const Plan& plan);
+  Mishap::Call call = Mishap::Call::whole;
+  KeyChange key_change = KeyChange::none;
+  bool needs_stream = false;
+  const char* finish_reason = "stop";
+};
+
+std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
+
+std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
+  return {Reply(failure), mock_gateway::text(plan.text)};
+}
+
+constexpr auto answer = Scenario::Expected::answer;
+constexpr auto error = Scenario::Expected::error;
+constexpr auto either = Scenario::Expected::answer_or_error;
+
+constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
+                    "hands the answer on", answer,    whole};
+
+/// Those between the first and the rotation of the key, in any order.
+constexpr Row shuffled[] = {
+    {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
+     "waits as long as it is told, and tries again", answer,
+     [](const Plan& plan) { return failing_first(rate_limited(seconds{1}), plan); }},
+    {"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
+     "waits until then, and tries again", answer,
+     [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
+    {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
+     [](const Plan& plan) { return failing_first(server_error(), plan); }},
+    {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
+     [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
+    {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
+     "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
+    {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
+     "RFC 9112, section 8", "reports it, or tries again", either,
+     [](const Plan& plan) {
+       const Trigger place = plan.streamed ? after_tokens(2) : after_bytes(40);
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
+                                 mock_gateway::text(plan.text)};
+     }},
+    {"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+     "tells that the answer was cut", error,
+     [](const Plan& plan) { return std::vector<Reply>{mock_gateway::text(plan.text).finish_reason("length")}; },
+     Mishap::Call::whole, KeyChange::none, false, "length"},
+    {"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
+     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", answer,
+     [](const Plan& plan) {
+       const std::size_t half = plan.text.find(' ');
+       catalogue_parts::ChunkText last = catalogue_parts::saying(plan.text.substr(half));
+       last.finish_reason = R"("stop")";
+       return std::vector<Reply>{catalogue_parts::stream_of({catalogue_parts::opening(),
+                                                             catalogue_parts::saying(plan.text.substr(0, half)), last})
+                                     .sse(SseDialect().done(false).final_blank_line(false))};
+     },
+     Mishap::Call::whole, KeyChange::none, true},
+    {"cancelled-stream", "sends a few pieces of text and then nothing, until the caller stops the call",
+     "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
+     "closes the connection at once, so that the gateway makes no more tokens", either,
+     [](const Plan& plan) {
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall())};
+     },
+     Mishap::Call::cancelled, KeyChange::none, true},
+    {"abandoned-call", "keeps the caller waiting until it gives the call up", "anthropics/anthropic-sdk-java#370",
+     "closes the connection at once, and does not ask again", either,
+     [](const Plan& plan) {
+       const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall())};
+     },
+     Mishap::Call::abandoned},
+};
+
+/// Behind all others: a client that keeps its old key misses no more than these.
+constexpr Row last[] = {
+    {"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+     "uses the new key", answer, whole, Mishap::Call::whole, KeyChange::rotated},
+    {"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
+     answer, whole},
+};
+
+struct Turn {
+  const Row* row;
+  Scenario scenario;  // judges a whole call
+  std::size_t tokens = 0;
+  Duration time{0};
+};
+
+/// "Turn 3: 東京 9 °C, Zürich 21 °C, Łódź 4 °C.": of another turn, or of two, it is known as such.
+std::string text_of(std::size_t number, Random& random) {
+  constexpr std::string_view places[] = {"Zürich", "東京", "Łódź", "São Paulo", "Αθήνα", "Đà Nẵng"};
+  std::string text = "Turn " + std::to_string(number);
+  for (std::size_t i = 0; i < 3; ++i)
+    text += (i == 0 ? ": " : ", ") + std::string(places[random.below(std::size(places))]) + " " +
+            std::to_string(random.between(-9, 39)) + " °C";
+  return text + ".";
+}
+
+Turn turn_of(const Row& row, std::size_t number, Random& random) {
+  ScenarioData data;
+  ScenarioDescription& said = data.said;
+  said.name = row.name;
+  said.group = "mishaps";
+  said.description = row.description;
+  said.reference = row.reference;
+  said.good_client = row.good_client;
+  said.expected = row.expected;
+  said.text = text_of(number, random);
+  said.needs_stream = row.needs_stream;
+  said.reason_tells = std::string_view(row.finish_reason) == "length";
+  if (said.reason_tells || row.expected != error) said.finish_reason = row.finish_reason;
+  Turn turn{&row, Access::make<Scenario>(share<const ScenarioData>(std::move(data)))};
+  turn.tokens = static_cast<std::size_t>(random.between(2, 4));
+  turn.time = milliseconds{random.between(100, 200)};
+  return turn;
+}
+
+std::vector<Turn> turns_of(std::uint64_t seed) {
+  Random random(fingerprint("mishaps", fingerprint(std::to_string(seed))));
+  std::vector<const Row*> rows;
+  for (const Row& row : shuffled) rows.push_back(&row);
+  for (std::size_t left = rows.size(); left > 1; --left)
+    std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
+  rows.insert(rows.begin(), &first);
+  for (const Row& row : last) rows.push_back(&row);
+  std::vector<Turn> turns;
+  for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
+  return turns;
+}
+
+}  // namespace mishap_turns
+
+/// A session under way: which turn is mounted, and the key of the client.
+struct MishapSession {
+  MishapSession(Gateway& session_gateway, std::uint64_t session_seed)
+      : gateway(session_gateway),
+        keys(session_gateway.keys()),
+        seed(session_seed),
+        turns(mishap_turns::turns_of(session_seed)),
+        key(keys.create("mishaps")) {}
+  ~MishapSession() {
+    end_turn();
+    keys.remove(key.id);
+  }
+  MishapSession(const MishapSession&) = delete;
+  MishapSession& operator=(const MishapSession&) = delete;
+
+  void begin_turn(std::size_t number);
+  void end_turn();
+  /// The exchanges of the turn so far.
+  std::vector<Exchange> exchanges() const;
+
+  Gateway& gateway;
+  const Keys keys;
+  const std::uint64_t seed;
+  const std::vector<mishap_turns::Turn> turns;
+  CreatedKey key;
+  std::optional<std::size_t> mounted;
+  std::optional<std::size_t> before;  // the turn that was mounted before this one
+  std::vector<ScopedStub> stubs;
+  std::uint64_t newest_before = 0;
+};
+
+void MishapSession::begin_turn(std::size_t number) {
+  end_turn();
+  const mishap_turns::Turn& turn = turns[number];
+  const std::vector<Exchange> earlier = gateway.journal().all();
+  newest_before = earlier.empty() ? 0 : earlier.back().id();
+  if (turn.row->key_change == mishap_turns::KeyChange::disabled) keys.disable(key.id);
+  if (turn.row->key_change == mishap_turns::KeyChange::rotated) {
+    const std::string old_key = key.id;
+    key = keys.create("mishaps, rotated");
+    keys.remove(old_key);
+  }
+  for (const bool streamed : {false, true}) {
+    StubBuilder builder = gateway.chat(SourceLocation{})
+                              .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
+                              .priority(std::numeric_limits<int>::max());
+    Access::plan(builder).of_catalogue = true;
+    if (streamed) builder = std::move(builder).when(stream_is(true));
+    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens});
+    const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
+                                          : std::move(builder).reply(replies.front(), replies.back());
+    stubs.push_back(stub.scoped());
+  }
+  before = std::exchange(mounted, number);
+}
+
+void MishapSession::end_turn() {
+  stubs.clear();
+  if (mounted && turns[*mounted].row->key_change == mishap_turns::KeyChange::disabled) keys.enable(key.id);
+}
+
+std::vector<Exchange> MishapSession::exchanges() const {
+  std::vector<Exchange> all;
+  for (Exchange& exchange : gateway.journal().all())
+    if (exchange.id() > newest_before) all.push_back(std::move(exchange));
+  return all;
+}
+
+namespace mishap_turns {
+
+/// What is wrong with a call that its caller ended; empty for nothing.
+struct Fault {
+  Verdict::Kind kind = Verdict::Kind::handled;
+  std::string what = {};
+};
+
+Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario,
+                          const std::vector<Exchange>& exchanges) {
+  if (outcome.hung) return {Verdict::Kind::hang, "it did not end when its caller ended it"};
+  const bool was_said =
+      text::is_valid_utf8(outcome.text) && scenario.text().compare(0, outcome.text.size(), outcome.text) == 0;
+  if (!was_said || !outcome.tool_calls.empty())
+    return {Verdict::Kind::wrong_answer,
+            "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+  for (const Exchange& exchange : exchanges)
+    if (!exchange.wait_for_client_to_leave(time_to_leave))
+      return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+  return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
+}
+
+}  // namespace mishap_turns
+}  // namespace detail
+
+const std::string& Mishap::name() const { return session_->turns[number_].scenario.name(); }
+const std::string& Mishap::description() const { return session_->turns[number_].scenario.description(); }
+const std::string& Mishap::reference() const { return session_->turns[number_].scenario.reference(); }
+const std::string& Mishap::good_client() const { return session_->turns[number_].scenario.good_client(); }
+Scenario::Expected Mishap::expected() const { return session_->turns[number_].scenario.expected(); }
+const std::string& Mishap::text() const { return session_->turns[number_].scenario.text(); }
+bool Mishap::needs_stream() const { return session_->turns[number_].scenario.needs_stream(); }
+Mishap::Call Mishap::call() const { return session_->turns[number_].row->call; }
+
+std::size_t Mishap::cancel_after() const { return call() == Call::cancelled ? session_->turns[number_].tokens : 0; }
+
+Duration Mishap::abandon_after() const {
+  return call() == Call::abandoned ? session_->turns[number_].time : Duration::zero();
+}
+
+void Mishap::mount() const { session_->begin_turn(number_); }
+
+std::string Mishap::api_key() const { return session_->key.secret; }
+
+Verdict Mishap::judge(ClientOutcome outcome) const {
+  if (session_->mounted != number_)
+    throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
+  const Scenario& scenario = session_->turns[number_].scenario;
+  const std::vector<Exchange> exchanges = session_->exchanges();
+  outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
+  const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {
+    if (!acceptable) {
+      message += "\n  the turn    " + std::to_string(number_ + 1) + " of " + std::to_string(session_->turns.size());
+      if (session_->before) message += ", after " + session_->turns[*session_->before].scenario.name();
+      message += " (seed " + std::to_string(session_->seed) + ")";
+    }
+    return detail::Access::make<Verdict>(kind, acceptable, std::move(message));
+  };
+  std::optional<detail::mishap_turns::Fault> fault;
+  if (exchanges.empty()) {
+    fault = {outcome.hung    ? Verdict::Kind::hang
+             : outcome.error ? Verdict::Kind::error_surfaced
+                             : Verdict::Kind::silent_data_loss,
+             "no request came in this turn"};
+  } else if (call() != Call::whole) {
+    fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
+  }
+  if (!fault) {
+    const Verdict judged = scenario.judge(outcome);
+    return verdict(judged.kind(), static_cast<bool>(judged), judged.message());
+  }
+  std::string message = name() + ": " + to_string(fault->kind);
+  const bool acceptable = fault->what.empty();
+  if (!acceptable)
+    message += ", expected " + to_string(expected()) + "\n  what        " + fault->what + "\n  the gateway " +
+               description() + "\n  a good client " + good_client();
+  return verdict(fault->kind, acceptable, std::move(message));
+}
+
+Mishaps mishaps(Gateway& gateway, std::uint64_t seed) {
+  const auto session = std::make_shared<detail::MishapSession>(gateway, seed);
+  std::vector<Mishap> turns;
+  for (std::size_t i = 0; i < session->turns.size(); ++i) turns.push_back(detail::Access::make<Mishap>(session, i));
+  return detail::Access::make<Mishaps>(std::move(turns));
+}
+
+}  // namespace mock_gateway
