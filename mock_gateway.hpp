@@ -3021,6 +3021,19 @@ struct RateLimit {
   Duration window;
 };
 
+/// `tokens` per `window` on the gateway's clock: a chat request takes those of its prompt and `max_tokens` for each of
+/// its choices, an embedding those of its input. A window begins as that of a RateLimit does. A request that finds too
+/// few left gets 429 with what is left of the window as Retry-After; one that asks for more than `tokens`, the 429 or
+/// 413 of Options::oversized_gets_413.
+///
+/// What the usage of the answer does not need goes back before the answer ends, and all of it where that is a failure.
+/// Without `max_tokens` the answer's tokens are taken when there is one, even if that is more than were left. An answer
+/// without a usage of the gateway's making, by raw_reply() or chunks(), keeps what was taken.
+struct TokenLimit {
+  std::size_t tokens;
+  Duration window;
+};
+
 /// The documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
 enum class KeyState { enabled, disabled, deleted };
 
@@ -3043,7 +3056,9 @@ struct ApiKey {
   std::vector<Operation> operations;
   /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
-  /// The name of the group of keys whose requests count together against it; empty: the key counts alone.
+  /// The limit of this key alone to tokens; empty: none.
+  std::optional<TokenLimit> limit_tokens;
+  /// The name of the group of keys whose requests and tokens count together against them; empty: the key counts alone.
   std::string limit_group;
   /// When it was created, on the gateway's clock.
   TimePoint created;
@@ -3078,6 +3093,7 @@ struct KeyValues {
   std::vector<std::string> models;
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
+  std::optional<TokenLimit> limit_tokens;
   std::string limit_group;
 };
 
@@ -3109,8 +3125,11 @@ class KeyOptions {
   /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
   /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// The requests of all keys of this group count together, against the limit of whichever of them asks. Each has a
-  /// window of its own unless set.
+  /// The requests of the key may take only so many tokens per window of the gateway's clock; see TokenLimit. It holds
+  /// beside limit(). Both positive, or Keys::create throws GatewayError. Any number unless set.
+  [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
+  /// The requests of all keys of this group count together, and so do their tokens, against the limits of whichever of
+  /// them asks. Each has a window of its own unless set.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:
@@ -3162,11 +3181,20 @@ class Keys {
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
   /// Ends the key's limit. Nothing happens to a key without one.
   void unlimit_rate(const std::string& id) const;
+  /// Limits the key to `tokens` per `window`, starting afresh; see TokenLimit. Both positive, or GatewayError.
+  void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
+  /// Ends the key's limit of tokens. Nothing happens to a key without one.
+  void unlimit_tokens(const std::string& id) const;
   /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
   /// GatewayError.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   /// Ends the limit that all keys share.
   void unlimit_rate_for_all() const;
+  /// Sets a limit of tokens that all keys share, beside their own, in place of Options::limit_tokens, starting afresh.
+  /// Both positive, or GatewayError.
+  void limit_tokens_for_all(std::size_t tokens, Duration window) const;
+  /// Ends the limit of tokens that all keys share.
+  void unlimit_tokens_for_all() const;
 
   /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;
@@ -3283,6 +3311,12 @@ class Options {
   /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
   /// There is none unless set.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
+  /// Sets a limit of tokens that all keys share: `tokens` per `window` on the gateway's clock, both positive, or
+  /// GatewayError; see TokenLimit. It holds beside limit(). There is none unless set.
+  [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
+  /// Whether a request that asks for more tokens than its limit has at all gets 413, as Groq and GitHub Models answer
+  /// it, in place of OpenAI's 429. Neither has Retry-After. False unless set.
+  [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
   /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
   /// run. 1 unless set.
@@ -5508,7 +5542,7 @@ struct ProfileTraits {
   /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
   bool retry_after_ms = false;
   /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
-  /// too.
+  /// too, and with a limit of tokens `x-ratelimit-*-tokens`.
   bool request_headers = false;
 
   // Completions and chunks.
@@ -6190,17 +6224,44 @@ struct ScriptedKey {
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
+/// How much a limit of either kind lets pass in a window.
+struct LimitBound {
+  LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
+  LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
+
+  std::size_t most;
+  Duration window;
+};
+
 /// One limit's count in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
+  std::uint64_t number = 0;  // tells it from the windows before it; 0: none has begun
 
-  /// Counts one request; returns what is left of the window when it is one too many, and then does not count it.
-  std::optional<Duration> take(const RateLimit& limit, TimePoint now);
+  /// Counts what `refusal` lets pass. A window that begins gets the next number after `newest`.
+  void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// What is left of the window, always positive; nothing when none is running.
-  std::optional<Duration> left(const RateLimit& limit, TimePoint now) const;
-  /// What `take` would return, without counting.
-  std::optional<Duration> refusal(const RateLimit& limit, TimePoint now) const;
+  std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
+  /// What is left of the window when so much is too much for the rest of it.
+  std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
+};
+
+/// The tokens that a request has taken, and from where.
+struct TakenTokens {
+  struct Place {
+    LimitWindow* window;
+    std::uint64_t number;  // the window's when they were taken
+  };
+  std::size_t tokens = 0;
+  std::vector<Place> places;
+};
+
+/// Why a request does not get its tokens.
+struct TokenRefusal {
+  TokenLimit limit;
+  std::size_t used;
+  std::optional<Duration> left;  // of the window; nothing: the request asks for more than the limit
 };
 
 /// The keys of one gateway. Thread-safe.
@@ -6230,6 +6291,8 @@ class KeyStore {
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
   void set_limit_for_all(std::optional<RateLimit> limit);
+  void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
+  void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
   /// Lets the first script that names the key own it, as if that script had created it.
   void offer(const std::string& id);
   /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
@@ -6252,6 +6315,7 @@ class KeyStore {
 
   /// The limit that all keys share.
   std::optional<RateLimit> limit_for_all() const;
+  std::optional<TokenLimit> limit_tokens_for_all() const;
 
   /// How often keys or limits were changed.
   const ChangeCount& changes() const { return changes_; }
@@ -6264,13 +6328,21 @@ class KeyStore {
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Requests left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
+  /// Whether the key's tokens are limited, by its own limit or the one for all.
+  bool limits_tokens(const std::string& id) const;
+  /// Takes tokens from the limit for all and the key's own, or from neither. Of two that refuse it returns the one that
+  /// is smaller than the request, else the one with the longer time left.
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  /// What was taken becomes so much, where the window from which it was taken is still the same.
+  void settle(TakenTokens& taken, std::size_t tokens);
+  /// What is left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
     std::size_t remaining;
     Duration reset;
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now);
+  std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
   /// Masks this text from now on too. It is no key, and opens nothing.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -6285,6 +6357,7 @@ class KeyStore {
     std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
     KeyState after = KeyState::enabled;  // the state behind them
     LimitWindow window;
+    LimitWindow token_window;
     std::uint64_t script = 0;  // that owns it; 0: none
     bool offered = false;      // the first script that names it is to own it
     bool taken_away = false;   // deleted by its script, which may bring it back
@@ -6300,8 +6373,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// The count of the group that the key belongs to, or its own.
+  /// The counts of the group that the key belongs to, or its own.
   LimitWindow& window_of(Entry& its);
+  LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
   /// Masked: a description is shown by list(), and not even its author gets a secret into it.
   void describe(Entry& its, std::string description);
@@ -6327,7 +6401,33 @@ class KeyStore {
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::map<std::string, LimitWindow> group_windows_;
+  std::optional<TokenLimit> limit_tokens_for_all_;
+  LimitWindow token_window_for_all_;
+  std::map<std::string, LimitWindow> group_token_windows_;
+  std::uint64_t newest_window_ = 0;  // its number
   ChangeCount changes_;
+};
+
+/// What a request takes of the limits of tokens while it is answered. What the answer does not keep goes back when this
+/// ends.
+class TokenUse {
+ public:
+  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~TokenUse() { store_->settle(taken_, kept_); }
+  TokenUse(const TokenUse&) = delete;
+  TokenUse& operator=(const TokenUse&) = delete;
+
+  /// The answer uses so many; those beyond what was taken are taken now.
+  void keep(std::size_t tokens) {
+    kept_ = tokens;
+    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+  }
+  void keep_all() { kept_ = taken_.tokens; }
+
+ private:
+  std::shared_ptr<KeyStore> store_;
+  TakenTokens taken_;
+  std::size_t kept_ = 0;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6855,6 +6955,9 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// same words, at least 0.8 where they share four of five, about 0 where they share none. A number among the input's
 /// tokens is a word.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
+
+/// The tokens of all inputs.
+std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
@@ -10310,6 +10413,7 @@ struct ServeSettings {
   std::vector<wire::Model> models;
   bool any_model = false;  // whether others are served too
   bool embeddings = false;
+  bool oversized_gets_413 = false;
   std::vector<std::string> cors;  // origins of pages that may call it
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;
@@ -10402,6 +10506,8 @@ struct Answer {
   /// The stub that answers; null when none does.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
+  /// What the request has taken of limits of tokens; null where there are none.
+  std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
@@ -10486,9 +10592,9 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 // chat_judge.cpp
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
-/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance. Where the
-/// test is asked for the reply, there is no answer yet.
+/// content type, body, model, failures forced for the model, limits of tokens; then chaos and the script answer. Throws
+/// RequestError for a body that is to be refused, and for a schema or grammar of which the default reply can make no
+/// instance. Where the test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
 /// Goes on with a chat request for which the test is asked, if it has replied.
@@ -10496,6 +10602,17 @@ void judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
+
+// limits.cpp
+
+// Each of the first three counts the request against limits, and returns whether it has refused it.
+
+bool take_request(ServedRequest& served);
+/// Runs the tester's tokenizer, which may throw.
+bool take_tokens_of_chat(ServedRequest& served);
+bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
+/// The answer keeps the tokens of its usage.
+void keep_tokens(Answer& answer, const Usage& usage);
 
 // reply_answer.cpp
 
@@ -10520,9 +10637,13 @@ void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 
+/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
+/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+std::string reset_time(Duration left);
+
 /// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
 /// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
-/// key's rate limit.
+/// key's limits.
 void add_profile_headers(ServedRequest& served);
 
 }}}  // namespace mock_gateway::detail
@@ -10571,6 +10692,8 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
+  /// Lets others have what the exchange has of the stub and of limits of tokens.
+  void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
   void notify() const;
@@ -11017,6 +11140,8 @@ struct OptionValues {
   /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
+  std::optional<TokenLimit> limit_tokens;
+  bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
   std::optional<Profile> profile;  // documented unless set
@@ -11499,6 +11624,7 @@ ScriptType header_value();
 ScriptType range();
 ScriptType text_matcher();
 ScriptType rate_limit();
+ScriptType token_limit();
 ScriptType operation();
 ScriptType operations();
 ScriptType profile();
@@ -11541,6 +11667,7 @@ std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& r
 std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
 wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
 RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
+TokenLimit read_as(As<TokenLimit>, ScriptReader& reader, const ScriptNode& node);
 Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
 std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
 Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
@@ -11565,6 +11692,7 @@ const std::string& name_of(const ScriptNode& node);
 const std::string& key_name(const ScriptNode& node);
 /// A limit that lets something pass.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
+TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);
@@ -16493,7 +16621,7 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
 // Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
-// limit, limit_group).
+// limit, limit_tokens, limit_group).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -16531,6 +16659,9 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::operations(std::vector<Operation> ope
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit, RateLimit{requests, window});
 }
+MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
+  return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
+}
 MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));
 }
@@ -16540,7 +16671,7 @@ MOCK_GATEWAY_INLINE KeyOptions KeyOptions::limit_group(std::string name) const {
 // ---- keys/key_store.cpp ---------------------------------------------------------------------------------------------
 
 // Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
-// of rate limits.
+// of rate limits and of limits of tokens.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -16551,8 +16682,11 @@ std::string name_of(const ApiKey& key);
 /// Says that the secret belongs to this key, and what to do.
 std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
+void require_limit(const std::optional<TokenLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
+/// What x-ratelimit headers say of a limit.
+KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
 std::string hint_of(std::string_view secret);
@@ -16600,6 +16734,21 @@ MOCK_GATEWAY_INLINE void require_limit(const std::optional<RateLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
 }
 
+MOCK_GATEWAY_INLINE void require_limit(const std::optional<TokenLimit>& limit) {
+  if (!limit) return;
+  if (limit->tokens == 0) {
+    throw GatewayError("a limit of tokens allows at least 1 per window; disable a key to let nothing through");
+  }
+  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens is longer than 0");
+}
+
+MOCK_GATEWAY_INLINE KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
+  const std::optional<Duration> left = window.left(limit, now);
+  // Another key of the group may be allowed more, and an answer may have used more than was left.
+  const std::size_t used = left ? std::min(window.used, limit.most) : 0;
+  return {limit.most, limit.most - used, left.value_or(Duration::zero())};
+}
+
 MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
   std::set<std::string_view> names;
   for (const ScriptedKey& key : keys) names.insert(key.name);
@@ -16608,24 +16757,19 @@ MOCK_GATEWAY_INLINE std::set<std::string_view> names_of(const std::vector<Script
 
 }  // namespace key_store
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
+MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
   // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::refusal(const RateLimit& limit, TimePoint now) const {
-  return used < limit.requests ? std::nullopt : left(limit, now);
+MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::refusal(const LimitBound& limit, TimePoint now, std::size_t amount) const {
+  return used <= limit.most && amount <= limit.most - used ? std::nullopt : left(limit, now);
 }
 
-MOCK_GATEWAY_INLINE std::optional<Duration> LimitWindow::take(const RateLimit& limit, TimePoint now) {
-  if (const auto refused = refusal(limit, now)) return refused;
-  if (!left(limit, now)) {
-    began = now;
-    used = 0;
-  }
-  ++used;
-  return std::nullopt;
+MOCK_GATEWAY_INLINE void LimitWindow::take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount) {
+  if (!left(limit, now)) *this = {now, 0, ++newest};
+  used += amount;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
@@ -16633,6 +16777,7 @@ MOCK_GATEWAY_INLINE KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(
 MOCK_GATEWAY_INLINE CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
+  key_store::require_limit(values.limit_tokens);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -16691,11 +16836,16 @@ MOCK_GATEWAY_INLINE void KeyStore::put_values(Entry& its, const KeyValues& value
   its.key.models = values.models;
   its.key.operations = values.operations;
   its.key.limit = values.limit;
+  its.key.limit_tokens = values.limit_tokens;
   its.key.limit_group = values.limit_group;
 }
 
 MOCK_GATEWAY_INLINE LimitWindow& KeyStore::window_of(Entry& its) {
   return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
+}
+
+MOCK_GATEWAY_INLINE LimitWindow& KeyStore::token_window_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.token_window : group_token_windows_[its.key.limit_group];
 }
 
 MOCK_GATEWAY_INLINE std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -16752,6 +16902,28 @@ MOCK_GATEWAY_INLINE void KeyStore::set_limit_for_all(std::optional<RateLimit> li
   limit_for_all_ = limit;
   window_for_all_ = LimitWindow{};
   changes_.note();
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& limited = living_entry(id, "limited");
+  limited.key.limit_tokens = limit;
+  token_window_of(limited) = LimitWindow{};
+  changes_.note_for(id);
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::set_limit_tokens_for_all(std::optional<TokenLimit> limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  limit_tokens_for_all_ = limit;
+  token_window_for_all_ = LimitWindow{};
+  changes_.note();
+}
+
+MOCK_GATEWAY_INLINE std::optional<TokenLimit> KeyStore::limit_tokens_for_all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_tokens_for_all_;
 }
 
 MOCK_GATEWAY_INLINE std::optional<RateLimit> KeyStore::limit_for_all() const {
@@ -16840,6 +17012,7 @@ MOCK_GATEWAY_INLINE void KeyStore::replace(const std::vector<ScriptedKey>& wante
     describe(*its, one.name);
     put_values(*its, one.values());
     window_of(*its) = LimitWindow{};
+    token_window_of(*its) = LimitWindow{};
   }
   // A key for which the script has no secret may have lost its own to another of the script's keys.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -16961,20 +17134,61 @@ MOCK_GATEWAY_INLINE std::optional<Duration> KeyStore::take(const std::string& id
   if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
   if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
   if (refused) return refused;
-  if (taken.key.limit) window.take(*taken.key.limit, now);
-  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now);
+  if (taken.key.limit) window.take(*taken.key.limit, now, newest_window_);
+  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now, newest_window_);
   return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE bool KeyStore::limits_tokens(const std::string& id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_tokens_for_all_ || entry(id).key.limit_tokens;
+}
+
+MOCK_GATEWAY_INLINE std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
+                                                  TakenTokens& taken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& its = entry(id);
+  const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
+      {its.key.limit_tokens, token_window_of(its)}, {limit_tokens_for_all_, token_window_for_all_}};
+  std::optional<TokenRefusal> refused;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    const std::optional<Duration> left = window.refusal(*limit, now, tokens);
+    const bool is_oversized = tokens > limit->tokens;
+    if (is_oversized) return TokenRefusal{*limit, 0, std::nullopt};
+    if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
+  }
+  if (refused) return refused;
+  taken.tokens = tokens;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    window.take(*limit, now, newest_window_, tokens);
+    taken.places.push_back({&window, window.number});
+  }
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const TakenTokens::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
+  taken.tokens = tokens;
 }
 
 MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& asked = entry(id);
-  const std::optional<RateLimit>& limit = asked.key.limit ? asked.key.limit : limit_for_all_;
-  if (!limit) return std::nullopt;
-  const LimitWindow& window = asked.key.limit ? window_of(asked) : window_for_all_;
-  const std::optional<Duration> left = window.left(*limit, now);
-  return Quota{limit->requests, left ? limit->requests - window.used : limit->requests,
-               left.value_or(Duration::zero())};
+  if (asked.key.limit) return key_store::quota_of(*asked.key.limit, window_of(asked), now);
+  if (limit_for_all_) return key_store::quota_of(*limit_for_all_, window_for_all_, now);
+  return std::nullopt;
+}
+
+MOCK_GATEWAY_INLINE std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& asked = entry(id);
+  if (asked.key.limit_tokens) return key_store::quota_of(*asked.key.limit_tokens, token_window_of(asked), now);
+  if (limit_tokens_for_all_) return key_store::quota_of(*limit_tokens_for_all_, token_window_for_all_, now);
+  return std::nullopt;
 }
 
 MOCK_GATEWAY_INLINE KeyStore::Entry& KeyStore::entry(const std::string& id) const {
@@ -17049,6 +17263,18 @@ MOCK_GATEWAY_INLINE void Keys::limit_rate_for_all(std::size_t requests, Duration
 }
 
 MOCK_GATEWAY_INLINE void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_tokens(const std::string& id, std::size_t tokens, Duration window) const {
+  store_->set_limit_tokens(id, TokenLimit{tokens, window});
+}
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit_tokens(id, std::nullopt); }
+
+MOCK_GATEWAY_INLINE void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
+  store_->set_limit_tokens_for_all(TokenLimit{tokens, window});
+}
+
+MOCK_GATEWAY_INLINE void Keys::unlimit_tokens_for_all() const { store_->set_limit_tokens_for_all(std::nullopt); }
 
 }}  // namespace mock_gateway
 
@@ -18318,12 +18544,17 @@ MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input,
   return vector;
 }
 
+MOCK_GATEWAY_INLINE std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens) {
+  std::size_t used = 0;
+  for (const EmbeddingInput& input : request.inputs)
+    used += input.text ? tokens.count(*input.text) : input.tokens.size();
+  return used;
+}
+
 MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens) {
   std::string body = R"({"object":"list","data":[)";
-  std::size_t used = 0;
   for (std::size_t index = 0; index < request.inputs.size(); ++index) {
     const EmbeddingInput& input = request.inputs[index];
-    used += input.text ? tokens.count(*input.text) : input.tokens.size();
     const std::vector<float> vector = embedding_of(input, request.dimensions);
     body += (index == 0 ? "" : ",") + std::string(R"({"object":"embedding","index":)") + std::to_string(index);
     body += R"(,"embedding":)";
@@ -18340,7 +18571,7 @@ MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request,
   }
   body += R"(],"model":)";
   text::append_json_string(body, request.model);
-  const std::string count = std::to_string(used);
+  const std::string count = std::to_string(tokens_of(request, tokens));
   return body += R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
 }
 
@@ -26712,8 +26943,8 @@ MOCK_GATEWAY_INLINE bool is_refusal(const ExchangeRecord& record) {
   switch (record.status) {
     case 400:
     case 405:
-    case 413:
     case 415: return true;
+    case 413: return record.advice.code != "rate_limit_exceeded";
     case 401: return record.request.key_id.empty();
     case 404: return record.advice.code == "unknown_path";
     default: return false;
@@ -29873,7 +30104,8 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(served, served.chat->model)) return true;
   const auto forced = served.gateway.failures.take_for_model(served.chat->model);
-  return forced && served.fail(*forced, Decision::Kind::forced_failure);
+  if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
+  return take_tokens_of_chat(served);
 }
 
 /// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.
@@ -30555,8 +30787,8 @@ MOCK_GATEWAY_INLINE std::uint64_t GatewayState::changes(const ReceivedRequest& r
 
 // ---- serve/judge.cpp ------------------------------------------------------------------------------------------------
 
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; how Retry-After of a limit
-// is rounded; mounted handlers; embeddings. The words: `src/model/failure.cpp`.
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405; mounted handlers; embeddings. The
+// words: `src/model/failure.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace checks {
@@ -30605,18 +30837,6 @@ MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_rights(const Route& route,
 
 MOCK_GATEWAY_INLINE bool failure_of_key(ServedRequest& served) {
   return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
-}
-
-MOCK_GATEWAY_INLINE bool rate_limit(ServedRequest& served) {
-  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  if (!left) return false;
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
-  // longest window is no whole second that a Duration can say.
-  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
-  const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
-  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
-  return served.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
 }
 
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
@@ -30669,7 +30889,7 @@ MOCK_GATEWAY_INLINE bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
   return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
-         rate_limit(served) || path(served) || body_unread(served);
+         take_request(served) || path(served) || body_unread(served);
 }
 
 }  // namespace checks
@@ -30707,8 +30927,10 @@ MOCK_GATEWAY_INLINE void embeddings(ServedRequest& served) {
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
   if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);
+  if (served.answer.tokens) served.answer.tokens->keep_all();
 }
 
 MOCK_GATEWAY_INLINE void mounted(ServedRequest& served) {
@@ -30756,6 +30978,9 @@ MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
     if (served.asked) judge_asked(served);
   } catch (const RequestError& error) {
     served.reject(error.failure);
+  } catch (const TokenizerThrew& threw) {
+    served.answer = Answer();
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
   } catch (const std::exception& exception) {
     served.answer = Answer();
     served.answer_failed(exception.what());
@@ -30783,6 +31008,103 @@ MOCK_GATEWAY_INLINE bool judge(ServedRequest& served) {
   add_cross_origin_headers(served);
   add_profile_headers(served);
   return true;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- serve/limits.cpp -----------------------------------------------------------------------------------------------
+
+// 429 and 413 of limits: their words, how Retry-After is rounded; how many tokens a request takes, and keeps.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace limits {
+
+/// What one request can count for: so many that no sum of them is too large.
+inline constexpr std::int64_t most_tokens = std::int64_t{1} << 50;
+
+MOCK_GATEWAY_INLINE std::size_t bounded_tokens(std::int64_t tokens) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
+}
+
+/// Refuses until so much of a window has passed.
+MOCK_GATEWAY_INLINE bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
+  // longest window is no whole second that a Duration can say.
+  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
+  const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
+  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
+  return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
+}
+
+/// "tokens per min (TPM)", as OpenAI names it, "tokens per 10 s".
+MOCK_GATEWAY_INLINE std::string unit_of(Duration window) {
+  if (window == std::chrono::minutes{1}) return "tokens per min (TPM)";
+  if (window == std::chrono::hours{24}) return "tokens per day (TPD)";
+  return "tokens per " + text::seconds(window);
+}
+
+/// OpenAI's words, without the organization, which there is not.
+MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
+  const auto number = [](std::size_t count) { return std::to_string(count); };
+  const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
+  const std::string requested = ", Requested " + number(tokens) + ". ";
+  const bool has_own_type = traits_of(served.gateway.settings.profile).error_shape == ErrorShape::openai;
+  const std::string type = has_own_type ? "tokens" : "error";
+  const auto refused = [&](int status, std::string message) {
+    return failure(status, "rate_limit_exceeded", std::move(message)).type(type);
+  };
+  if (!refusal.left) {
+    const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
+    return served.reject(refused(status, "Request too large" + limit + requested +
+                                             "The input or output tokens must be reduced in order to run "
+                                             "successfully."));
+  }
+  return refuse_for(served,
+                    refused(429, "Rate limit reached" + limit + ", Used " + number(refusal.used) + requested +
+                                     "Please try again in " + reset_time(*refusal.left) + "."),
+                    *refusal.left);
+}
+
+/// Takes what `count` says, where the key's tokens are limited.
+template <class Count>
+bool take(ServedRequest& served, const Count& count) {
+  GatewayState& gateway = served.gateway;
+  const std::string& key = served.presented.key.id;
+  if (!gateway.keys->limits_tokens(key)) return false;
+  std::optional<Busy<const char*>> busy;
+  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const std::size_t tokens = count(gateway.tokens);
+  TakenTokens taken;
+  if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
+    return refuse_tokens(served, *refused, tokens);
+  served.answer.tokens = std::make_unique<TokenUse>(gateway.keys, std::move(taken));
+  return false;
+}
+
+}  // namespace limits
+
+MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
+  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
+  return left && limits::refuse_for(served, rate_limited(Duration::zero()), *left);
+}
+
+MOCK_GATEWAY_INLINE bool take_tokens_of_chat(ServedRequest& served) {
+  return limits::take(served, [&](const Tokens& tokens) {
+    const ChatRequest& chat = *served.chat;
+    const std::int64_t prompt = static_cast<std::int64_t>(tokens.count_prompt(chat));
+    const std::int64_t choices = std::max<std::int64_t>(chat.n, 1);
+    const std::int64_t each = std::min(chat.max_tokens.value_or(0), limits::most_tokens / choices);
+    return limits::bounded_tokens(prompt + choices * each);
+  });
+}
+
+MOCK_GATEWAY_INLINE bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request) {
+  return limits::take(served, [&](const Tokens& tokens) { return tokens_of(request, tokens); });
+}
+
+MOCK_GATEWAY_INLINE void keep_tokens(Answer& answer, const Usage& usage) {
+  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens));
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31015,10 +31337,7 @@ MOCK_GATEWAY_INLINE std::string Operations::served() const {
 // `x-request-id`, `openai-processing-ms`, `x-ratelimit-…`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace profile_headers {
 
-/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
-/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
 MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
@@ -31027,8 +31346,6 @@ MOCK_GATEWAY_INLINE std::string reset_time(Duration left) {
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
-
-}  // namespace profile_headers
 
 MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
@@ -31043,11 +31360,15 @@ MOCK_GATEWAY_INLINE void add_profile_headers(ServedRequest& served) {
   add("openai-processing-ms", "1");
   const std::string& key = served.presented.key.id;
   if (key.empty()) return;
-  if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
-    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
-    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
-    add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));
-  }
+  const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
+    if (!quota) return;
+    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
+    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
+    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+  };
+  const TimePoint now = gateway.clock.now();
+  tell(gateway.keys->quota(key, now), "requests");
+  tell(gateway.keys->quota_of_tokens(key, now), "tokens");
 }
 
 }}}  // namespace mock_gateway::detail
@@ -31127,6 +31448,7 @@ MOCK_GATEWAY_INLINE void complete(ServedRequest& served, const ReplyData& reply,
   DeliveryPlan& delivery = answer.delivery;
   Completion& completion = delivery.completion.emplace(reply, chat, context_of(served), served.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
+  keep_tokens(answer, completion.usage());
   delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
   if (delivery.stream) {
@@ -31161,6 +31483,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
     answer.status = reply.raw->status;
     answer.content_type = reply.raw->content_type;
     answer.body = reply.raw->body;
+    if (answer.tokens && answer.status < 400) answer.tokens->keep_all();
     delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
@@ -31171,6 +31494,7 @@ MOCK_GATEWAY_INLINE void answer_with_reply(ServedRequest& served, const std::vec
   if (reply.chunks) {
     delivery.stream = true;
     answer.content_type = reply.sse.content_type();
+    if (answer.tokens) answer.tokens->keep_all();
     return;
   }
   const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };
@@ -31396,7 +31720,7 @@ MOCK_GATEWAY_INLINE bool RunningExchange::judge_and_publish() {
 MOCK_GATEWAY_INLINE void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
   connection_.end_exchange();
-  answer_.use = StubState::Use();  // before the client can see the end, and try again
+  give_back();  // before the client can see the end, and try again
   connection_.send_ending();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
@@ -31473,7 +31797,7 @@ MOCK_GATEWAY_INLINE void RunningExchange::begin_delivery(BodyFraming framing) {
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([this] { answer_.use = StubState::Use(); });
+  delivery.before_last_bytes([this] { give_back(); });
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -31511,6 +31835,11 @@ MOCK_GATEWAY_INLINE Outcome::Kind RunningExchange::end_delivery(Delivery::Result
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }
   return Outcome::Kind::client_left;
+}
+
+MOCK_GATEWAY_INLINE void RunningExchange::give_back() {
+  answer_.use = StubState::Use();
+  answer_.tokens.reset();
 }
 
 MOCK_GATEWAY_INLINE void RunningExchange::notify() const {
@@ -34285,6 +34614,7 @@ MOCK_GATEWAY_INLINE ServeSettings settings(const OptionValues& options) {
   settings.any_model = options.any_model;
   settings.embeddings =
       options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
   settings.seed = options.seed;
   settings.profile = options.profile.value_or(Profile::documented);
@@ -34341,6 +34671,7 @@ class Gateway::Impl : public detail::NoteSource {
       state.keys->offer(console.create(key.description, key.options).id);
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
+    if (const auto& limit = options.limit_tokens) console.limit_tokens_for_all(limit->tokens, limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};
@@ -34916,6 +35247,12 @@ MOCK_GATEWAY_INLINE Options Options::key(std::string description, KeyOptions key
 }
 MOCK_GATEWAY_INLINE Options Options::limit(std::size_t requests, Duration window) const {
   return detail::with(*this, &detail::OptionValues::limit, RateLimit{requests, window});
+}
+MOCK_GATEWAY_INLINE Options Options::limit_tokens(std::size_t tokens, Duration window) const {
+  return detail::with(*this, &detail::OptionValues::limit_tokens, TokenLimit{tokens, window});
+}
+MOCK_GATEWAY_INLINE Options Options::oversized_gets_413(bool gets_413) const {
+  return detail::with(*this, &detail::OptionValues::oversized_gets_413, gets_413);
 }
 MOCK_GATEWAY_INLINE Options Options::seed(std::uint64_t seed) const { return detail::with(*this, &detail::OptionValues::seed, seed); }
 MOCK_GATEWAY_INLINE Options Options::clock(Clock clock) const {
@@ -36544,6 +36881,11 @@ MOCK_GATEWAY_INLINE void set_limit(ScriptReader& reader, const ScriptNode& node,
   options_of(target) = options_of(target).limit(limit.requests, limit.window);
 }
 
+MOCK_GATEWAY_INLINE void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const TokenLimit limit = script_values::require_token_limit(reader, node);
+  options_of(target) = options_of(target).limit_tokens(limit.tokens, limit.window);
+}
+
 MOCK_GATEWAY_INLINE void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -36643,6 +36985,11 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
+    {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
+     &set_limit_tokens},
+    {"oversized_gets_413", &boolean,
+     "whether a request that asks for more tokens than its limit has gets 413 in place of 429; false unless set",
+     &SetBy<&Options::oversized_gets_413>::apply},
     {"seed", &count, "decides everything generated; 1 unless set", &set_seed},
     {"clock", &clock, "the clock by which everything scripted is done; real unless set", &set_clock},
     {"profile", &profile, "whose shapes replies and errors have; documented unless set", &set_profile},
@@ -36748,6 +37095,12 @@ MOCK_GATEWAY_INLINE void set_key_limit(ScriptReader& reader, const ScriptNode& n
   key.options = key.options.limit(limit.requests, limit.window);
 }
 
+MOCK_GATEWAY_INLINE void set_key_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  const TokenLimit limit = script_values::require_token_limit(reader, node);
+  key.options = key.options.limit_tokens(limit.tokens, limit.window);
+}
+
 MOCK_GATEWAY_INLINE void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.options = key.options.limit_group(script_values::key_name(node));
@@ -36763,6 +37116,7 @@ inline constexpr ScriptRow key_rows[] = {
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
+    {"limit_tokens", &token_limit, "its limit of tokens", &set_key_limit_tokens},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };
@@ -39303,11 +39657,12 @@ MOCK_GATEWAY_INLINE ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-MOCK_GATEWAY_INLINE ScriptType rate_limit() {
-  return {
-      "\"REQUESTS/WINDOW\"",
-      R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
-}
+/// The schema of a number and a window.
+inline constexpr const char* limit_schema =
+    R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
+
+MOCK_GATEWAY_INLINE ScriptType rate_limit() { return {"\"REQUESTS/WINDOW\"", limit_schema}; }
+MOCK_GATEWAY_INLINE ScriptType token_limit() { return {"\"TOKENS/WINDOW\"", limit_schema}; }
 MOCK_GATEWAY_INLINE ScriptType timing() {
   return {"duration, or a distribution",
           R"({"anyOf":[{"$ref":"#/$defs/duration"},)"
@@ -39460,6 +39815,16 @@ MOCK_GATEWAY_INLINE std::optional<Duration> duration_of(std::string_view text) {
 MOCK_GATEWAY_INLINE Duration require_duration(const ScriptNode& node, std::string_view text, const std::string& what) {
   if (const std::optional<Duration> duration = duration_of(text)) return *duration;
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
+}
+
+MOCK_GATEWAY_INLINE std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what) {
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  const std::string_view text = text_of(node);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::int64_t> number = text::whole_number(text.substr(0, slash));
+  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
+  if (!number || window.empty()) script_reading::fail(node, "expected " + what);
+  return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
 /// A time that a pace can have.
@@ -39639,15 +40004,21 @@ MOCK_GATEWAY_INLINE RateLimit script_values::require_limit(ScriptReader& reader,
   return limit;
 }
 
+MOCK_GATEWAY_INLINE TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
+  const TokenLimit limit = read_value<TokenLimit>(reader, node);
+  if (limit.tokens == 0 || limit.window <= Duration{0})
+    script_reading::fail(node, "a limit of tokens allows at least one in a time that is not 0");
+  return limit;
+}
+
 MOCK_GATEWAY_INLINE RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
-  const std::string what = "REQUESTS/WINDOW, such as \"60/1m\"";
-  if (!node.value.is_string()) script_reading::fail_expected(node, what);
-  const std::string_view text = script_values::text_of(node);
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  const std::optional<std::int64_t> requests = text::whole_number(text.substr(0, slash));
-  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
-  if (!requests || window.empty()) script_reading::fail(node, "expected " + what);
-  return {static_cast<std::size_t>(*requests), script_values::require_duration(node, window, what)};
+  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"");
+  return {requests, window};
+}
+
+MOCK_GATEWAY_INLINE TokenLimit read_as(As<TokenLimit>, ScriptReader&, const ScriptNode& node) {
+  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"");
+  return {tokens, window};
 }
 
 MOCK_GATEWAY_INLINE Operation read_as(As<Operation>, ScriptReader&, const ScriptNode& node) {
@@ -40162,257 +40533,258 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2858    evidence/review.hpp
 //   2981    model/operation.hpp
 //   3012    keys/api_key.hpp
-//   3124    keys/keys.hpp
-//   3182    model/profile.hpp
-//   3214    model/tokenizer.hpp
-//   3226    gateway/options.hpp
-//   3371    model/acceptance.hpp
-//   3619    model/chat_request.hpp
-//   3748    script/scope.hpp
-//   3804    script/failure_scope.hpp
-//   3850    script/chaos.hpp
-//   3950    gateway/sweep.hpp
-//   4091    gateway/catalogue.hpp
-//   4263    gateway/mishaps.hpp
-//   4364    document/scenario_files.hpp
-//   4396    core/error.hpp
-//   4411    document/script_document.hpp
-//   4551    evidence/evidence_json.hpp
-//   4576    core/printed.hpp
-//   4607    core/reporter.hpp
-//   4691  Implementation
-//   4748    core/text.hpp
-//   4859    core/random.hpp
-//   4893    core/json_reader.hpp
-//   4950    core/json_pointer.hpp
-//   4967    core/calendar.hpp
-//   5002    core/access.hpp
-//   5074    core/timeline.hpp
-//   5268    core/process.hpp
-//   5293    core/relief.hpp
-//   5325    core/warning.hpp
-//   5335    core/rows.hpp
-//   5361    core/change_count.hpp
-//   5408    core/seldom.hpp
-//   5435    model/profile_traits.hpp
-//   5544    model/checks.hpp
-//   5561    model/reply_data.hpp
-//   5629    model/request_error.hpp
-//   5642    model/embedding_request.hpp
-//   5666    model/fault_rows.hpp
-//   5795    model/chat_parser.hpp
-//   5813    model/dialect_rows.hpp
-//   5853    model/finding_kinds.hpp
-//   5922    model/reply_checks.hpp
-//   5957    model/chat_fields.hpp
-//   6006    model/chat_reader.hpp
-//   6104    model/reply_template.hpp
-//   6126    keys/secrets.hpp
-//   6173    keys/key_store.hpp
-//   6335    answer/bodies.hpp
-//   6364    answer/events.hpp
-//   6412    answer/tokens.hpp
-//   6487    answer/completion.hpp
-//   6596    answer/completion_json.hpp
-//   6631    answer/completion_events.hpp
-//   6699    answer/words.hpp
-//   6714    answer/default_reply.hpp
-//   6730    answer/schema_pattern.hpp
-//   6827    answer/schema_instance.hpp
-//   6849    answer/embeddings.hpp
-//   6864    answer/occurrences.hpp
-//   6887    answer/schema_checker.hpp
-//   6982    script/matcher_node.hpp
-//   7073    script/script.hpp
-//   7353    script/chaos_plan.hpp
-//   7398    script/chaos_rules.hpp
-//   7480    script/connection_faults.hpp
-//   7536    script/forced_failures.hpp
-//   7581    script/field_matchers.hpp
-//   7675    script/hiding.hpp
-//   7716    script/excerpts.hpp
-//   7742    script/json_comparison.hpp
-//   7769    script/matcher_leaf.hpp
-//   7800    delivery/answer_log.hpp
-//   7918    delivery/gzip.hpp
-//   7944    delivery/framing.hpp
-//   7996    delivery/outlet.hpp
-//   8048    delivery/pace_schedule.hpp
-//   8090    delivery/progress.hpp
-//   8137    delivery/waits.hpp
-//   8218    delivery/delivery.hpp
-//   8474    http/exchange_observer.hpp
-//   8511    http/sockets.hpp
-//   8643    http/connection.hpp
-//   8969    http/request_reader.hpp
-//   9103    http/server.hpp
-//   9169    http/response.hpp
-//   9185    http/turned_away.hpp
-//   9239    http/workers.hpp
-//   9298    http/acceptor.hpp
-//   9346    http/compatibility.hpp
-//   9356    http/poller.hpp
-//   9396    http/reactor.hpp
-//   9510    evidence/kept_problems.hpp
-//   9580    evidence/record.hpp
-//   9842    evidence/gateway_parts.hpp
-//   9861    evidence/review_parts.hpp
-//   9913    evidence/diagnosis.hpp
-//   9985    evidence/redaction.hpp
-//  10007    evidence/gateway_problems.hpp
-//  10109    serve/asked_requests.hpp
-//  10191    serve/operations.hpp
-//  10261    serve/served_models.hpp
-//  10304    serve/gateway_state.hpp
-//  10364    serve/served_request.hpp
-//  10530    serve/runner.hpp
-//  10594    serve/connection_loop.hpp
-//  10639    serve/request_checks.hpp
-//  10662    serve/tester_code.hpp
-//  10727    serve/explanation.hpp
-//  10750    gateway/catalogue_entries.hpp
-//  10996    gateway/option_values.hpp
-//  11055    gateway/sweep_run.hpp
-//  11079    document/script_reader.hpp
-//  11288    document/script_files.hpp
-//  11307    document/script_references.hpp
-//  11343    document/script_sections.hpp
-//  11472    document/script_values.hpp
-//  11604    document/loaded_document.hpp
-//  11636    core/calendar.cpp
-//  11748    core/clock.cpp
-//  12355    core/json_pointer.cpp
-//  12412    core/json_reader.cpp
-//  12757    core/process.cpp
-//  12781    core/random.cpp
-//  12841    core/relief.cpp
-//  12868    core/reporter.cpp
-//  12951    core/source_location.cpp
-//  12967    core/text.cpp
-//  13323    core/wait.cpp
-//  13335    core/warning.cpp
-//  13349    model/acceptance.cpp
-//  13408    model/chat_fields.cpp
-//  13550    model/chat_messages.cpp
-//  13759    model/chat_reader.cpp
-//  14167    model/chat_request.cpp
-//  14252    model/checks.cpp
-//  14290    model/connection_fault.cpp
-//  14392    model/embedding_request.cpp
-//  14479    model/failure.cpp
-//  14649    model/fault.cpp
-//  14884    model/finding.cpp
-//  14918    model/hold.cpp
-//  14940    model/http_reply.cpp
-//  15006    model/pace.cpp
-//  15205    model/profile.cpp
-//  15385    model/range.cpp
-//  15415    model/received_request.cpp
-//  15483    model/reply.cpp
-//  15955    model/reply_checks.cpp
-//  16147    model/reply_template.cpp
-//  16319    model/sent_answer.cpp
-//  16347    model/sse_dialect.cpp
-//  16493    keys/api_key.cpp
-//  16540    keys/key_store.cpp
-//  17003    keys/keys.cpp
-//  17055    keys/secrets.cpp
-//  17260    answer/bodies.cpp
-//  17367    answer/completion.cpp
-//  17603    answer/completion_events.cpp
-//  17814    answer/completion_json.cpp
-//  18032    answer/default_reply.cpp
-//  18235    answer/embeddings.cpp
-//  18349    answer/events.cpp
-//  18368    answer/occurrences.cpp
-//  18390    answer/schema_checker.cpp
-//  18862    answer/schema_instance.cpp
-//  19242    answer/schema_pattern.cpp
-//  19660    answer/tokens.cpp
-//  19890    answer/words.cpp
-//  19951    script/chaos.cpp
-//  20089    script/chaos_rules.cpp
-//  20201    script/connection_faults.cpp
-//  20310    script/excerpts.cpp
-//  20373    script/field_matchers.cpp
-//  20786    script/forced_failures.cpp
-//  20890    script/hiding.cpp
-//  20947    script/json_comparison.cpp
-//  21033    script/matcher.cpp
-//  21288    script/matchers.cpp
-//  21644    script/scope.cpp
-//  21702    script/script.cpp
-//  22133    script/text_matchers.cpp
-//  22254    delivery/answer_log.cpp
-//  22424    delivery/delivery.cpp
-//  23244    delivery/framing.cpp
-//  23361    delivery/gzip.cpp
-//  23428    delivery/pace_schedule.cpp
-//  23497    delivery/progress.cpp
-//  23549    http/acceptor.cpp
-//  23658    http/compatibility.cpp
-//  23768    http/connection.cpp
-//  24394    http/poller.cpp
-//  24609    http/reactor.cpp
-//  24877    http/request_reader.cpp
-//  25337    http/response.cpp
-//  25418    http/server.cpp
-//  25836    http/sockets.cpp
-//  26356    http/turned_away.cpp
-//  26446    http/workers.cpp
-//  26559    evidence/diagnosis.cpp
-//  26779    evidence/evidence_json.cpp
-//  27163    evidence/exchange.cpp
-//  27465    evidence/gateway_problems.cpp
-//  27916    evidence/journal.cpp
-//  28075    evidence/kept_problems.cpp
-//  28186    evidence/notes.cpp
-//  28287    evidence/record.cpp
-//  28746    evidence/redaction.cpp
-//  28881    evidence/retries.cpp
-//  29271    evidence/review.cpp
-//  29646    evidence/verification.cpp
-//  29763    serve/asked_requests.cpp
-//  29841    serve/chat_judge.cpp
-//  30160    serve/connection_loop.cpp
-//  30320    serve/cross_origin.cpp
-//  30363    serve/delivery_report.cpp
-//  30454    serve/explanation.cpp
-//  30520    serve/gateway_state.cpp
-//  30556    serve/judge.cpp
-//  30790    serve/operations.cpp
-//  31013    serve/profile_headers.cpp
-//  31055    serve/reply_answer.cpp
-//  31196    serve/request_checks.cpp
-//  31270    serve/runner.cpp
-//  31528    serve/served_models.cpp
-//  31606    serve/served_request.cpp
-//  31677    gateway/catalogue.cpp
-//  32084    gateway/catalogue_chunks.cpp
-//  32586    gateway/catalogue_delivery.cpp
-//  32898    gateway/catalogue_entries.cpp
-//  33080    gateway/catalogue_failures.cpp
-//  33477    gateway/catalogue_framing.cpp
-//  33772    gateway/catalogue_tool_calls.cpp
-//  34124    gateway/chat_script.cpp
-//  34273    gateway/gateway.cpp
-//  34561    gateway/mishaps.cpp
-//  34880    gateway/options.cpp
-//  35027    gateway/sweep.cpp
-//  35450    document/scenario_files.cpp
-//  35601    document/script_document.cpp
-//  36003    document/script_faults.cpp
-//  36330    document/script_files.cpp
-//  36477    document/script_gateway.cpp
-//  36794    document/script_matchers.cpp
-//  37160    document/script_objects.cpp
-//  37325    document/script_reader.cpp
-//  37762    document/script_references.cpp
-//  38086    document/script_replies.cpp
-//  38564    document/script_schema.cpp
-//  38699    document/script_sections.cpp
-//  39278    document/script_values.cpp
-//  39676  Adapters
-//  39693    adapters/catch2.hpp
-//  39851    adapters/doctest.hpp
-//  40016    adapters/gtest.hpp
+//   3143    keys/keys.hpp
+//   3210    model/profile.hpp
+//   3242    model/tokenizer.hpp
+//   3254    gateway/options.hpp
+//   3405    model/acceptance.hpp
+//   3653    model/chat_request.hpp
+//   3782    script/scope.hpp
+//   3838    script/failure_scope.hpp
+//   3884    script/chaos.hpp
+//   3984    gateway/sweep.hpp
+//   4125    gateway/catalogue.hpp
+//   4297    gateway/mishaps.hpp
+//   4398    document/scenario_files.hpp
+//   4430    core/error.hpp
+//   4445    document/script_document.hpp
+//   4585    evidence/evidence_json.hpp
+//   4610    core/printed.hpp
+//   4641    core/reporter.hpp
+//   4725  Implementation
+//   4782    core/text.hpp
+//   4893    core/random.hpp
+//   4927    core/json_reader.hpp
+//   4984    core/json_pointer.hpp
+//   5001    core/calendar.hpp
+//   5036    core/access.hpp
+//   5108    core/timeline.hpp
+//   5302    core/process.hpp
+//   5327    core/relief.hpp
+//   5359    core/warning.hpp
+//   5369    core/rows.hpp
+//   5395    core/change_count.hpp
+//   5442    core/seldom.hpp
+//   5469    model/profile_traits.hpp
+//   5578    model/checks.hpp
+//   5595    model/reply_data.hpp
+//   5663    model/request_error.hpp
+//   5676    model/embedding_request.hpp
+//   5700    model/fault_rows.hpp
+//   5829    model/chat_parser.hpp
+//   5847    model/dialect_rows.hpp
+//   5887    model/finding_kinds.hpp
+//   5956    model/reply_checks.hpp
+//   5991    model/chat_fields.hpp
+//   6040    model/chat_reader.hpp
+//   6138    model/reply_template.hpp
+//   6160    keys/secrets.hpp
+//   6207    keys/key_store.hpp
+//   6435    answer/bodies.hpp
+//   6464    answer/events.hpp
+//   6512    answer/tokens.hpp
+//   6587    answer/completion.hpp
+//   6696    answer/completion_json.hpp
+//   6731    answer/completion_events.hpp
+//   6799    answer/words.hpp
+//   6814    answer/default_reply.hpp
+//   6830    answer/schema_pattern.hpp
+//   6927    answer/schema_instance.hpp
+//   6949    answer/embeddings.hpp
+//   6967    answer/occurrences.hpp
+//   6990    answer/schema_checker.hpp
+//   7085    script/matcher_node.hpp
+//   7176    script/script.hpp
+//   7456    script/chaos_plan.hpp
+//   7501    script/chaos_rules.hpp
+//   7583    script/connection_faults.hpp
+//   7639    script/forced_failures.hpp
+//   7684    script/field_matchers.hpp
+//   7778    script/hiding.hpp
+//   7819    script/excerpts.hpp
+//   7845    script/json_comparison.hpp
+//   7872    script/matcher_leaf.hpp
+//   7903    delivery/answer_log.hpp
+//   8021    delivery/gzip.hpp
+//   8047    delivery/framing.hpp
+//   8099    delivery/outlet.hpp
+//   8151    delivery/pace_schedule.hpp
+//   8193    delivery/progress.hpp
+//   8240    delivery/waits.hpp
+//   8321    delivery/delivery.hpp
+//   8577    http/exchange_observer.hpp
+//   8614    http/sockets.hpp
+//   8746    http/connection.hpp
+//   9072    http/request_reader.hpp
+//   9206    http/server.hpp
+//   9272    http/response.hpp
+//   9288    http/turned_away.hpp
+//   9342    http/workers.hpp
+//   9401    http/acceptor.hpp
+//   9449    http/compatibility.hpp
+//   9459    http/poller.hpp
+//   9499    http/reactor.hpp
+//   9613    evidence/kept_problems.hpp
+//   9683    evidence/record.hpp
+//   9945    evidence/gateway_parts.hpp
+//   9964    evidence/review_parts.hpp
+//  10016    evidence/diagnosis.hpp
+//  10088    evidence/redaction.hpp
+//  10110    evidence/gateway_problems.hpp
+//  10212    serve/asked_requests.hpp
+//  10294    serve/operations.hpp
+//  10364    serve/served_models.hpp
+//  10407    serve/gateway_state.hpp
+//  10468    serve/served_request.hpp
+//  10651    serve/runner.hpp
+//  10717    serve/connection_loop.hpp
+//  10762    serve/request_checks.hpp
+//  10785    serve/tester_code.hpp
+//  10850    serve/explanation.hpp
+//  10873    gateway/catalogue_entries.hpp
+//  11119    gateway/option_values.hpp
+//  11180    gateway/sweep_run.hpp
+//  11204    document/script_reader.hpp
+//  11413    document/script_files.hpp
+//  11432    document/script_references.hpp
+//  11468    document/script_sections.hpp
+//  11597    document/script_values.hpp
+//  11732    document/loaded_document.hpp
+//  11764    core/calendar.cpp
+//  11876    core/clock.cpp
+//  12483    core/json_pointer.cpp
+//  12540    core/json_reader.cpp
+//  12885    core/process.cpp
+//  12909    core/random.cpp
+//  12969    core/relief.cpp
+//  12996    core/reporter.cpp
+//  13079    core/source_location.cpp
+//  13095    core/text.cpp
+//  13451    core/wait.cpp
+//  13463    core/warning.cpp
+//  13477    model/acceptance.cpp
+//  13536    model/chat_fields.cpp
+//  13678    model/chat_messages.cpp
+//  13887    model/chat_reader.cpp
+//  14295    model/chat_request.cpp
+//  14380    model/checks.cpp
+//  14418    model/connection_fault.cpp
+//  14520    model/embedding_request.cpp
+//  14607    model/failure.cpp
+//  14777    model/fault.cpp
+//  15012    model/finding.cpp
+//  15046    model/hold.cpp
+//  15068    model/http_reply.cpp
+//  15134    model/pace.cpp
+//  15333    model/profile.cpp
+//  15513    model/range.cpp
+//  15543    model/received_request.cpp
+//  15611    model/reply.cpp
+//  16083    model/reply_checks.cpp
+//  16275    model/reply_template.cpp
+//  16447    model/sent_answer.cpp
+//  16475    model/sse_dialect.cpp
+//  16621    keys/api_key.cpp
+//  16671    keys/key_store.cpp
+//  17217    keys/keys.cpp
+//  17281    keys/secrets.cpp
+//  17486    answer/bodies.cpp
+//  17593    answer/completion.cpp
+//  17829    answer/completion_events.cpp
+//  18040    answer/completion_json.cpp
+//  18258    answer/default_reply.cpp
+//  18461    answer/embeddings.cpp
+//  18580    answer/events.cpp
+//  18599    answer/occurrences.cpp
+//  18621    answer/schema_checker.cpp
+//  19093    answer/schema_instance.cpp
+//  19473    answer/schema_pattern.cpp
+//  19891    answer/tokens.cpp
+//  20121    answer/words.cpp
+//  20182    script/chaos.cpp
+//  20320    script/chaos_rules.cpp
+//  20432    script/connection_faults.cpp
+//  20541    script/excerpts.cpp
+//  20604    script/field_matchers.cpp
+//  21017    script/forced_failures.cpp
+//  21121    script/hiding.cpp
+//  21178    script/json_comparison.cpp
+//  21264    script/matcher.cpp
+//  21519    script/matchers.cpp
+//  21875    script/scope.cpp
+//  21933    script/script.cpp
+//  22364    script/text_matchers.cpp
+//  22485    delivery/answer_log.cpp
+//  22655    delivery/delivery.cpp
+//  23475    delivery/framing.cpp
+//  23592    delivery/gzip.cpp
+//  23659    delivery/pace_schedule.cpp
+//  23728    delivery/progress.cpp
+//  23780    http/acceptor.cpp
+//  23889    http/compatibility.cpp
+//  23999    http/connection.cpp
+//  24625    http/poller.cpp
+//  24840    http/reactor.cpp
+//  25108    http/request_reader.cpp
+//  25568    http/response.cpp
+//  25649    http/server.cpp
+//  26067    http/sockets.cpp
+//  26587    http/turned_away.cpp
+//  26677    http/workers.cpp
+//  26790    evidence/diagnosis.cpp
+//  27010    evidence/evidence_json.cpp
+//  27394    evidence/exchange.cpp
+//  27696    evidence/gateway_problems.cpp
+//  28147    evidence/journal.cpp
+//  28306    evidence/kept_problems.cpp
+//  28417    evidence/notes.cpp
+//  28518    evidence/record.cpp
+//  28977    evidence/redaction.cpp
+//  29112    evidence/retries.cpp
+//  29502    evidence/review.cpp
+//  29877    evidence/verification.cpp
+//  29994    serve/asked_requests.cpp
+//  30072    serve/chat_judge.cpp
+//  30392    serve/connection_loop.cpp
+//  30552    serve/cross_origin.cpp
+//  30595    serve/delivery_report.cpp
+//  30686    serve/explanation.cpp
+//  30752    serve/gateway_state.cpp
+//  30788    serve/judge.cpp
+//  31015    serve/limits.cpp
+//  31112    serve/operations.cpp
+//  31335    serve/profile_headers.cpp
+//  31376    serve/reply_answer.cpp
+//  31520    serve/request_checks.cpp
+//  31594    serve/runner.cpp
+//  31857    serve/served_models.cpp
+//  31935    serve/served_request.cpp
+//  32006    gateway/catalogue.cpp
+//  32413    gateway/catalogue_chunks.cpp
+//  32915    gateway/catalogue_delivery.cpp
+//  33227    gateway/catalogue_entries.cpp
+//  33409    gateway/catalogue_failures.cpp
+//  33806    gateway/catalogue_framing.cpp
+//  34101    gateway/catalogue_tool_calls.cpp
+//  34453    gateway/chat_script.cpp
+//  34602    gateway/gateway.cpp
+//  34892    gateway/mishaps.cpp
+//  35211    gateway/options.cpp
+//  35364    gateway/sweep.cpp
+//  35787    document/scenario_files.cpp
+//  35938    document/script_document.cpp
+//  36340    document/script_faults.cpp
+//  36667    document/script_files.cpp
+//  36814    document/script_gateway.cpp
+//  37148    document/script_matchers.cpp
+//  37514    document/script_objects.cpp
+//  37679    document/script_reader.cpp
+//  38116    document/script_references.cpp
+//  38440    document/script_replies.cpp
+//  38918    document/script_schema.cpp
+//  39053    document/script_sections.cpp
+//  39632    document/script_values.cpp
+//  40047  Adapters
+//  40064    adapters/catch2.hpp
+//  40222    adapters/doctest.hpp
+//  40387    adapters/gtest.hpp

@@ -117,12 +117,16 @@ Options with_keys(Options options, const std::vector<std::string>& keys) {
   return options;
 }
 
-Options with_limit(const Options& options, const std::string& spec) {
-  const auto [requests_text, window_text] = split(spec, '/');
-  const auto requests = positive(requests_text);
+using Limit = Options (Options::*)(std::size_t, Duration) const;
+
+/// `form` is what the flag takes: "REQUESTS/WINDOW, such as 60/1m".
+Options with_limit(const Options& options, Limit limit, const std::string& flag, const std::string& form,
+                   const std::string& spec) {
+  const auto [number_text, window_text] = split(spec, '/');
+  const auto number = positive(number_text);
   const auto window = window_from(window_text.value_or(""));
-  if (!requests || !window) throw BadValue("--limit: not REQUESTS/WINDOW, such as 60/1m: " + spec);
-  return options.limit(*requests, *window);
+  if (!number || !window) throw BadValue(flag + ": not " + form + ": " + spec);
+  return (options.*limit)(*number, *window);
 }
 
 }  // namespace
@@ -167,6 +171,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
          "answer the next requests with a failure: 429, 429:2 for two of them, 503:* for all; only those of a path, a "
          "key or a model with 503@/v1/models, '503@POST /v1/embeddings', 403@key=NAME, 503@model=ID; repeatable");
   option("--limit", flags.limit, "REQUESTS/WINDOW", "for all keys together: 60/1m, 2/500ms, 10/60s");
+  option("--limit-tokens", flags.limit_tokens, "TOKENS/WINDOW", "for all keys together: 6000/1m, 200000/24h");
   option("--seed", flags.seed, "NUMBER", "decides ids, keys and default replies (1)")
       ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   option("--profile", flags.profile, "NAME", "whose shapes replies have, and what it takes (documented)")
@@ -215,7 +220,11 @@ Options with_flags(Options options, const Flags& flags) {
   }
   for (const std::string& origin : flags.cors) options = options.cors(origin);
   options = with_keys(std::move(options), flags.keys);
-  if (flags.limit) options = with_limit(options, *flags.limit);
+  if (flags.limit)
+    options = with_limit(options, &Options::limit, "--limit", "REQUESTS/WINDOW, such as 60/1m", *flags.limit);
+  if (flags.limit_tokens)
+    options = with_limit(options, &Options::limit_tokens, "--limit-tokens", "TOKENS/WINDOW, such as 6000/1m",
+                         *flags.limit_tokens);
   if (flags.first_token_ms || flags.gap_ms) {
     Pace pace;
     if (flags.first_token_ms) pace = pace.first_token_after(std::chrono::milliseconds(*flags.first_token_ms));

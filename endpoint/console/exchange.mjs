@@ -133,10 +133,11 @@ function whoAnswered({ decision, stub, key, request, status }, keyNow) {
   ];
 }
 
-function rightsOf({ models, operations, limit }) {
+function rightsOf({ models, operations, limit, limit_tokens: tokens }) {
   return [models.length > 0 ? `models ${models.join(', ')}` : 'all models',
     operations.length > 0 ? `operations ${operations.map((one) => `${one.method} ${one.path}`).join(', ')}` : 'all operations',
-    limit ? `limit ${limit}` : 'no limit of its own'].join('; ');
+    limit ? `limit ${limit}` : tokens ? '' : 'no limit of its own',
+    tokens ? `limit of tokens ${tokens}` : ''].filter(Boolean).join('; ');
 }
 
 function findings(list) {

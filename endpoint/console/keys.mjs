@@ -32,7 +32,7 @@ function keyRow(key, refresh) {
     [el('strong', {}, key.name || '(no description)'), ' ', key.id, ' ', el('code', {}, key.hint),
       key.scope && [' ', el('span', { class: 'badge' }, 'test scope')]],
     el('span', { class: `badge ${enabled ? 'good' : 'bad'}` }, key.state),
-    moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, key.limit ?? 'none'),
+    moment(key.created), moment(key.last_used), String(key.requests), rights(key), el('span', { class: 'fixed' }, limits(key)),
     toolbar(`Actions on ${name}`,
       act(enabled ? 'Disable' : 'Enable', async () => {
         await call('POST', `${path(key)}/${other}`);
@@ -58,12 +58,16 @@ function rights(key) {
   return [el('div', {}, models), el('div', {}, operations)];
 }
 
+function limits(key) {
+  return [key.limit, key.limit_tokens && `${key.limit_tokens} tokens`].filter(Boolean).join(', ') || 'none';
+}
+
 const operationTexts = (key) => key.operations.map((operation) => `${operation.method} ${operation.path}`);
 
 /// What PATCH sends: null lifts a restriction.
 function changes(key) {
   return { name: key.name, models: key.models.length > 0 ? key.models : null,
-    operations: key.operations.length > 0 ? operationTexts(key) : null, limit: key.limit };
+    operations: key.operations.length > 0 ? operationTexts(key) : null, limit: key.limit, limit_tokens: key.limit_tokens };
 }
 
 async function remove(key, name, refresh) {
@@ -83,22 +87,26 @@ function rightsFields(key) {
   const models = el('input', { autocomplete: 'off', spellcheck: 'false' });
   const operations = el('textarea', { rows: 2, spellcheck: 'false' });
   const limit = el('input', { autocomplete: 'off', spellcheck: 'false' });
+  const tokens = el('input', { autocomplete: 'off', spellcheck: 'false' });
   if (key) {
     name.value = key.name;
     models.value = key.models.join(', ');
     operations.value = operationTexts(key).join('\n');
     limit.value = key.limit ?? '';
+    tokens.value = key.limit_tokens ?? '';
   }
   const read = () => {
     const wanted = { models: words(models.value, ','), operations: words(operations.value, '\n') };
     return { name: name.value.trim(), models: wanted.models.length > 0 ? wanted.models : null,
-      operations: wanted.operations.length > 0 ? wanted.operations : null, limit: limit.value.trim() || null };
+      operations: wanted.operations.length > 0 ? wanted.operations : null, limit: limit.value.trim() || null,
+      limit_tokens: tokens.value.trim() || null };
   };
   return { read, fields: [
     field('Description', name),
     field('Models', models, 'Separated by commas. Empty: all.'),
     field('Operations', operations, 'One a line, such as list_models or POST /v1/chat/completions. Empty: all.'),
-    field('Limit', limit, 'Requests in a window, such as 10/1m. Empty: none.')] };
+    field('Limit', limit, 'Requests in a window, such as 10/1m. Empty: none.'),
+    field('Tokens', tokens, 'Tokens in a window, such as 6000/1m. Empty: none.')] };
 }
 
 async function edit(key, refresh) {

@@ -28,7 +28,12 @@ Json limit_json(const std::optional<RateLimit>& limit) {
   return limit ? Json(std::to_string(limit->requests) + "/" + window_text(limit->window)) : Json();
 }
 
-constexpr char of_all_keys[] = "all keys share it; PATCH /keys/{id} with {\"limit\": …} limits the key of a scope";
+Json limit_json(const std::optional<TokenLimit>& limit) {
+  return limit ? Json(std::to_string(limit->tokens) + "/" + window_text(limit->window)) : Json();
+}
+
+constexpr char of_all_keys[] =
+    "all keys share it; PATCH /keys/{id} with {\"limit\": …} or {\"limit_tokens\": …} limits the key of a scope";
 
 /// The id of the key that the gateway was started with.
 std::string default_id(const Control& control) {
@@ -55,6 +60,7 @@ Json key_json(const Control& control, const ApiKey& key) {
   json["models"] = std::move(models);
   json["operations"] = std::move(operations);
   json["limit"] = limit_json(key.limit);
+  json["limit_tokens"] = limit_json(key.limit_tokens);
   json["limit_group"] = key.limit_group.empty() ? Json() : Json(detail::text::as_utf8(key.limit_group));
   json["scope"] = control.scopes.find(key.id).has_value();
   return json;
@@ -192,6 +198,7 @@ struct Change {
   std::optional<std::vector<std::string>> models;
   std::optional<std::vector<Operation>> operations;
   std::optional<std::optional<RateLimit>> limit;
+  std::optional<std::optional<TokenLimit>> limit_tokens;
 };
 
 void read_name(detail::ScriptReader&, const detail::ScriptNode& node, void* target) {
@@ -213,16 +220,24 @@ void read_limit(detail::ScriptReader& reader, const detail::ScriptNode& node, vo
   if (!node.value.is_null()) limit = detail::script_values::require_limit(reader, node);
 }
 
+void read_limit_tokens(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
+  auto& limit = static_cast<Change*>(target)->limit_tokens.emplace();
+  if (!node.value.is_null()) limit = detail::script_values::require_token_limit(reader, node);
+}
+
 ControlAnswer change(Control& control, const ControlRequest& request) {
   const std::string id = living_key(control, request).id;
   const ControlBody body(request.body);
-  body.require_keys({"name", "models", "operations", "limit"});
+  body.require_keys({"name", "models", "operations", "limit", "limit_tokens"});
   Reading reading(body);
   Change changed;
   const detail::ScriptNode root{body.value(), ""};
   using ReadMember = void (*)(detail::ScriptReader&, const detail::ScriptNode&, void*);
-  const std::pair<const char*, ReadMember> members[] = {
-      {"name", &read_name}, {"models", &read_models}, {"operations", &read_operations}, {"limit", &read_limit}};
+  const std::pair<const char*, ReadMember> members[] = {{"name", &read_name},
+                                                        {"models", &read_models},
+                                                        {"operations", &read_operations},
+                                                        {"limit", &read_limit},
+                                                        {"limit_tokens", &read_limit_tokens}};
   for (const auto& [key, read] : members)
     if (root.find(key)) reading.reader().guarded(root.at(key), read, &changed);
   reading.require_no_problem();
@@ -232,6 +247,9 @@ ControlAnswer change(Control& control, const ControlRequest& request) {
   if (changed.operations) keys.limit_operations(id, *changed.operations);
   if (changed.limit && *changed.limit) keys.limit_rate(id, (*changed.limit)->requests, (*changed.limit)->window);
   if (changed.limit && !*changed.limit) keys.unlimit_rate(id);
+  if (const auto& limit = changed.limit_tokens; limit && *limit)
+    keys.limit_tokens(id, (*limit)->tokens, (*limit)->window);
+  if (changed.limit_tokens && !*changed.limit_tokens) keys.unlimit_tokens(id);
   return {200, key_json(control, keys.find(id))};
 }
 
@@ -251,24 +269,29 @@ ControlAnswer disable(Control& control, const ControlRequest& request) {
 }
 
 ControlAnswer show_limit(Control& control, const ControlRequest&) {
-  return {200, Json{{"limit", limit_json(control.state().keys->limit_for_all())}}};
+  const detail::KeyStore& keys = *control.state().keys;
+  return {200,
+          Json{{"limit", limit_json(keys.limit_for_all())}, {"limit_tokens", limit_json(keys.limit_tokens_for_all())}}};
 }
 
 ControlAnswer put_limit(Control& control, const ControlRequest& request) {
   const ControlBody body(request.body);
-  body.require_keys({"limit"});
+  body.require_keys({"limit", "limit_tokens"});
   Reading reading(body);
   Change changed;
   const detail::ScriptNode root{body.value(), ""};
-  if (!root.find("limit"))
-    throw body.error({"", R"("limit" is missing, such as {"limit": "60/1m"}, or null for none)"});
-  reading.reader().guarded(root.at("limit"), &read_limit, &changed);
+  if (!root.find("limit") && !root.find("limit_tokens"))
+    throw body.error({"", R"("limit" or "limit_tokens" is missing, such as {"limit": "60/1m"} or )"
+                          R"({"limit_tokens": "6000/1m"}, or null for none)"});
+  if (root.find("limit")) reading.reader().guarded(root.at("limit"), &read_limit, &changed);
+  if (root.find("limit_tokens")) reading.reader().guarded(root.at("limit_tokens"), &read_limit_tokens, &changed);
   reading.require_no_problem();
   const Keys keys = control.gateway().keys();
-  if (const std::optional<RateLimit>& limit = *changed.limit)
-    keys.limit_rate_for_all(limit->requests, limit->window);
-  else
-    keys.unlimit_rate_for_all();
+  if (const auto& limit = changed.limit; limit && *limit) keys.limit_rate_for_all((*limit)->requests, (*limit)->window);
+  if (changed.limit && !*changed.limit) keys.unlimit_rate_for_all();
+  if (const auto& limit = changed.limit_tokens; limit && *limit)
+    keys.limit_tokens_for_all((*limit)->tokens, (*limit)->window);
+  if (changed.limit_tokens && !*changed.limit_tokens) keys.unlimit_tokens_for_all();
   return show_limit(control, request);
 }
 

@@ -273,6 +273,11 @@ func (g *Gateway) Limit(rate any) {
 	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit": rate}, nil, nil))
 }
 
+// LimitTokens says the same of tokens: "6000/1m", or nil for no limit.
+func (g *Gateway) LimitTokens(rate any) {
+	g.must(g.Server.Control("PATCH", "/keys/"+g.ID, M{"limit_tokens": rate}, nil, nil))
+}
+
 // Fail forces a failure, an entry of the scripts' `failures`: Fail(M{"failure": "overloaded", "times": 2}).
 func (g *Gateway) Fail(fields M) { g.Control("POST", "/failures", fields, nil, nil) }
 

@@ -126,6 +126,7 @@ export class Scope {
   enable(): Promise<unknown>;
   /** How many requests it may make in what time, `'2/1m'`, above which they get 429; null takes that back. */
   limit(rate: string | null): Promise<unknown>;
+  limitTokens(rate: string | null): Promise<unknown>;
   /** As an entry of the scripts' `failures`: `{ failure: 'overloaded', times: 2 }`. */
   fail(fields: Fields): Promise<unknown>;
   /** What is reported does not fail the test. */

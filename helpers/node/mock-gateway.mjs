@@ -178,6 +178,8 @@ export class Scope {
   disable() { return this.server.disableKey(this.id); }
   enable() { return this.server.enableKey(this.id); }
   limit(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit: rate }); }
+  // The same for tokens: limitTokens('6000/1m').
+  limitTokens(rate) { return this.server.control('PATCH', `/keys/${this.id}`, { limit_tokens: rate }); }
   // As an entry of the scripts' `failures`: { failure: 'overloaded', times: 2 }.
   fail(fields) { return this.control('POST', '/failures', fields); }
   // What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.

@@ -174,6 +174,9 @@ class Scope:
     def disable(self) -> None: self.server.disable_key(self.id)
     def enable(self) -> None: self.server.enable_key(self.id)
     def limit(self, rate: str | None) -> None: self.server.control("PATCH", f"/keys/{self.id}", {"limit": rate})
+    # The same for tokens: limit_tokens("6000/1m").
+    def limit_tokens(self, rate: str | None) -> None:
+        self.server.control("PATCH", f"/keys/{self.id}", {"limit_tokens": rate})
     # As an entry of the scripts' `failures`: fail(failure="overloaded", times=2).
     def fail(self, *document: Fields, **fields: Any) -> None: self.control("POST", "/failures", dict(*document, **fields))
     # What did not go as the stubs say, and what the client did wrong. What is reported does not fail the test.

@@ -93,12 +93,17 @@ std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensi
   return vector;
 }
 
+std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens) {
+  std::size_t used = 0;
+  for (const EmbeddingInput& input : request.inputs)
+    used += input.text ? tokens.count(*input.text) : input.tokens.size();
+  return used;
+}
+
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens) {
   std::string body = R"({"object":"list","data":[)";
-  std::size_t used = 0;
   for (std::size_t index = 0; index < request.inputs.size(); ++index) {
     const EmbeddingInput& input = request.inputs[index];
-    used += input.text ? tokens.count(*input.text) : input.tokens.size();
     const std::vector<float> vector = embedding_of(input, request.dimensions);
     body += (index == 0 ? "" : ",") + std::string(R"({"object":"embedding","index":)") + std::to_string(index);
     body += R"(,"embedding":)";
@@ -115,7 +120,7 @@ std::string embeddings_body(const EmbeddingRequest& request, const Tokens& token
   }
   body += R"(],"model":)";
   text::append_json_string(body, request.model);
-  const std::string count = std::to_string(used);
+  const std::string count = std::to_string(tokens_of(request, tokens));
   return body += R"(,"usage":{"prompt_tokens":)" + count + R"(,"total_tokens":)" + count + "}}";
 }
 

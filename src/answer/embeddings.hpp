@@ -17,6 +17,9 @@ namespace mock_gateway::detail {
 /// tokens is a word.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
+/// The tokens of all inputs.
+std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
+
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
 std::string embeddings_body(const EmbeddingRequest& request, const Tokens& tokens);
 

@@ -80,6 +80,11 @@ void set_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).limit(limit.requests, limit.window);
 }
 
+void set_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  const TokenLimit limit = script_values::require_token_limit(reader, node);
+  options_of(target) = options_of(target).limit_tokens(limit.tokens, limit.window);
+}
+
 void set_seed(ScriptReader& reader, const ScriptNode& node, void* target) {
   options_of(target) = options_of(target).seed(read_value<std::size_t>(reader, node));
 }
@@ -179,6 +184,11 @@ inline constexpr ScriptRow gateway_rows[] = {
     {"api_key", &text, "the secret of the default key; unless set, one is made up", &set_api_key, false,
      R"("pattern":"^(?!sk-$)[!-~]+$")"},
     {"limit", &rate_limit, "a limit that all keys share; none unless set", &set_limit},
+    {"limit_tokens", &token_limit, "a limit of tokens that all keys share, beside `limit`; none unless set",
+     &set_limit_tokens},
+    {"oversized_gets_413", &boolean,
+     "whether a request that asks for more tokens than its limit has gets 413 in place of 429; false unless set",
+     &SetBy<&Options::oversized_gets_413>::apply},
     {"seed", &count, "decides everything generated; 1 unless set", &set_seed},
     {"clock", &clock, "the clock by which everything scripted is done; real unless set", &set_clock},
     {"profile", &profile, "whose shapes replies and errors have; documented unless set", &set_profile},
@@ -284,6 +294,12 @@ void set_key_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
   key.options = key.options.limit(limit.requests, limit.window);
 }
 
+void set_key_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  ScriptedKey& key = key_of(target);
+  const TokenLimit limit = script_values::require_token_limit(reader, node);
+  key.options = key.options.limit_tokens(limit.tokens, limit.window);
+}
+
 void set_key_limit_group(ScriptReader&, const ScriptNode& node, void* target) {
   ScriptedKey& key = key_of(target);
   key.options = key.options.limit_group(script_values::key_name(node));
@@ -299,6 +315,7 @@ inline constexpr ScriptRow key_rows[] = {
     {"models", &texts, "the models that it may use; unless set, all", &set_key_models},
     {"operations", &operations, "the operations that it may use; unless set, all", &set_key_operations},
     {"limit", &rate_limit, "its limit", &set_key_limit},
+    {"limit_tokens", &token_limit, "its limit of tokens", &set_key_limit_tokens},
     {"limit_group", &name_text, "the keys of one group count together against their limits", &set_key_limit_group,
      false, R"("minLength":1)"},
 };

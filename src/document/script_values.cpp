@@ -37,11 +37,12 @@ ScriptType duration_or_off() {
   return {"duration, or \"off\"",
           R"({"type":"string","pattern":"^([0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)|off)$"})"};
 }
-ScriptType rate_limit() {
-  return {
-      "\"REQUESTS/WINDOW\"",
-      R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})"};
-}
+/// The schema of a number and a window.
+inline constexpr const char* limit_schema =
+    R"({"type":"string","pattern":"^(?=[0-9]{1,9}/)0*[1-9][0-9]*/[0-9]{1,12}([.][0-9]{1,9})?(ns|us|ms|s|m|h)$"})";
+
+ScriptType rate_limit() { return {"\"REQUESTS/WINDOW\"", limit_schema}; }
+ScriptType token_limit() { return {"\"TOKENS/WINDOW\"", limit_schema}; }
 ScriptType timing() {
   return {"duration, or a distribution",
           R"({"anyOf":[{"$ref":"#/$defs/duration"},)"
@@ -194,6 +195,16 @@ std::optional<Duration> duration_of(std::string_view text) {
 Duration require_duration(const ScriptNode& node, std::string_view text, const std::string& what) {
   if (const std::optional<Duration> duration = duration_of(text)) return *duration;
   script_reading::fail(node, "expected " + what + ", got \"" + text::printable(text, 60) + "\"");
+}
+
+std::pair<std::size_t, Duration> number_per_window(const ScriptNode& node, const std::string& what) {
+  if (!node.value.is_string()) script_reading::fail_expected(node, what);
+  const std::string_view text = text_of(node);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const std::optional<std::int64_t> number = text::whole_number(text.substr(0, slash));
+  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
+  if (!number || window.empty()) script_reading::fail(node, "expected " + what);
+  return {static_cast<std::size_t>(*number), require_duration(node, window, what)};
 }
 
 /// A time that a pace can have.
@@ -373,15 +384,21 @@ RateLimit script_values::require_limit(ScriptReader& reader, const ScriptNode& n
   return limit;
 }
 
+TokenLimit script_values::require_token_limit(ScriptReader& reader, const ScriptNode& node) {
+  const TokenLimit limit = read_value<TokenLimit>(reader, node);
+  if (limit.tokens == 0 || limit.window <= Duration{0})
+    script_reading::fail(node, "a limit of tokens allows at least one in a time that is not 0");
+  return limit;
+}
+
 RateLimit read_as(As<RateLimit>, ScriptReader&, const ScriptNode& node) {
-  const std::string what = "REQUESTS/WINDOW, such as \"60/1m\"";
-  if (!node.value.is_string()) script_reading::fail_expected(node, what);
-  const std::string_view text = script_values::text_of(node);
-  const std::size_t slash = std::min(text.find('/'), text.size());
-  const std::optional<std::int64_t> requests = text::whole_number(text.substr(0, slash));
-  const std::string_view window = slash < text.size() ? text.substr(slash + 1) : std::string_view();
-  if (!requests || window.empty()) script_reading::fail(node, "expected " + what);
-  return {static_cast<std::size_t>(*requests), script_values::require_duration(node, window, what)};
+  const auto [requests, window] = script_values::number_per_window(node, "REQUESTS/WINDOW, such as \"60/1m\"");
+  return {requests, window};
+}
+
+TokenLimit read_as(As<TokenLimit>, ScriptReader&, const ScriptNode& node) {
+  const auto [tokens, window] = script_values::number_per_window(node, "TOKENS/WINDOW, such as \"6000/1m\"");
+  return {tokens, window};
 }
 
 Operation read_as(As<Operation>, ScriptReader&, const ScriptNode& node) {

@@ -50,6 +50,7 @@ ScriptType header_value();
 ScriptType range();
 ScriptType text_matcher();
 ScriptType rate_limit();
+ScriptType token_limit();
 ScriptType operation();
 ScriptType operations();
 ScriptType profile();
@@ -92,6 +93,7 @@ std::vector<TokenLogprob> read_as(As<std::vector<TokenLogprob>>, ScriptReader& r
 std::vector<std::string> read_as(As<std::vector<std::string>>, ScriptReader& reader, const ScriptNode& node);
 wire::Headers read_as(As<wire::Headers>, ScriptReader& reader, const ScriptNode& node);
 RateLimit read_as(As<RateLimit>, ScriptReader& reader, const ScriptNode& node);
+TokenLimit read_as(As<TokenLimit>, ScriptReader& reader, const ScriptNode& node);
 Operation read_as(As<Operation>, ScriptReader& reader, const ScriptNode& node);
 std::vector<Operation> read_as(As<std::vector<Operation>>, ScriptReader& reader, const ScriptNode& node);
 Profile read_as(As<Profile>, ScriptReader& reader, const ScriptNode& node);
@@ -116,6 +118,7 @@ const std::string& name_of(const ScriptNode& node);
 const std::string& key_name(const ScriptNode& node);
 /// A limit that lets something pass.
 RateLimit require_limit(ScriptReader& reader, const ScriptNode& node);
+TokenLimit require_token_limit(ScriptReader& reader, const ScriptNode& node);
 /// One of these words; its index.
 std::size_t one_of(const ScriptNode& node, const std::vector<std::string>& words);
 std::string decode_base64(const ScriptNode& node);

@@ -167,8 +167,8 @@ bool is_refusal(const ExchangeRecord& record) {
   switch (record.status) {
     case 400:
     case 405:
-    case 413:
     case 415: return true;
+    case 413: return record.advice.code != "rate_limit_exceeded";
     case 401: return record.request.key_id.empty();
     case 404: return record.advice.code == "unknown_path";
     default: return false;

@@ -43,6 +43,7 @@ ServeSettings settings(const OptionValues& options) {
   settings.any_model = options.any_model;
   settings.embeddings =
       options.embeddings.value_or(traits_of(options.profile.value_or(Profile::documented)).documents_embeddings);
+  settings.oversized_gets_413 = options.oversized_gets_413;
   settings.cors = options.cors;
   settings.seed = options.seed;
   settings.profile = options.profile.value_or(Profile::documented);
@@ -99,6 +100,7 @@ class Gateway::Impl : public detail::NoteSource {
       state.keys->offer(console.create(key.description, key.options).id);
     for (const std::string& secret : options.secrets) state.keys->hide(secret);
     if (options.limit) console.limit_rate_for_all(options.limit->requests, options.limit->window);
+    if (const auto& limit = options.limit_tokens) console.limit_tokens_for_all(limit->tokens, limit->window);
     const detail::ConnectionLimits limits{options.read_timeout, options.write_timeout, options.idle_timeout,
                                           options.head_timeout, options.body_timeout,  options.max_head,
                                           options.max_body};

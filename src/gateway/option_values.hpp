@@ -38,6 +38,8 @@ struct OptionValues {
   /// Texts that are masked as keys are wherever something is recorded or printed, and open nothing.
   std::vector<std::string> secrets;
   std::optional<RateLimit> limit;
+  std::optional<TokenLimit> limit_tokens;
+  bool oversized_gets_413 = false;
   std::uint64_t seed = 1;
   std::optional<Clock> clock;
   std::optional<Profile> profile;  // documented unless set

@@ -49,6 +49,12 @@ Options Options::key(std::string description, KeyOptions key) const {
 Options Options::limit(std::size_t requests, Duration window) const {
   return detail::with(*this, &detail::OptionValues::limit, RateLimit{requests, window});
 }
+Options Options::limit_tokens(std::size_t tokens, Duration window) const {
+  return detail::with(*this, &detail::OptionValues::limit_tokens, TokenLimit{tokens, window});
+}
+Options Options::oversized_gets_413(bool gets_413) const {
+  return detail::with(*this, &detail::OptionValues::oversized_gets_413, gets_413);
+}
 Options Options::seed(std::uint64_t seed) const { return detail::with(*this, &detail::OptionValues::seed, seed); }
 Options Options::clock(Clock clock) const {
   return detail::with(*this, &detail::OptionValues::clock, std::move(clock));

@@ -71,6 +71,12 @@ class Options {
   /// Sets a limit that all keys share: `requests` per `window` on the gateway's clock, both positive, or GatewayError.
   /// There is none unless set.
   [[nodiscard]] Options limit(std::size_t requests, Duration window) const;
+  /// Sets a limit of tokens that all keys share: `tokens` per `window` on the gateway's clock, both positive, or
+  /// GatewayError; see TokenLimit. It holds beside limit(). There is none unless set.
+  [[nodiscard]] Options limit_tokens(std::size_t tokens, Duration window) const;
+  /// Whether a request that asks for more tokens than its limit has at all gets 413, as Groq and GitHub Models answer
+  /// it, in place of OpenAI's 429. Neither has Retry-After. False unless set.
+  [[nodiscard]] Options oversized_gets_413(bool gets_413 = true) const;
 
   /// Decides everything generated: ids, secrets, default replies, what chaos strikes. The same seed repeats the same
   /// run. 1 unless set.

@@ -1,5 +1,5 @@
 // Names of key states; what a key holds; how one starts (`KeyOptions`: secret, disabled, state_for, models, operations,
-// limit, limit_group).
+// limit, limit_tokens, limit_group).
 
 #include "api_key.hpp"
 
@@ -44,6 +44,9 @@ KeyOptions KeyOptions::operations(std::vector<Operation> operations) const {
 }
 KeyOptions KeyOptions::limit(std::size_t requests, Duration window) const {
   return detail::with(*this, &detail::KeyValues::limit, RateLimit{requests, window});
+}
+KeyOptions KeyOptions::limit_tokens(std::size_t tokens, Duration window) const {
+  return detail::with(*this, &detail::KeyValues::limit_tokens, TokenLimit{tokens, window});
 }
 KeyOptions KeyOptions::limit_group(std::string name) const {
   return detail::with(*this, &detail::KeyValues::limit_group, std::move(name));

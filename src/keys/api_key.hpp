@@ -19,6 +19,19 @@ struct RateLimit {
   Duration window;
 };
 
+/// `tokens` per `window` on the gateway's clock: a chat request takes those of its prompt and `max_tokens` for each of
+/// its choices, an embedding those of its input. A window begins as that of a RateLimit does. A request that finds too
+/// few left gets 429 with what is left of the window as Retry-After; one that asks for more than `tokens`, the 429 or
+/// 413 of Options::oversized_gets_413.
+///
+/// What the usage of the answer does not need goes back before the answer ends, and all of it where that is a failure.
+/// Without `max_tokens` the answer's tokens are taken when there is one, even if that is more than were left. An answer
+/// without a usage of the gateway's making, by raw_reply() or chunks(), keeps what was taken.
+struct TokenLimit {
+  std::size_t tokens;
+  Duration window;
+};
+
 /// The documented states of a key. Requests with a disabled key get 403, with a deleted one 401.
 enum class KeyState { enabled, disabled, deleted };
 
@@ -41,7 +54,9 @@ struct ApiKey {
   std::vector<Operation> operations;
   /// The limit of this key alone; empty: none.
   std::optional<RateLimit> limit;
-  /// The name of the group of keys whose requests count together against it; empty: the key counts alone.
+  /// The limit of this key alone to tokens; empty: none.
+  std::optional<TokenLimit> limit_tokens;
+  /// The name of the group of keys whose requests and tokens count together against them; empty: the key counts alone.
   std::string limit_group;
   /// When it was created, on the gateway's clock.
   TimePoint created;
@@ -76,6 +91,7 @@ struct KeyValues {
   std::vector<std::string> models;
   std::vector<Operation> operations;
   std::optional<RateLimit> limit;
+  std::optional<TokenLimit> limit_tokens;
   std::string limit_group;
 };
 
@@ -107,8 +123,11 @@ class KeyOptions {
   /// The key may make only so many requests per window of the gateway's clock; see RateLimit. Both positive, or
   /// Keys::create throws GatewayError. Any number unless set.
   [[nodiscard]] KeyOptions limit(std::size_t requests, Duration window) const;
-  /// The requests of all keys of this group count together, against the limit of whichever of them asks. Each has a
-  /// window of its own unless set.
+  /// The requests of the key may take only so many tokens per window of the gateway's clock; see TokenLimit. It holds
+  /// beside limit(). Both positive, or Keys::create throws GatewayError. Any number unless set.
+  [[nodiscard]] KeyOptions limit_tokens(std::size_t tokens, Duration window) const;
+  /// The requests of all keys of this group count together, and so do their tokens, against the limits of whichever of
+  /// them asks. Each has a window of its own unless set.
   [[nodiscard]] KeyOptions limit_group(std::string name) const;
 
  private:

@@ -1,5 +1,5 @@
 // Ids and made-up secrets; which may be set; reading Authorization; changes of state; keys that scripts own; counting
-// of rate limits.
+// of rate limits and of limits of tokens.
 
 #include "key_store.hpp"
 
@@ -22,8 +22,11 @@ std::string name_of(const ApiKey& key);
 /// Says that the secret belongs to this key, and what to do.
 std::string taken(const ApiKey& holder);
 void require_limit(const std::optional<RateLimit>& limit);
+void require_limit(const std::optional<TokenLimit>& limit);
 /// Throws GatewayError for an id that no request could name.
 void require_models(const std::vector<std::string>& models);
+/// What x-ratelimit headers say of a limit.
+KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now);
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys);
 /// See ApiKey::hint.
 std::string hint_of(std::string_view secret);
@@ -71,6 +74,21 @@ void require_limit(const std::optional<RateLimit>& limit) {
   if (limit->window <= Duration::zero()) throw GatewayError("a rate limit's window is longer than 0");
 }
 
+void require_limit(const std::optional<TokenLimit>& limit) {
+  if (!limit) return;
+  if (limit->tokens == 0) {
+    throw GatewayError("a limit of tokens allows at least 1 per window; disable a key to let nothing through");
+  }
+  if (limit->window <= Duration::zero()) throw GatewayError("the window of a limit of tokens is longer than 0");
+}
+
+KeyStore::Quota quota_of(const LimitBound& limit, const LimitWindow& window, TimePoint now) {
+  const std::optional<Duration> left = window.left(limit, now);
+  // Another key of the group may be allowed more, and an answer may have used more than was left.
+  const std::size_t used = left ? std::min(window.used, limit.most) : 0;
+  return {limit.most, limit.most - used, left.value_or(Duration::zero())};
+}
+
 std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
   std::set<std::string_view> names;
   for (const ScriptedKey& key : keys) names.insert(key.name);
@@ -79,24 +97,19 @@ std::set<std::string_view> names_of(const std::vector<ScriptedKey>& keys) {
 
 }  // namespace key_store
 
-std::optional<Duration> LimitWindow::left(const RateLimit& limit, TimePoint now) const {
+std::optional<Duration> LimitWindow::left(const LimitBound& limit, TimePoint now) const {
   // Differences only: the end of a very long window may lie beyond what a TimePoint can say.
   if (used == 0 || now - began >= limit.window) return std::nullopt;
   return limit.window - (now - began);
 }
 
-std::optional<Duration> LimitWindow::refusal(const RateLimit& limit, TimePoint now) const {
-  return used < limit.requests ? std::nullopt : left(limit, now);
+std::optional<Duration> LimitWindow::refusal(const LimitBound& limit, TimePoint now, std::size_t amount) const {
+  return used <= limit.most && amount <= limit.most - used ? std::nullopt : left(limit, now);
 }
 
-std::optional<Duration> LimitWindow::take(const RateLimit& limit, TimePoint now) {
-  if (const auto refused = refusal(limit, now)) return refused;
-  if (!left(limit, now)) {
-    began = now;
-    used = 0;
-  }
-  ++used;
-  return std::nullopt;
+void LimitWindow::take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount) {
+  if (!left(limit, now)) *this = {now, 0, ++newest};
+  used += amount;
 }
 
 KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::move(clock)) {}
@@ -104,6 +117,7 @@ KeyStore::KeyStore(std::uint64_t seed, Clock clock) : seed_(seed), clock_(std::m
 CreatedKey KeyStore::create(std::string description, const KeyValues& values) {
   if (values.secret) key_store::require_secret(*values.secret);
   key_store::require_limit(values.limit);
+  key_store::require_limit(values.limit_tokens);
   key_store::require_models(values.models);
   std::optional<std::string> secret = values.secret;
   auto created = std::make_unique<Entry>();
@@ -162,11 +176,16 @@ void KeyStore::put_values(Entry& its, const KeyValues& values) {
   its.key.models = values.models;
   its.key.operations = values.operations;
   its.key.limit = values.limit;
+  its.key.limit_tokens = values.limit_tokens;
   its.key.limit_group = values.limit_group;
 }
 
 LimitWindow& KeyStore::window_of(Entry& its) {
   return its.key.limit_group.empty() ? its.window : group_windows_[its.key.limit_group];
+}
+
+LimitWindow& KeyStore::token_window_of(Entry& its) {
+  return its.key.limit_group.empty() ? its.token_window : group_token_windows_[its.key.limit_group];
 }
 
 std::string KeyStore::unused_secret(std::size_t serial) const {
@@ -223,6 +242,28 @@ void KeyStore::set_limit_for_all(std::optional<RateLimit> limit) {
   limit_for_all_ = limit;
   window_for_all_ = LimitWindow{};
   changes_.note();
+}
+
+void KeyStore::set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& limited = living_entry(id, "limited");
+  limited.key.limit_tokens = limit;
+  token_window_of(limited) = LimitWindow{};
+  changes_.note_for(id);
+}
+
+void KeyStore::set_limit_tokens_for_all(std::optional<TokenLimit> limit) {
+  key_store::require_limit(limit);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  limit_tokens_for_all_ = limit;
+  token_window_for_all_ = LimitWindow{};
+  changes_.note();
+}
+
+std::optional<TokenLimit> KeyStore::limit_tokens_for_all() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_tokens_for_all_;
 }
 
 std::optional<RateLimit> KeyStore::limit_for_all() const {
@@ -311,6 +352,7 @@ void KeyStore::replace(const std::vector<ScriptedKey>& wanted, std::uint64_t scr
     describe(*its, one.name);
     put_values(*its, one.values());
     window_of(*its) = LimitWindow{};
+    token_window_of(*its) = LimitWindow{};
   }
   // A key for which the script has no secret may have lost its own to another of the script's keys.
   for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -432,20 +474,61 @@ std::optional<Duration> KeyStore::take(const std::string& id, TimePoint now) {
   if (taken.key.limit) refused = window.refusal(*taken.key.limit, now);
   if (limit_for_all_) refused = std::max(refused, window_for_all_.refusal(*limit_for_all_, now));
   if (refused) return refused;
-  if (taken.key.limit) window.take(*taken.key.limit, now);
-  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now);
+  if (taken.key.limit) window.take(*taken.key.limit, now, newest_window_);
+  if (limit_for_all_) window_for_all_.take(*limit_for_all_, now, newest_window_);
   return std::nullopt;
+}
+
+bool KeyStore::limits_tokens(const std::string& id) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return limit_tokens_for_all_ || entry(id).key.limit_tokens;
+}
+
+std::optional<TokenRefusal> KeyStore::take_tokens(const std::string& id, std::size_t tokens, TimePoint now,
+                                                  TakenTokens& taken) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& its = entry(id);
+  const std::pair<const std::optional<TokenLimit>&, LimitWindow&> limits[] = {
+      {its.key.limit_tokens, token_window_of(its)}, {limit_tokens_for_all_, token_window_for_all_}};
+  std::optional<TokenRefusal> refused;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    const std::optional<Duration> left = window.refusal(*limit, now, tokens);
+    const bool is_oversized = tokens > limit->tokens;
+    if (is_oversized) return TokenRefusal{*limit, 0, std::nullopt};
+    if (left && (!refused || *left > *refused->left)) refused = TokenRefusal{*limit, window.used, left};
+  }
+  if (refused) return refused;
+  taken.tokens = tokens;
+  for (const auto& [limit, window] : limits) {
+    if (!limit) continue;
+    window.take(*limit, now, newest_window_, tokens);
+    taken.places.push_back({&window, window.number});
+  }
+  return std::nullopt;
+}
+
+void KeyStore::settle(TakenTokens& taken, std::size_t tokens) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const TakenTokens::Place& place : taken.places)
+    if (place.window->number == place.number) place.window->used = place.window->used - taken.tokens + tokens;
+  taken.tokens = tokens;
 }
 
 std::optional<KeyStore::Quota> KeyStore::quota(const std::string& id, TimePoint now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Entry& asked = entry(id);
-  const std::optional<RateLimit>& limit = asked.key.limit ? asked.key.limit : limit_for_all_;
-  if (!limit) return std::nullopt;
-  const LimitWindow& window = asked.key.limit ? window_of(asked) : window_for_all_;
-  const std::optional<Duration> left = window.left(*limit, now);
-  return Quota{limit->requests, left ? limit->requests - window.used : limit->requests,
-               left.value_or(Duration::zero())};
+  if (asked.key.limit) return key_store::quota_of(*asked.key.limit, window_of(asked), now);
+  if (limit_for_all_) return key_store::quota_of(*limit_for_all_, window_for_all_, now);
+  return std::nullopt;
+}
+
+std::optional<KeyStore::Quota> KeyStore::quota_of_tokens(const std::string& id, TimePoint now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Entry& asked = entry(id);
+  if (asked.key.limit_tokens) return key_store::quota_of(*asked.key.limit_tokens, token_window_of(asked), now);
+  if (limit_tokens_for_all_) return key_store::quota_of(*limit_tokens_for_all_, token_window_for_all_, now);
+  return std::nullopt;
 }
 
 KeyStore::Entry& KeyStore::entry(const std::string& id) const {

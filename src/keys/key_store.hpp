@@ -38,17 +38,44 @@ struct ScriptedKey {
   const std::optional<std::string>& secret() const { return values().secret; }
 };
 
+/// How much a limit of either kind lets pass in a window.
+struct LimitBound {
+  LimitBound(const RateLimit& limit) : most(limit.requests), window(limit.window) {}
+  LimitBound(const TokenLimit& limit) : most(limit.tokens), window(limit.window) {}
+
+  std::size_t most;
+  Duration window;
+};
+
 /// One limit's count in its current window.
 struct LimitWindow {
   TimePoint began{};
   std::size_t used = 0;
+  std::uint64_t number = 0;  // tells it from the windows before it; 0: none has begun
 
-  /// Counts one request; returns what is left of the window when it is one too many, and then does not count it.
-  std::optional<Duration> take(const RateLimit& limit, TimePoint now);
+  /// Counts what `refusal` lets pass. A window that begins gets the next number after `newest`.
+  void take(const LimitBound& limit, TimePoint now, std::uint64_t& newest, std::size_t amount = 1);
   /// What is left of the window, always positive; nothing when none is running.
-  std::optional<Duration> left(const RateLimit& limit, TimePoint now) const;
-  /// What `take` would return, without counting.
-  std::optional<Duration> refusal(const RateLimit& limit, TimePoint now) const;
+  std::optional<Duration> left(const LimitBound& limit, TimePoint now) const;
+  /// What is left of the window when so much is too much for the rest of it.
+  std::optional<Duration> refusal(const LimitBound& limit, TimePoint now, std::size_t amount = 1) const;
+};
+
+/// The tokens that a request has taken, and from where.
+struct TakenTokens {
+  struct Place {
+    LimitWindow* window;
+    std::uint64_t number;  // the window's when they were taken
+  };
+  std::size_t tokens = 0;
+  std::vector<Place> places;
+};
+
+/// Why a request does not get its tokens.
+struct TokenRefusal {
+  TokenLimit limit;
+  std::size_t used;
+  std::optional<Duration> left;  // of the window; nothing: the request asks for more than the limit
 };
 
 /// The keys of one gateway. Thread-safe.
@@ -78,6 +105,8 @@ class KeyStore {
   void set_operations(const std::string& id, std::vector<Operation> operations);
   void set_limit(const std::string& id, std::optional<RateLimit> limit);
   void set_limit_for_all(std::optional<RateLimit> limit);
+  void set_limit_tokens(const std::string& id, std::optional<TokenLimit> limit);
+  void set_limit_tokens_for_all(std::optional<TokenLimit> limit);
   /// Lets the first script that names the key own it, as if that script had created it.
   void offer(const std::string& id);
   /// Puts keys in the place of those that a script owns, in one step. A key of the script keeps its id while it keeps
@@ -100,6 +129,7 @@ class KeyStore {
 
   /// The limit that all keys share.
   std::optional<RateLimit> limit_for_all() const;
+  std::optional<TokenLimit> limit_tokens_for_all() const;
 
   /// How often keys or limits were changed.
   const ChangeCount& changes() const { return changes_; }
@@ -112,13 +142,21 @@ class KeyStore {
   /// Counts a request against the limit for all and the key's own; returns the longer time left when one is exceeded.
   /// A request that one of them refuses counts against neither.
   std::optional<Duration> take(const std::string& id, TimePoint now);
-  /// Requests left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
+  /// Whether the key's tokens are limited, by its own limit or the one for all.
+  bool limits_tokens(const std::string& id) const;
+  /// Takes tokens from the limit for all and the key's own, or from neither. Of two that refuse it returns the one that
+  /// is smaller than the request, else the one with the longer time left.
+  std::optional<TokenRefusal> take_tokens(const std::string& id, std::size_t tokens, TimePoint now, TakenTokens& taken);
+  /// What was taken becomes so much, where the window from which it was taken is still the same.
+  void settle(TakenTokens& taken, std::size_t tokens);
+  /// What is left in the key's (else the common) window, for x-ratelimit headers: {limit, remaining, time to reset}.
   struct Quota {
     std::size_t limit;
     std::size_t remaining;
     Duration reset;
   };
   std::optional<Quota> quota(const std::string& id, TimePoint now);
+  std::optional<Quota> quota_of_tokens(const std::string& id, TimePoint now);
 
   /// Masks this text from now on too. It is no key, and opens nothing.
   void hide(std::string_view secret) { known_.add(secret); }
@@ -133,6 +171,7 @@ class KeyStore {
     std::vector<KeyStep> steps;          // the states that it has one after the other, `state` being that of the first
     KeyState after = KeyState::enabled;  // the state behind them
     LimitWindow window;
+    LimitWindow token_window;
     std::uint64_t script = 0;  // that owns it; 0: none
     bool offered = false;      // the first script that names it is to own it
     bool taken_away = false;   // deleted by its script, which may bring it back
@@ -148,8 +187,9 @@ class KeyStore {
   static void take_step(Entry& its);
   static void put_values(Entry& its, const KeyValues& values);
   static void put_in_state(Entry& its, KeyState state, std::vector<KeyStep> steps);
-  /// The count of the group that the key belongs to, or its own.
+  /// The counts of the group that the key belongs to, or its own.
   LimitWindow& window_of(Entry& its);
+  LimitWindow& token_window_of(Entry& its);
   void give_secret(Entry& its, std::string secret);
   /// Masked: a description is shown by list(), and not even its author gets a secret into it.
   void describe(Entry& its, std::string description);
@@ -175,7 +215,33 @@ class KeyStore {
   std::optional<RateLimit> limit_for_all_;
   LimitWindow window_for_all_;
   std::map<std::string, LimitWindow> group_windows_;
+  std::optional<TokenLimit> limit_tokens_for_all_;
+  LimitWindow token_window_for_all_;
+  std::map<std::string, LimitWindow> group_token_windows_;
+  std::uint64_t newest_window_ = 0;  // its number
   ChangeCount changes_;
+};
+
+/// What a request takes of the limits of tokens while it is answered. What the answer does not keep goes back when this
+/// ends.
+class TokenUse {
+ public:
+  TokenUse(std::shared_ptr<KeyStore> store, TakenTokens taken) : store_(std::move(store)), taken_(std::move(taken)) {}
+  ~TokenUse() { store_->settle(taken_, kept_); }
+  TokenUse(const TokenUse&) = delete;
+  TokenUse& operator=(const TokenUse&) = delete;
+
+  /// The answer uses so many; those beyond what was taken are taken now.
+  void keep(std::size_t tokens) {
+    kept_ = tokens;
+    if (tokens > taken_.tokens) store_->settle(taken_, tokens);
+  }
+  void keep_all() { kept_ = taken_.tokens; }
+
+ private:
+  std::shared_ptr<KeyStore> store_;
+  TakenTokens taken_;
+  std::size_t kept_ = 0;
 };
 
 }  // namespace mock_gateway::detail

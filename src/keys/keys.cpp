@@ -54,4 +54,16 @@ void Keys::limit_rate_for_all(std::size_t requests, Duration window) const {
 
 void Keys::unlimit_rate_for_all() const { store_->set_limit_for_all(std::nullopt); }
 
+void Keys::limit_tokens(const std::string& id, std::size_t tokens, Duration window) const {
+  store_->set_limit_tokens(id, TokenLimit{tokens, window});
+}
+
+void Keys::unlimit_tokens(const std::string& id) const { store_->set_limit_tokens(id, std::nullopt); }
+
+void Keys::limit_tokens_for_all(std::size_t tokens, Duration window) const {
+  store_->set_limit_tokens_for_all(TokenLimit{tokens, window});
+}
+
+void Keys::unlimit_tokens_for_all() const { store_->set_limit_tokens_for_all(std::nullopt); }
+
 }  // namespace mock_gateway

@@ -48,11 +48,20 @@ class Keys {
   void limit_rate(const std::string& id, std::size_t requests, Duration window) const;
   /// Ends the key's limit. Nothing happens to a key without one.
   void unlimit_rate(const std::string& id) const;
+  /// Limits the key to `tokens` per `window`, starting afresh; see TokenLimit. Both positive, or GatewayError.
+  void limit_tokens(const std::string& id, std::size_t tokens, Duration window) const;
+  /// Ends the key's limit of tokens. Nothing happens to a key without one.
+  void unlimit_tokens(const std::string& id) const;
   /// Sets a limit that all keys share, beside their own, in place of Options::limit, starting afresh. Both positive, or
   /// GatewayError.
   void limit_rate_for_all(std::size_t requests, Duration window) const;
   /// Ends the limit that all keys share.
   void unlimit_rate_for_all() const;
+  /// Sets a limit of tokens that all keys share, beside their own, in place of Options::limit_tokens, starting afresh.
+  /// Both positive, or GatewayError.
+  void limit_tokens_for_all(std::size_t tokens, Duration window) const;
+  /// Ends the limit of tokens that all keys share.
+  void unlimit_tokens_for_all() const;
 
   /// The key with this id, a deleted one too. Throws GatewayError for an unknown id.
   ApiKey find(const std::string& id) const;

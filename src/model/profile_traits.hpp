@@ -80,7 +80,7 @@ struct ProfileTraits {
   /// The 429 of a rate limit has `retry-after-ms` besides `Retry-After`.
   bool retry_after_ms = false;
   /// Each answer has `x-request-id` and `openai-processing-ms`; for a key with a rate limit, `x-ratelimit-*-requests`
-  /// too.
+  /// too, and with a limit of tokens `x-ratelimit-*-tokens`.
   bool request_headers = false;
 
   // Completions and chunks.

@@ -58,7 +58,8 @@ bool refuse(ServedRequest& served) {
   served.chat = parse_chat_request(request.body, settings.acceptance, settings.chat_limits);
   if (refuse_model(served, served.chat->model)) return true;
   const auto forced = served.gateway.failures.take_for_model(served.chat->model);
-  return forced && served.fail(*forced, Decision::Kind::forced_failure);
+  if (forced) return served.fail(*forced, Decision::Kind::forced_failure);
+  return take_tokens_of_chat(served);
 }
 
 /// Finds the rules of chaos that strike the request. Runs the tester's matchers, of which one may throw.

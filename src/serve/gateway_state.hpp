@@ -27,6 +27,7 @@ struct ServeSettings {
   std::vector<wire::Model> models;
   bool any_model = false;  // whether others are served too
   bool embeddings = false;
+  bool oversized_gets_413 = false;
   std::vector<std::string> cors;  // origins of pages that may call it
   std::uint64_t seed = 1;
   Profile profile = Profile::documented;

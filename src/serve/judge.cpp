@@ -1,5 +1,5 @@
-// The order of checks of every request, and what a head decides; 401, 403, 404, 405, 429; how Retry-After of a limit
-// is rounded; mounted handlers; embeddings. The words: `src/model/failure.cpp`.
+// The order of checks of every request, and what a head decides; 401, 403, 404, 405; mounted handlers; embeddings. The
+// words: `src/model/failure.cpp`.
 
 #include "served_request.hpp"
 
@@ -70,18 +70,6 @@ bool failure_of_key(ServedRequest& served) {
   return forced(served, served.gateway.failures.take_for_key(served.presented.key.id));
 }
 
-bool rate_limit(ServedRequest& served) {
-  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
-  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  if (!left) return false;
-  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
-  // longest window is no whole second that a Duration can say.
-  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
-  const Failure refusal = rate_limited(std::min(std::chrono::ceil<std::chrono::seconds>(*left), longest));
-  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
-  return served.reject(in_milliseconds ? refusal.retry_after_ms(*left) : refusal);
-}
-
 std::optional<Failure> refusal_of_path(const Operations& operations, const Route& route,
                                        const ReceivedRequest& request) {
   switch (route.kind) {
@@ -132,7 +120,7 @@ bool refuse(ServedRequest& served) {
   if (connection(served)) return true;
   served.route = served.gateway.operations.find(served.request.method, path_of(served.request));
   return failure_of_operation(served) || key(served) || rights(served) || failure_of_key(served) ||
-         rate_limit(served) || path(served) || body_unread(served);
+         take_request(served) || path(served) || body_unread(served);
 }
 
 }  // namespace checks
@@ -170,8 +158,10 @@ void embeddings(ServedRequest& served) {
     served.findings.push_back(finding_kinds::beyond_documentation.make(
         served.route.operation.to_string() + ": OpenAI documents it, the gateway's documentation does not."));
   if (checks::forced(served, gateway.failures.take_for_model(request.model))) return;
+  if (take_tokens_of_embeddings(served, request)) return;
   served.answer.decision = {Decision::Kind::embeddings, request.model};
   served.answer.body = embeddings_body(request, gateway.tokens);
+  if (served.answer.tokens) served.answer.tokens->keep_all();
 }
 
 void mounted(ServedRequest& served) {
@@ -219,6 +209,9 @@ void answer(ServedRequest& served) {
     if (served.asked) judge_asked(served);
   } catch (const RequestError& error) {
     served.reject(error.failure);
+  } catch (const TokenizerThrew& threw) {
+    served.answer = Answer();
+    served.callback_failed("the function given to Options::tokenizer threw: " + threw.what);
   } catch (const std::exception& exception) {
     served.answer = Answer();
     served.answer_failed(exception.what());

@@ -11,10 +11,7 @@
 #include "../model/profile_traits.hpp"
 
 namespace mock_gateway::detail {
-namespace profile_headers {
 
-/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
-/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
 std::string reset_time(Duration left) {
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   if (milliseconds < 1000) return std::to_string(milliseconds) + "ms";
@@ -23,8 +20,6 @@ std::string reset_time(Duration left) {
   const std::string hours = seconds >= 3600 ? std::to_string(seconds / 3600) + "h" : "";
   return hours + std::to_string(seconds / 60 % 60) + "m" + std::to_string(seconds % 60) + "s";
 }
-
-}  // namespace profile_headers
 
 void add_profile_headers(ServedRequest& served) {
   GatewayState& gateway = served.gateway;
@@ -39,11 +34,15 @@ void add_profile_headers(ServedRequest& served) {
   add("openai-processing-ms", "1");
   const std::string& key = served.presented.key.id;
   if (key.empty()) return;
-  if (const auto quota = gateway.keys->quota(key, gateway.clock.now())) {
-    add("x-ratelimit-limit-requests", std::to_string(quota->limit));
-    add("x-ratelimit-remaining-requests", std::to_string(quota->remaining));
-    add("x-ratelimit-reset-requests", profile_headers::reset_time(quota->reset));
-  }
+  const auto tell = [&](const std::optional<KeyStore::Quota>& quota, const std::string& what) {
+    if (!quota) return;
+    add(("x-ratelimit-limit-" + what).c_str(), std::to_string(quota->limit));
+    add(("x-ratelimit-remaining-" + what).c_str(), std::to_string(quota->remaining));
+    add(("x-ratelimit-reset-" + what).c_str(), reset_time(quota->reset));
+  };
+  const TimePoint now = gateway.clock.now();
+  tell(gateway.keys->quota(key, now), "requests");
+  tell(gateway.keys->quota_of_tokens(key, now), "tokens");
 }
 
 }  // namespace mock_gateway::detail

@@ -93,6 +93,7 @@ void complete(ServedRequest& served, const ReplyData& reply, const Pace& pace) {
   DeliveryPlan& delivery = answer.delivery;
   Completion& completion = delivery.completion.emplace(reply, chat, context_of(served), served.gateway.tokens,
                                                        pace.chunking() ? &*pace.chunking() : nullptr);
+  keep_tokens(answer, completion.usage());
   delivery.unusual = unusual(completion.choices());
   delivery.stream = chat.stream;
   if (delivery.stream) {
@@ -127,6 +128,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
     answer.status = reply.raw->status;
     answer.content_type = reply.raw->content_type;
     answer.body = reply.raw->body;
+    if (answer.tokens && answer.status < 400) answer.tokens->keep_all();
     delivery.pace = reply_answer::schedule(served, reply.pace);
     return;
   }
@@ -137,6 +139,7 @@ void answer_with_reply(ServedRequest& served, const std::vector<ChaosRules::Hit>
   if (reply.chunks) {
     delivery.stream = true;
     answer.content_type = reply.sse.content_type();
+    if (answer.tokens) answer.tokens->keep_all();
     return;
   }
   const auto where = [&answer] { return answer.stub ? "\n  reply of " + answer.stub->title() : std::string{}; };

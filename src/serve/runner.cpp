@@ -149,7 +149,7 @@ bool RunningExchange::judge_and_publish() {
 void RunningExchange::end(Delivery::Result result) {
   const Outcome::Kind outcome = end_delivery(result);
   connection_.end_exchange();
-  answer_.use = StubState::Use();  // before the client can see the end, and try again
+  give_back();  // before the client can see the end, and try again
   connection_.send_ending();
   gateway_.journal->end(*record_, outcome, timeline_->now());
   notify();
@@ -226,7 +226,7 @@ void RunningExchange::begin_delivery(BodyFraming framing) {
                                          answer.delivery.start.value_or(record_->received), record_->progress);
   delivery.profile(gateway_.settings.profile);
   delivery.stall_guard(gateway_.settings.stall_guard);
-  delivery.before_last_bytes([this] { answer_.use = StubState::Use(); });
+  delivery.before_last_bytes([this] { give_back(); });
   std::size_t length = answer.body.size();
   if (framing == BodyFraming::content_length && !answer.headers.has("Content-Length"))
     length = delivery.announced_length(length);
@@ -264,6 +264,11 @@ Outcome::Kind RunningExchange::end_delivery(Delivery::Result result) {
     case Connection::Failure::stopped: return Outcome::Kind::stopped;
   }
   return Outcome::Kind::client_left;
+}
+
+void RunningExchange::give_back() {
+  answer_.use = StubState::Use();
+  answer_.tokens.reset();
 }
 
 void RunningExchange::notify() const {

@@ -60,6 +60,8 @@ class RunningExchange {
   void begin_delivery(BodyFraming framing);
   Outcome::Kind end_delivery(Delivery::Result result);
   void end(Delivery::Result result);
+  /// Lets others have what the exchange has of the stub and of limits of tokens.
+  void give_back();
   void give_up(const std::exception& why) noexcept;
   /// Calls Options::on_exchange.
   void notify() const;

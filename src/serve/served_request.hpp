@@ -16,6 +16,7 @@
 #include "../http/request_reader.hpp"
 #include "../keys/key_store.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/embedding_request.hpp"
 #include "../model/failure.hpp"
 #include "../model/profile.hpp"
 #include "../model/reply.hpp"
@@ -63,6 +64,8 @@ struct Answer {
   /// The stub that answers; null when none does.
   std::shared_ptr<StubState> stub;
   StubState::Use use;
+  /// What the request has taken of limits of tokens; null where there are none.
+  std::unique_ptr<TokenUse> tokens;
   DeliveryPlan delivery;
 
   /// Status, headers and body become those of a failure at that time. The rest stays.
@@ -147,9 +150,9 @@ std::optional<Failure> refusal_of_head(const GatewayState& gateway, const Incomi
 // chat_judge.cpp
 
 /// Makes the answer to a chat request that has passed the checks of every request. Checks in the documented order:
-/// content type, body, model, failures forced for the model; then chaos and the script answer. Throws RequestError for
-/// a body that is to be refused, and for a schema or grammar of which the default reply can make no instance. Where the
-/// test is asked for the reply, there is no answer yet.
+/// content type, body, model, failures forced for the model, limits of tokens; then chaos and the script answer. Throws
+/// RequestError for a body that is to be refused, and for a schema or grammar of which the default reply can make no
+/// instance. Where the test is asked for the reply, there is no answer yet.
 void judge_chat(ServedRequest& served);
 
 /// Goes on with a chat request for which the test is asked, if it has replied.
@@ -157,6 +160,17 @@ void judge_asked(ServedRequest& served);
 
 /// Tells apart what chat requests ask for, and gateways of different seeds.
 std::uint64_t fingerprint_of(const GatewayState& gateway, const ChatRequest& chat);
+
+// limits.cpp
+
+// Each of the first three counts the request against limits, and returns whether it has refused it.
+
+bool take_request(ServedRequest& served);
+/// Runs the tester's tokenizer, which may throw.
+bool take_tokens_of_chat(ServedRequest& served);
+bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request);
+/// The answer keeps the tokens of its usage.
+void keep_tokens(Answer& answer, const Usage& usage);
 
 // reply_answer.cpp
 
@@ -181,9 +195,13 @@ void add_cross_origin_headers(ServedRequest& served);
 
 // profile_headers.cpp
 
+/// "1h0m0s", "6m0s", "8.64s", "6ms": how OpenAI writes the time until a limit resets. Rounded up, to milliseconds below
+/// a minute and to seconds from there on: a client that waits so long must not be a moment too early.
+std::string reset_time(Duration left);
+
 /// Adds to the answer the headers that the profile has on every answer, except those that the answer has already. The
 /// documented profile has none; OpenAI's has a request id, the time that the request took, and what is left of the
-/// key's rate limit.
+/// key's limits.
 void add_profile_headers(ServedRequest& served);
 
 }  // namespace mock_gateway::detail

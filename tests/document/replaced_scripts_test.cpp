@@ -68,6 +68,8 @@ struct Restriction {
 const std::vector<Restriction> restrictions = {
     {R"(, "limit": "1/1h")", {200, 429, 429}},
     {R"(, "limit": "1/1h", "limit_group": "team")", {200, 429, 429}},
+    {R"(, "limit_tokens": "5/1h")", {200, 429, 200}},
+    {R"(, "limit_tokens": "5/1h", "limit_group": "team")", {200, 429, 200}},
     {R"(, "state": "disabled")", {403, 403, 403}},
     {R"(, "state_for": [{"state": "disabled", "requests": 2}])", {403, 403, 200}},
     {R"(, "models": ["other"])", {403, 403, 200}},

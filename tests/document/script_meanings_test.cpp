@@ -492,6 +492,9 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
   CHECK_FALSE(values(R"("stall_guard": "off")").stall_guard.has_value());
   CHECK(values(R"("limit": "60/1m")").limit->requests == 60);
   CHECK(values(R"("limit": "60/1m")").limit->window == 1min);
+  CHECK(values(R"("limit_tokens": "6000/1h")").limit_tokens->tokens == 6000);
+  CHECK(values(R"("limit_tokens": "6000/1h")").limit_tokens->window == 1h);
+  CHECK(values(R"("oversized_gets_413": true)").oversized_gets_413);
   CHECK(values(R"("unmatched": "fails_verification")").unmatched == Unmatched::fails_verification);
   CHECK(values(R"("unmatched": "allowed")").unmatched == Unmatched::allowed);
   CHECK(values(R"("unmatched": "gets_default_reply")").unmatched == Unmatched::gets_default_reply);

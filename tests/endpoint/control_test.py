@@ -534,14 +534,40 @@ class Scopes(Api):
 
     def test_the_limit_of_all_keys_is_put_and_taken_back(self):
         with Program(None, "--limit", "1/1h") as gateway:
-            self.assertEqual(gateway.get("/limit"), {"limit": "1/1h"})
+            self.assertEqual(gateway.get("/limit"), {"limit": "1/1h", "limit_tokens": None})
             self.assertEqual([gateway.chat()[0] for _ in range(2)], [200, 429])
-            self.assertEqual(gateway.put("/limit", {"limit": "2/60s"}), {"limit": "2/1m"})
+            self.assertEqual(gateway.put("/limit", {"limit": "2/60s"}), {"limit": "2/1m", "limit_tokens": None})
             self.assertEqual([gateway.chat()[0] for _ in range(3)], [200, 200, 429])
-            self.assertEqual(gateway.put("/limit", {"limit": None}), {"limit": None})
+            self.assertEqual(gateway.put("/limit", {"limit": None}), {"limit": None, "limit_tokens": None})
             self.assertEqual([gateway.chat()[0] for _ in range(3)], [200] * 3)
             for wrong in ({}, {"limit": "many"}, {"limit": 2}, {"limit": "0/1m"}, {"limits": None}):
                 self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
+
+    def test_tokens_are_limited_for_all_keys_and_for_one(self):
+        with Program(None, "--limit-tokens", "20/1h") as gateway:
+            self.assertEqual(gateway.get("/limit"), {"limit": None, "limit_tokens": "20/1h"})
+            self.assertEqual([gateway.chat(max_tokens=n)[0] for n in (1000, 1, 15)], [429, 200, 429])
+            self.assertEqual(gateway.put("/limit", {"limit": "9/1m"}), {"limit": "9/1m", "limit_tokens": "20/1h"})
+            self.assertEqual(gateway.chat(max_tokens=15)[0], 429)
+            self.assertEqual(gateway.put("/limit", {"limit_tokens": None, "limit": None}),
+                             {"limit": None, "limit_tokens": None})
+            self.assertEqual(gateway.chat(max_tokens=1000)[0], 200)
+            key = gateway.post("/keys", {"limit_tokens": "20/60s"})
+            self.assertEqual(key["limit_tokens"], "20/1m")
+            self.assertEqual(gateway.chat(key=key["secret"], max_tokens=1000)[0], 429)
+            path = "/keys/" + key["id"]
+            self.assertEqual(gateway.call("PATCH", path, {"limit": "9/1m"})["limit_tokens"], "20/1m")
+            self.assertEqual(gateway.call("PATCH", path, {"limit_tokens": "2000/1m"})["limit_tokens"], "2000/1m")
+            self.assertEqual(gateway.chat(key=key["secret"], max_tokens=1000)[0], 200)
+            self.assertEqual(gateway.call("PATCH", path, {"limit_tokens": None})["limit_tokens"], None)
+            self.assertEqual(gateway.chat(key=key["secret"], max_tokens=9000)[0], 200)
+            for wrong in ({"limit_tokens": "many"}, {"limit_tokens": 2}, {"limit_tokens": "0/1m"}):
+                self.refused("invalid_request", 400, gateway.put, "/limit", wrong)
+                self.refused("invalid_request", 400, gateway.call, "PATCH", path, wrong)
+
+    def test_a_request_larger_than_the_limit_gets_413_where_a_script_says_so(self):
+        with Program({"gateway": {"limit_tokens": "20/1h", "oversized_gets_413": True}}) as gateway:
+            self.assertEqual([gateway.chat(max_tokens=n)[0] for n in (1000, 1, 15)], [413, 200, 429])
 
     def test_a_route_takes_the_scope_or_says_why_not(self):
         with Program() as gateway:

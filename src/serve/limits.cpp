@@ -1,0 +1,110 @@
+// 429 and 413 of limits: their words, how Retry-After is rounded; how many tokens a request takes, and keeps.
+
+#include "served_request.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "../answer/embeddings.hpp"
+#include "../core/text.hpp"
+#include "../model/profile_traits.hpp"
+#include "tester_code.hpp"
+
+namespace mock_gateway::detail {
+namespace limits {
+
+/// What one request can count for: so many that no sum of them is too large.
+inline constexpr std::int64_t most_tokens = std::int64_t{1} << 50;
+
+std::size_t bounded_tokens(std::int64_t tokens) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(tokens, 0, most_tokens));
+}
+
+/// Refuses until so much of a window has passed.
+bool refuse_for(ServedRequest& served, const Failure& refusal, Duration left) {
+  // Rounded up: a client that comes back after whole seconds must not be a moment too early. Only the end of the
+  // longest window is no whole second that a Duration can say.
+  constexpr auto longest = std::chrono::floor<std::chrono::seconds>(Duration::max());
+  const Failure told = refusal.retry_after(std::min(std::chrono::ceil<std::chrono::seconds>(left), longest));
+  const bool in_milliseconds = traits_of(served.gateway.settings.profile).retry_after_ms;
+  return served.reject(in_milliseconds ? told.retry_after_ms(left) : told);
+}
+
+/// "tokens per min (TPM)", as OpenAI names it, "tokens per 10 s".
+std::string unit_of(Duration window) {
+  if (window == std::chrono::minutes{1}) return "tokens per min (TPM)";
+  if (window == std::chrono::hours{24}) return "tokens per day (TPD)";
+  return "tokens per " + text::seconds(window);
+}
+
+/// OpenAI's words, without the organization, which there is not.
+bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size_t tokens) {
+  const auto number = [](std::size_t count) { return std::to_string(count); };
+  const std::string limit = " on " + unit_of(refusal.limit.window) + ": Limit " + number(refusal.limit.tokens);
+  const std::string requested = ", Requested " + number(tokens) + ". ";
+  const bool has_own_type = traits_of(served.gateway.settings.profile).error_shape == ErrorShape::openai;
+  const std::string type = has_own_type ? "tokens" : "error";
+  const auto refused = [&](int status, std::string message) {
+    return failure(status, "rate_limit_exceeded", std::move(message)).type(type);
+  };
+  if (!refusal.left) {
+    const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
+    return served.reject(refused(status, "Request too large" + limit + requested +
+                                             "The input or output tokens must be reduced in order to run "
+                                             "successfully."));
+  }
+  return refuse_for(served,
+                    refused(429, "Rate limit reached" + limit + ", Used " + number(refusal.used) + requested +
+                                     "Please try again in " + reset_time(*refusal.left) + "."),
+                    *refusal.left);
+}
+
+/// Takes what `count` says, where the key's tokens are limited.
+template <class Count>
+bool take(ServedRequest& served, const Count& count) {
+  GatewayState& gateway = served.gateway;
+  const std::string& key = served.presented.key.id;
+  if (!gateway.keys->limits_tokens(key)) return false;
+  std::optional<Busy<const char*>> busy;
+  if (gateway.settings.tokenizer) busy.emplace(served.connection, "the function given to Options::tokenizer");
+  const std::size_t tokens = count(gateway.tokens);
+  TakenTokens taken;
+  if (const auto refused = gateway.keys->take_tokens(key, tokens, gateway.clock.now(), taken))
+    return refuse_tokens(served, *refused, tokens);
+  served.answer.tokens = std::make_unique<TokenUse>(gateway.keys, std::move(taken));
+  return false;
+}
+
+}  // namespace limits
+
+bool take_request(ServedRequest& served) {
+  // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
+  const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
+  return left && limits::refuse_for(served, rate_limited(Duration::zero()), *left);
+}
+
+bool take_tokens_of_chat(ServedRequest& served) {
+  return limits::take(served, [&](const Tokens& tokens) {
+    const ChatRequest& chat = *served.chat;
+    const std::int64_t prompt = static_cast<std::int64_t>(tokens.count_prompt(chat));
+    const std::int64_t choices = std::max<std::int64_t>(chat.n, 1);
+    const std::int64_t each = std::min(chat.max_tokens.value_or(0), limits::most_tokens / choices);
+    return limits::bounded_tokens(prompt + choices * each);
+  });
+}
+
+bool take_tokens_of_embeddings(ServedRequest& served, const EmbeddingRequest& request) {
+  return limits::take(served, [&](const Tokens& tokens) { return tokens_of(request, tokens); });
+}
+
+void keep_tokens(Answer& answer, const Usage& usage) {
+  if (answer.tokens) answer.tokens->keep(limits::bounded_tokens(usage.total_tokens));
+}
+
+}  // namespace mock_gateway::detail
