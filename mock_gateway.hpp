@@ -2876,8 +2876,11 @@ class ReportedProblems;
 /// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
 /// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
 /// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
+/// | retry_delay_in_body_ignored   | warning  | tried again before the time in the body of a 429 without such a one |
+/// | daily_quota_retried           | warning  | tried again within a minute after a 429 that names a day's quota    |
 /// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
 /// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
+/// | resent_after_own_timeout      | warning  | sent again what was not answered yet, without an Idempotency-Key    |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
@@ -2885,6 +2888,7 @@ class ReportedProblems;
 /// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
+/// | key_sent_to_other_origin      | error    | followed a redirect to another gateway of the process with the key  |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
 /// | unlisted_model                | note     | a model that nobody listed, where any is served                     |
@@ -4726,7 +4730,7 @@ void pass_over_notes();
 #ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -5906,8 +5910,11 @@ struct Kind {
 inline constexpr Kind request_refused{"request_refused", Severity::error};
 inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
 inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind retry_delay_in_body_ignored{"retry_delay_in_body_ignored", Severity::warning};
+inline constexpr Kind daily_quota_retried{"daily_quota_retried", Severity::warning};
 inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
 inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
+inline constexpr Kind resent_after_own_timeout{"resent_after_own_timeout", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
 inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
 inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
@@ -5915,6 +5922,7 @@ inline constexpr Kind stream_abandoned{"stream_abandoned", Severity::error};
 inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
 inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
+inline constexpr Kind key_sent_to_other_origin{"key_sent_to_other_origin", Severity::error};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
 inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
@@ -5930,8 +5938,11 @@ inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
+                                   retry_delay_in_body_ignored,
+                                   daily_quota_retried,
                                    asked_again_early,
                                    idempotency_key_changed,
+                                   resent_after_own_timeout,
                                    tool_call_unanswered,
                                    tool_result_unknown_id,
                                    stream_left_open,
@@ -5939,6 +5950,7 @@ inline constexpr std::array all = {request_refused,
                                    pipelined_request,
                                    key_in_query,
                                    key_in_body,
+                                   key_sent_to_other_origin,
                                    browser_request,
                                    key_shared,
                                    unlisted_model,
@@ -9707,6 +9719,10 @@ struct RetryAdvice {
   std::optional<TimePoint> not_before;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
+  /// Time from the answer on that the body of a 429 names, where no header does; positive.
+  std::optional<Duration> in_body;
+  /// The body of a 429 names the quota of a day.
+  bool of_a_day = false;
 };
 
 /// Where a secret stood that belongs into the Authorization header alone.
@@ -9715,6 +9731,8 @@ struct Leaks {
   bool in_body = false;
   /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
   std::uint64_t credential = 0;
+  /// The same of any credential that the request presented.
+  std::uint64_t presented = 0;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -9757,6 +9775,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // there were rules that could strike it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
+  std::string redirect;  // the absolute URL to which its answer redirected; empty: it did to none
   Leaks leaks;
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.
@@ -9973,9 +9992,19 @@ class ReportedProblems;
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
 
+namespace review {
+
+/// A number of `unit`s; nothing when it is no plain decimal number.
+std::optional<Duration> parse_number(std::string_view text, Duration unit);
+
+}  // namespace review
+
 /// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
 /// errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
+                 std::string_view body);
+/// Keeps what the body of a 429 without a time in its headers says.
+void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
 /// `reported` hears what the review prints.
@@ -10010,6 +10039,8 @@ struct Seen {
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
+void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }}}  // namespace mock_gateway::detail
 
@@ -10207,6 +10238,30 @@ std::string lines_of(const std::vector<std::string>& notes);
 /// What verify() prints, of many problems and notes the first; empty when there are none.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
+}}}  // namespace mock_gateway::detail
+
+// ---- evidence/neighbours.hpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+class JournalState;
+
+/// The gateways of this process, by where they listen. For any thread.
+namespace neighbours {
+
+struct Neighbour {
+  std::string root_url;  // "http://127.0.0.1:1234"
+  std::shared_ptr<const JournalState> journal;
+};
+
+void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal);
+void remove(const JournalState& journal);
+/// Those that still are, without the one of this journal.
+std::vector<Neighbour> of(const JournalState& journal);
+/// Whether both URLs lead to one server. The names of this machine are one: localhost, 127.0.0.1, [::1].
+bool is_same_server(std::string_view one, std::string_view other);
+
+}  // namespace neighbours
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
@@ -28414,6 +28469,69 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- evidence/neighbours.cpp ----------------------------------------------------------------------------------------
+
+// Which gateways of this process listen where; which names of a server are one.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace neighbours {
+
+struct Listening {
+  std::string root_url;
+  std::weak_ptr<const JournalState> journal;
+  const JournalState* which;
+};
+
+struct Book {
+  std::mutex mutex;
+  std::vector<Listening> listening;
+};
+
+/// Never destroyed: a gateway of static storage may be destroyed after it would be.
+MOCK_GATEWAY_INLINE Book& book() {
+  static Book* const all = new Book;
+  return *all;
+}
+
+MOCK_GATEWAY_INLINE void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal) {
+  Book& all = book();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.listening.push_back({root_url, journal, journal.get()});
+}
+
+MOCK_GATEWAY_INLINE void remove(const JournalState& journal) {
+  Book& all = book();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const auto is_it = [&journal](const Listening& one) { return one.which == &journal; };
+  all.listening.erase(std::remove_if(all.listening.begin(), all.listening.end(), is_it), all.listening.end());
+}
+
+MOCK_GATEWAY_INLINE std::vector<Neighbour> of(const JournalState& journal) {
+  Book& all = book();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  std::vector<Neighbour> others;
+  for (const Listening& one : all.listening) {
+    if (one.which == &journal) continue;
+    if (auto its = one.journal.lock()) others.push_back({one.root_url, std::move(its)});
+  }
+  return others;
+}
+
+MOCK_GATEWAY_INLINE bool is_same_server(std::string_view one, std::string_view other) {
+  const auto server_of = [](std::string_view url) {
+    std::string authority = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
+    const std::size_t host = authority.find("//") + 2;
+    const std::size_t port = authority.rfind(':');
+    const std::string name = authority.substr(host, port - host);
+    if (name == "127.0.0.1" || name == "[::1]") authority.replace(host, name.size(), "localhost");
+    return authority;
+  };
+  return server_of(one) == server_of(other);
+}
+
+}  // namespace neighbours
+}}}  // namespace mock_gateway::detail
+
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
@@ -28588,7 +28706,7 @@ MOCK_GATEWAY_INLINE void ExchangeRecord::weigh() {
   std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
-        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
+        &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += held(*text);
   for (const Finding& finding : findings)  // each of one exchange
     total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);
@@ -29055,7 +29173,8 @@ MOCK_GATEWAY_INLINE Leaks redact(ReceivedRequest& request, std::string& raw_head
   secrets::Known foreign;
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
-  if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
+  if (!presented.credential.empty()) leaks.presented = fingerprint(presented.credential);
+  if (presented.key.id.empty()) leaks.credential = leaks.presented;
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);
@@ -29109,6 +29228,81 @@ MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- evidence/redirects.cpp -----------------------------------------------------------------------------------------
+
+// When a key went to another gateway behind a redirect; the text of that finding.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace redirects {
+
+/// Path and query of an absolute URL.
+MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
+  const std::size_t path = url.find('/', url.find("//") + 2);
+  if (path == std::string_view::npos) return "/";
+  const std::string_view target = url.substr(path);
+  return target.substr(0, target.find('#'));
+}
+
+/// Whether the request is the redirected one, come again with the same credential.
+MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& request) {
+  if (redirected.leaks.presented == 0 || request.leaks.presented != redirected.leaks.presented) return false;
+  if (request.recorded < redirected.recorded || request.request.target != target_of(redirected.redirect)) return false;
+  if (request.request.method == redirected.request.method && request.request.body == redirected.request.body)
+    return true;
+  // Fetch standard, 4.4: these make a GET of a POST.
+  return redirected.status != 307 && redirected.status != 308 && request.request.method == "GET";
+}
+
+constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
+
+using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
+
+/// Those that redirect to the server of that URL.
+MOCK_GATEWAY_INLINE Records leading_to(const std::string& url, const Records& records) {
+  Records found;
+  for (const auto& record : records)
+    if (!record->redirect.empty() && neighbours::is_same_server(record->redirect, url)) found.push_back(record);
+  return found;
+}
+
+/// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
+MOCK_GATEWAY_INLINE std::string place(const std::string& root_url, const ExchangeRecord& record) {
+  return "the gateway at " + root_url + " (exchange " + std::to_string(record.id) + " there)";
+}
+
+}  // namespace redirects
+
+MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings) {
+  if (all.empty()) return;
+  redirects::Records own;
+  for (const Seen& seen : all) own.push_back(seen.record);
+  const auto add = [&findings](const ExchangeRecord& record, std::string message) {
+    findings.push_back(
+        finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
+  };
+  for (const neighbours::Neighbour& other : neighbours::of(journal)) {
+    const redirects::Records theirs = other.journal->snapshot();
+    for (const auto& redirected : redirects::leading_to(other.root_url, own)) {
+      const auto there = std::find_if(theirs.begin(), theirs.end(), [&](const auto& request) {
+        return redirects::is_followed_by(*redirected, *request);
+      });
+      if (there != theirs.end())
+        add(*redirected, "the client followed the redirect and took the key along to " +
+                             redirects::place(other.root_url, **there) + ".");
+    }
+    for (const auto& redirected : redirects::leading_to(own.front()->root_url, theirs)) {
+      const auto here = std::find_if(own.begin(), own.end(), [&](const auto& request) {
+        return redirects::is_followed_by(*redirected, *request);
+      });
+      if (here != own.end())
+        add(**here, "came with the key of " + redirects::place(other.root_url, *redirected) +
+                        ", which had redirected the client to here.");
+    }
+  }
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- evidence/retries.cpp -------------------------------------------------------------------------------------------
 
 // What is a retry, and what of two requests may differ; when it is too early or of no use; tolerances; texts of these
@@ -29127,6 +29321,8 @@ inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
 inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// How long after a final error a new call that asks the same looks like another try.
 inline constexpr Duration soon = std::chrono::seconds{1};
+/// The same after the quota of a day was used up, and after the client gave a request up.
+inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
 inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
@@ -29294,6 +29490,11 @@ MOCK_GATEWAY_INLINE bool is_final(const ExchangeRecord& record) {
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
+/// Whether the quota of a day is used up, and nothing says when to come back.
+MOCK_GATEWAY_INLINE bool is_over_for_the_day(const RetryAdvice& advice) {
+  return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
+}
+
 /// Whether it failed, and its client has read that.
 MOCK_GATEWAY_INLINE bool was_refused(const Seen& seen) {
   // What was not whole the client may not have read.
@@ -29323,6 +29524,7 @@ struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
   std::string clocks;
+  bool by_body = false;  // which asked for the time, and no header did
 };
 
 /// Nothing when it came in time.
@@ -29335,6 +29537,9 @@ MOCK_GATEWAY_INLINE std::optional<TooEarly> too_early(const Seen& first, const S
     return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
                     ""};
   }
+  if (const Duration pause = pause_between(first, second); advice.in_body && pause + timer_tolerance < *advice.in_body)
+    return TooEarly{"after " + seconds(told(pause, shown, *advice.in_body)),
+                    "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
   // The machine's clock is the client's.
@@ -29364,36 +29569,56 @@ MOCK_GATEWAY_INLINE Finding retried_final_error(const Seen& first, const Seen& s
                      ", which another try does not change. Report the error to the caller instead.");
 }
 
-MOCK_GATEWAY_INLINE Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
+MOCK_GATEWAY_INLINE Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
+  if (early.by_body)
+    return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
+                   "returned " + early.when + ", " + early.asked +
+                       ". Wait for that time before retrying: some services name it in no header.");
   return finding(finding_kinds::retry_after_ignored, first, second,
                  "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
                      ". Wait for the header's time before retrying." + early.clocks);
 }
 
+/// "0.5 s after 429 "rate_limit_exceeded"".
+MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
+  const Duration shown = second.record->received - *first.first_byte;
+  return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+}
+
+/// Nothing when the quota was none of a day, or the day may have changed since.
+MOCK_GATEWAY_INLINE std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
+  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+  return finding(finding_kinds::daily_quota_retried, first, second,
+                 "retried " + soon_after_error(first, second, a_while) +
+                     ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
+                     "back.");
+}
+
 /// What was wrong about this retry.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
-  return std::nullopt;
+  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
+  return daily_quota_retried(first, second);
 }
 
 /// What was wrong about a request that no number makes a retry, and that came alone.
 MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
   const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
   const auto early = too_early(first, second);
-  if (!is_final_error && !early) return std::nullopt;
+  const auto daily = daily_quota_retried(first, second);
+  if (!is_final_error && !early && !daily) return std::nullopt;
   const std::string sign = sign_of_new_call(first, second);
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
+    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
   }
   std::string message = "asked the same again ";
-  if (is_final_error) {
-    const Duration shown = second.record->received - *first.first_byte;
-    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
-               ", as a new call (" + sign + "). Let what retries around the client report the error.";
+  if (is_final_error || !early) {
+    message += soon_after_error(first, second, is_final_error ? soon : a_while) + ", as a new call (" + sign +
+               "). Let what retries around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Let what retries around the client wait for the header's time.";
+               ". Let what retries around the client wait for the " + (early->by_body ? "body's" : "header's") +
+               " time.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
@@ -29414,13 +29639,45 @@ MOCK_GATEWAY_INLINE Finding idempotency_key_changed(const Seen& first, const See
                                   "Send one key with all tries of a call.");
 }
 
+/// Whether the client left the first before its answer had begun, and then sent the second.
+MOCK_GATEWAY_INLINE bool was_given_up(const Seen& first, const Seen& second) {
+  if (!first.client_left || *first.client_left > second.record->recorded) return false;
+  const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
+  return is_its_doing && (!first.answered || *first.answered > *first.client_left);
+}
+
+/// Whether the first had no answer yet when the second was there.
+MOCK_GATEWAY_INLINE bool was_unanswered(const Seen& first, const Seen& second) {
+  if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
+  return first.outcome == Outcome::Kind::pending && !first.answered;
+}
+
+/// Whether the second is the first once more, by a client that did not wait for the first's answer.
+MOCK_GATEWAY_INLINE bool is_resent(const Seen& first, const Seen& second) {
+  if (second.call || first.record->changes != second.record->changes) return false;
+  const bool given_up = was_given_up(first, second);
+  if (second.number)
+    return *second.number > 0 && numbers_fit(first, second) && (given_up || was_unanswered(first, second));
+  return !first.number && given_up && second.record->recorded - *first.client_left < a_while;
+}
+
+MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
+  const std::string number =
+      second.number ? " (x-stainless-retry-count: " + std::to_string(*second.number) + ")" : std::string();
+  return finding(finding_kinds::resent_after_own_timeout, first, second,
+                 "sent the request again" + number +
+                     (was_given_up(first, second) ? ", after it gave the first one up" : " while the first one ran") +
+                     ", without an Idempotency-Key: a server may do, and charge for, both. Wait longer, or send one "
+                     "Idempotency-Key with all tries of a call.");
+}
+
 // --- Requests that ask the same --------------------------------------------------------------------------------------
 
 /// Judges a group of requests that ask the same.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
+      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -29437,6 +29694,7 @@ class SameQuestion {
     const std::vector<bool> company = in_company(same_);
     for (std::size_t i = 1; i < same_.size(); ++i)
       if (!company[i]) judge_lone_at(i);
+    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
   }
 
  private:
@@ -29468,6 +29726,7 @@ class SameQuestion {
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
     is_retry_[at] = true;
     is_continued_[*continued] = true;
+    continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
   }
 
@@ -29481,12 +29740,26 @@ class SameQuestion {
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
+  void judge_resent_at(std::size_t at) {
+    const Seen& second = *same_[at];
+    // Without numbers only what came right before can be told to be the same call.
+    const std::size_t earliest = second.number ? 0 : at - 1;
+    for (std::size_t i = at; i-- > earliest;) {
+      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (!is_resent(*same_[i], second)) continue;
+      findings_.push_back(resent_after_own_timeout(*same_[i], second));
+      is_continued_[i] = true;
+      return;
+    }
+  }
+
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;   // that failed, and no retry has continued
-  std::vector<bool> is_retry_;      // of one that failed
-  std::vector<bool> is_continued_;  // by a retry
+  std::vector<std::size_t> open_;       // that failed, and no retry has continued
+  std::vector<bool> is_retry_;          // of one that failed
+  std::vector<bool> is_continued_;      // by a retry
+  std::vector<std::size_t> continues_;  // of a retry: what it continues
 };
 
 }  // namespace retries
@@ -29511,9 +29784,6 @@ using RealTime = Seen::RealTime;
 
 /// What a client has to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
-
-/// A number of `unit`s; nothing when it is no plain decimal number.
-std::optional<Duration> parse_number(std::string_view text, Duration unit);
 
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
@@ -29706,7 +29976,8 @@ MOCK_GATEWAY_INLINE void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
+MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
+                 std::string_view body) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
@@ -29715,6 +29986,11 @@ MOCK_GATEWAY_INLINE void note_answer(ExchangeRecord& record, const std::string& 
     return std::find(retries.begin(), retries.end(), what) != retries.end();
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
+  const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
+  const std::string location = headers.find("Location").value_or("");
+  if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
+  const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
+  if (record.status == 429 && !has_time) note_body(advice, body);
   // When fields of one name differ, clients differ in which they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
@@ -29758,6 +30034,7 @@ MOCK_GATEWAY_INLINE Review make_review(const JournalState& journal, const ChaosR
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
   review_retries(all, findings);
+  review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
   return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,
@@ -29873,6 +30150,106 @@ MOCK_GATEWAY_INLINE const std::vector<std::string>& finding_codes() {
 }
 
 }}  // namespace mock_gateway
+
+// ---- evidence/told_in_body.cpp --------------------------------------------------------------------------------------
+
+// What the body of a 429 says of trying again: which words name a time to wait, and which the quota of a day.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace told_in_body {
+
+struct Unit {
+  std::string_view name;
+  Duration duration;
+};
+
+/// A name comes before those that it begins with.
+inline constexpr Unit units[] = {
+    {"milliseconds", std::chrono::milliseconds{1}},
+    {"millisecond", std::chrono::milliseconds{1}},
+    {"seconds", std::chrono::seconds{1}},
+    {"second", std::chrono::seconds{1}},
+    {"minutes", std::chrono::minutes{1}},
+    {"minute", std::chrono::minutes{1}},
+    {"hours", std::chrono::hours{1}},
+    {"hour", std::chrono::hours{1}},
+    {"ms", std::chrono::milliseconds{1}},
+    {"s", std::chrono::seconds{1}},
+    {"m", std::chrono::minutes{1}},
+    {"h", std::chrono::hours{1}},
+};
+
+MOCK_GATEWAY_INLINE bool is_digit(char c) { return c >= '0' && c <= '9'; }
+MOCK_GATEWAY_INLINE bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
+MOCK_GATEWAY_INLINE std::string_view without_spaces(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+/// The unit with which the text begins; null when it begins with none.
+MOCK_GATEWAY_INLINE const Unit* unit_at(std::string_view text) {
+  for (const Unit& unit : units) {
+    if (text.substr(0, unit.name.size()) != unit.name) continue;
+    const bool ends = text.size() == unit.name.size() || !is_letter(text[unit.name.size()]);
+    if (ends) return &unit;
+  }
+  return nullptr;
+}
+
+/// The time with which the text begins: "300ms", "1.5s", "1m2s", "20 seconds".
+MOCK_GATEWAY_INLINE std::optional<Duration> time_at(std::string_view text) {
+  constexpr Duration longest = std::chrono::hours{24} * 365;
+  std::optional<Duration> sum;
+  while (!text.empty() && is_digit(text.front())) {
+    const std::size_t size = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string_view rest = without_spaces(text.substr(size));
+    const Unit* const unit = unit_at(rest);
+    if (!unit) break;
+    const std::optional<Duration> part = review::parse_number(text.substr(0, size), unit->duration);
+    if (!part || *part > longest || sum.value_or(Duration{0}) > longest) return std::nullopt;
+    sum = sum.value_or(Duration{0}) + *part;
+    text = without_spaces(rest.substr(unit->name.size()));
+  }
+  return sum;
+}
+
+/// The time that stands behind these words, whatever marks of JSON stand between.
+MOCK_GATEWAY_INLINE std::optional<Duration> time_behind(std::string_view body, std::string_view words) {
+  for (std::size_t at = body.find(words); at != std::string_view::npos; at = body.find(words, at + 1)) {
+    const std::string_view rest = body.substr(at + words.size());
+    if (const auto time = time_at(rest.substr(std::min(rest.find_first_not_of("\\\": "), rest.size())))) return time;
+  }
+  return std::nullopt;
+}
+
+/// Whether the word stands there by itself.
+MOCK_GATEWAY_INLINE bool has_word(std::string_view body, std::string_view word) {
+  for (std::size_t at = body.find(word); at != std::string_view::npos; at = body.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_letter(body[at - 1])) && (end == body.size() || !is_letter(body[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace told_in_body
+
+MOCK_GATEWAY_INLINE void note_body(RetryAdvice& advice, std::string_view body) {
+  constexpr std::size_t longest = std::size_t{64} << 10;  // nobody says more of a limit
+  const std::string lower = text::lower_ascii(body.substr(0, longest));
+  for (const std::string_view words : {"retrydelay", "try again in ", "retry in ", "retry after "}) {
+    if (!advice.in_body) advice.in_body = told_in_body::time_behind(lower, words);
+  }
+  if (advice.in_body == Duration{0}) advice.in_body.reset();
+  // "GenerateRequestsPerDayPerProjectPerModel", "requests per day (RPD)".
+  constexpr std::array<std::string_view, 3> parts = {"perday", "per day", "per_day"};
+  constexpr std::array<std::string_view, 3> words = {"daily", "rpd", "tpd"};
+  advice.of_a_day =
+      std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return lower.find(part) != lower.npos; }) ||
+      std::any_of(words.begin(), words.end(),
+                  [&](std::string_view word) { return told_in_body::has_word(lower, word); });
+}
+
+}}}  // namespace mock_gateway::detail
 
 // ---- evidence/verification.cpp --------------------------------------------------------------------------------------
 
@@ -31779,7 +32156,8 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_answer(ServedRequest& served) {
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
-  note_answer(record, answer.error_code, answer.headers);
+  note_answer(record, answer.error_code, answer.headers, answer.body);
+  mask(record.redirect);
   const bool is_traced = answer.delivery.reply && Access::data(*answer.delivery.reply).traced;
   if (is_traced)
     record.progress.log = std::make_unique<AnswerLog>(record.received, std::nullopt);
@@ -33450,6 +33828,16 @@ inline constexpr const char* limited_body =
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
+/// How Google's services say when to come back, and which quota is used up.
+inline constexpr const char* delay_body =
+    R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
+    R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
+    R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* daily_body =
+    R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
+    R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
+    R"({"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"50"}]}]}})";
+
 inline constexpr const char* too_long_body =
     R"({"error":{"message":"This model's maximum context length is 8192 tokens, and your messages have 9001.",)"
     R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})";
@@ -33674,6 +34062,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return no_answer_behind_proxy(524, "A timeout occurred"); }),
+    ScenarioRow("daily-quota", "answers 429 with the quota of a day in its body every time")
+        .from("dcdpr/jp#1061")
+        .good("reports it at once: a day's quota does not come back by waiting a moment")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return rate_limited().json_body(parse(daily_body)); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
@@ -33704,6 +34098,41 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again after a second, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(1s); }),
+    ScenarioRow("redirect-307", "answers 307 to every first try, with another address of this gateway in Location")
+        .from("letta-ai/letta#3189, RFC 9110, section 15.4.8")
+        .good("sends the same again there, method, body and key, or reports it")
+        .error_too()
+        .first_reply(
+            []() -> Reply { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }),
+    ScenarioRow("reset-as-date",
+                "answers 429 to every first try, with a date of RFC 3339 in x-ratelimit-reset-requests")
+        .from("CortexLM/cortex-code#407")
+        .good("reads the date, which has passed, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited()
+              .header("x-ratelimit-remaining-requests", "0")
+              .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
+        }),
+    ScenarioRow("reset-as-duration",
+                "answers 429 to every first try: no token is left for 0.66s, and requests are whole again in 6m0s")
+        .from("CortexLM/cortex-code#407, OpenAI: rate limits")
+        .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited()
+              .header("x-ratelimit-remaining-requests", "58")
+              .header("x-ratelimit-reset-requests", "6m0s")
+              .header("x-ratelimit-remaining-tokens", "0")
+              .header("x-ratelimit-reset-tokens", "0.66s");
+        }),
+    ScenarioRow("reset-as-epoch", "answers 429 to every first try, with seconds since 1970 in x-ratelimit-reset")
+        .from("CortexLM/cortex-code#407")
+        .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited().header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "1704067200");
+        }),
     ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
         .good("tries again after that date, or reports it")
@@ -33750,6 +34179,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, after a moment at least, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(0s); }),
+    ScenarioRow("retry-delay-in-body",
+                "answers 429 without Retry-After to every first try, and says in the body: in 300ms")
+        .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
+        .good("waits that long, or takes a longer time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().json_body(parse(delay_body)); }),
     ScenarioRow("server-error-always", "answers 500 every time")
         .from("RFC 9110, section 15.6.1")
         .good("tries again a few times at most, then reports it")
@@ -34679,11 +35114,13 @@ class Gateway::Impl : public detail::NoteSource {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
+    detail::neighbours::add(root_url, state.journal);
     begin_notes();
   }
 
   ~Impl() override {
     end_notes();
+    detail::neighbours::remove(*state.journal);
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
@@ -40531,260 +40968,264 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2681    evidence/verification.hpp
 //   2814    model/finding.hpp
 //   2858    evidence/review.hpp
-//   2981    model/operation.hpp
-//   3012    keys/api_key.hpp
-//   3143    keys/keys.hpp
-//   3210    model/profile.hpp
-//   3242    model/tokenizer.hpp
-//   3254    gateway/options.hpp
-//   3405    model/acceptance.hpp
-//   3653    model/chat_request.hpp
-//   3782    script/scope.hpp
-//   3838    script/failure_scope.hpp
-//   3884    script/chaos.hpp
-//   3984    gateway/sweep.hpp
-//   4125    gateway/catalogue.hpp
-//   4297    gateway/mishaps.hpp
-//   4398    document/scenario_files.hpp
-//   4430    core/error.hpp
-//   4445    document/script_document.hpp
-//   4585    evidence/evidence_json.hpp
-//   4610    core/printed.hpp
-//   4641    core/reporter.hpp
-//   4725  Implementation
-//   4782    core/text.hpp
-//   4893    core/random.hpp
-//   4927    core/json_reader.hpp
-//   4984    core/json_pointer.hpp
-//   5001    core/calendar.hpp
-//   5036    core/access.hpp
-//   5108    core/timeline.hpp
-//   5302    core/process.hpp
-//   5327    core/relief.hpp
-//   5359    core/warning.hpp
-//   5369    core/rows.hpp
-//   5395    core/change_count.hpp
-//   5442    core/seldom.hpp
-//   5469    model/profile_traits.hpp
-//   5578    model/checks.hpp
-//   5595    model/reply_data.hpp
-//   5663    model/request_error.hpp
-//   5676    model/embedding_request.hpp
-//   5700    model/fault_rows.hpp
-//   5829    model/chat_parser.hpp
-//   5847    model/dialect_rows.hpp
-//   5887    model/finding_kinds.hpp
-//   5956    model/reply_checks.hpp
-//   5991    model/chat_fields.hpp
-//   6040    model/chat_reader.hpp
-//   6138    model/reply_template.hpp
-//   6160    keys/secrets.hpp
-//   6207    keys/key_store.hpp
-//   6435    answer/bodies.hpp
-//   6464    answer/events.hpp
-//   6512    answer/tokens.hpp
-//   6587    answer/completion.hpp
-//   6696    answer/completion_json.hpp
-//   6731    answer/completion_events.hpp
-//   6799    answer/words.hpp
-//   6814    answer/default_reply.hpp
-//   6830    answer/schema_pattern.hpp
-//   6927    answer/schema_instance.hpp
-//   6949    answer/embeddings.hpp
-//   6967    answer/occurrences.hpp
-//   6990    answer/schema_checker.hpp
-//   7085    script/matcher_node.hpp
-//   7176    script/script.hpp
-//   7456    script/chaos_plan.hpp
-//   7501    script/chaos_rules.hpp
-//   7583    script/connection_faults.hpp
-//   7639    script/forced_failures.hpp
-//   7684    script/field_matchers.hpp
-//   7778    script/hiding.hpp
-//   7819    script/excerpts.hpp
-//   7845    script/json_comparison.hpp
-//   7872    script/matcher_leaf.hpp
-//   7903    delivery/answer_log.hpp
-//   8021    delivery/gzip.hpp
-//   8047    delivery/framing.hpp
-//   8099    delivery/outlet.hpp
-//   8151    delivery/pace_schedule.hpp
-//   8193    delivery/progress.hpp
-//   8240    delivery/waits.hpp
-//   8321    delivery/delivery.hpp
-//   8577    http/exchange_observer.hpp
-//   8614    http/sockets.hpp
-//   8746    http/connection.hpp
-//   9072    http/request_reader.hpp
-//   9206    http/server.hpp
-//   9272    http/response.hpp
-//   9288    http/turned_away.hpp
-//   9342    http/workers.hpp
-//   9401    http/acceptor.hpp
-//   9449    http/compatibility.hpp
-//   9459    http/poller.hpp
-//   9499    http/reactor.hpp
-//   9613    evidence/kept_problems.hpp
-//   9683    evidence/record.hpp
-//   9945    evidence/gateway_parts.hpp
-//   9964    evidence/review_parts.hpp
-//  10016    evidence/diagnosis.hpp
-//  10088    evidence/redaction.hpp
-//  10110    evidence/gateway_problems.hpp
-//  10212    serve/asked_requests.hpp
-//  10294    serve/operations.hpp
-//  10364    serve/served_models.hpp
-//  10407    serve/gateway_state.hpp
-//  10468    serve/served_request.hpp
-//  10651    serve/runner.hpp
-//  10717    serve/connection_loop.hpp
-//  10762    serve/request_checks.hpp
-//  10785    serve/tester_code.hpp
-//  10850    serve/explanation.hpp
-//  10873    gateway/catalogue_entries.hpp
-//  11119    gateway/option_values.hpp
-//  11180    gateway/sweep_run.hpp
-//  11204    document/script_reader.hpp
-//  11413    document/script_files.hpp
-//  11432    document/script_references.hpp
-//  11468    document/script_sections.hpp
-//  11597    document/script_values.hpp
-//  11732    document/loaded_document.hpp
-//  11764    core/calendar.cpp
-//  11876    core/clock.cpp
-//  12483    core/json_pointer.cpp
-//  12540    core/json_reader.cpp
-//  12885    core/process.cpp
-//  12909    core/random.cpp
-//  12969    core/relief.cpp
-//  12996    core/reporter.cpp
-//  13079    core/source_location.cpp
-//  13095    core/text.cpp
-//  13451    core/wait.cpp
-//  13463    core/warning.cpp
-//  13477    model/acceptance.cpp
-//  13536    model/chat_fields.cpp
-//  13678    model/chat_messages.cpp
-//  13887    model/chat_reader.cpp
-//  14295    model/chat_request.cpp
-//  14380    model/checks.cpp
-//  14418    model/connection_fault.cpp
-//  14520    model/embedding_request.cpp
-//  14607    model/failure.cpp
-//  14777    model/fault.cpp
-//  15012    model/finding.cpp
-//  15046    model/hold.cpp
-//  15068    model/http_reply.cpp
-//  15134    model/pace.cpp
-//  15333    model/profile.cpp
-//  15513    model/range.cpp
-//  15543    model/received_request.cpp
-//  15611    model/reply.cpp
-//  16083    model/reply_checks.cpp
-//  16275    model/reply_template.cpp
-//  16447    model/sent_answer.cpp
-//  16475    model/sse_dialect.cpp
-//  16621    keys/api_key.cpp
-//  16671    keys/key_store.cpp
-//  17217    keys/keys.cpp
-//  17281    keys/secrets.cpp
-//  17486    answer/bodies.cpp
-//  17593    answer/completion.cpp
-//  17829    answer/completion_events.cpp
-//  18040    answer/completion_json.cpp
-//  18258    answer/default_reply.cpp
-//  18461    answer/embeddings.cpp
-//  18580    answer/events.cpp
-//  18599    answer/occurrences.cpp
-//  18621    answer/schema_checker.cpp
-//  19093    answer/schema_instance.cpp
-//  19473    answer/schema_pattern.cpp
-//  19891    answer/tokens.cpp
-//  20121    answer/words.cpp
-//  20182    script/chaos.cpp
-//  20320    script/chaos_rules.cpp
-//  20432    script/connection_faults.cpp
-//  20541    script/excerpts.cpp
-//  20604    script/field_matchers.cpp
-//  21017    script/forced_failures.cpp
-//  21121    script/hiding.cpp
-//  21178    script/json_comparison.cpp
-//  21264    script/matcher.cpp
-//  21519    script/matchers.cpp
-//  21875    script/scope.cpp
-//  21933    script/script.cpp
-//  22364    script/text_matchers.cpp
-//  22485    delivery/answer_log.cpp
-//  22655    delivery/delivery.cpp
-//  23475    delivery/framing.cpp
-//  23592    delivery/gzip.cpp
-//  23659    delivery/pace_schedule.cpp
-//  23728    delivery/progress.cpp
-//  23780    http/acceptor.cpp
-//  23889    http/compatibility.cpp
-//  23999    http/connection.cpp
-//  24625    http/poller.cpp
-//  24840    http/reactor.cpp
-//  25108    http/request_reader.cpp
-//  25568    http/response.cpp
-//  25649    http/server.cpp
-//  26067    http/sockets.cpp
-//  26587    http/turned_away.cpp
-//  26677    http/workers.cpp
-//  26790    evidence/diagnosis.cpp
-//  27010    evidence/evidence_json.cpp
-//  27394    evidence/exchange.cpp
-//  27696    evidence/gateway_problems.cpp
-//  28147    evidence/journal.cpp
-//  28306    evidence/kept_problems.cpp
-//  28417    evidence/notes.cpp
-//  28518    evidence/record.cpp
-//  28977    evidence/redaction.cpp
-//  29112    evidence/retries.cpp
-//  29502    evidence/review.cpp
-//  29877    evidence/verification.cpp
-//  29994    serve/asked_requests.cpp
-//  30072    serve/chat_judge.cpp
-//  30392    serve/connection_loop.cpp
-//  30552    serve/cross_origin.cpp
-//  30595    serve/delivery_report.cpp
-//  30686    serve/explanation.cpp
-//  30752    serve/gateway_state.cpp
-//  30788    serve/judge.cpp
-//  31015    serve/limits.cpp
-//  31112    serve/operations.cpp
-//  31335    serve/profile_headers.cpp
-//  31376    serve/reply_answer.cpp
-//  31520    serve/request_checks.cpp
-//  31594    serve/runner.cpp
-//  31857    serve/served_models.cpp
-//  31935    serve/served_request.cpp
-//  32006    gateway/catalogue.cpp
-//  32413    gateway/catalogue_chunks.cpp
-//  32915    gateway/catalogue_delivery.cpp
-//  33227    gateway/catalogue_entries.cpp
-//  33409    gateway/catalogue_failures.cpp
-//  33806    gateway/catalogue_framing.cpp
-//  34101    gateway/catalogue_tool_calls.cpp
-//  34453    gateway/chat_script.cpp
-//  34602    gateway/gateway.cpp
-//  34892    gateway/mishaps.cpp
-//  35211    gateway/options.cpp
-//  35364    gateway/sweep.cpp
-//  35787    document/scenario_files.cpp
-//  35938    document/script_document.cpp
-//  36340    document/script_faults.cpp
-//  36667    document/script_files.cpp
-//  36814    document/script_gateway.cpp
-//  37148    document/script_matchers.cpp
-//  37514    document/script_objects.cpp
-//  37679    document/script_reader.cpp
-//  38116    document/script_references.cpp
-//  38440    document/script_replies.cpp
-//  38918    document/script_schema.cpp
-//  39053    document/script_sections.cpp
-//  39632    document/script_values.cpp
-//  40047  Adapters
-//  40064    adapters/catch2.hpp
-//  40222    adapters/doctest.hpp
-//  40387    adapters/gtest.hpp
+//   2985    model/operation.hpp
+//   3016    keys/api_key.hpp
+//   3147    keys/keys.hpp
+//   3214    model/profile.hpp
+//   3246    model/tokenizer.hpp
+//   3258    gateway/options.hpp
+//   3409    model/acceptance.hpp
+//   3657    model/chat_request.hpp
+//   3786    script/scope.hpp
+//   3842    script/failure_scope.hpp
+//   3888    script/chaos.hpp
+//   3988    gateway/sweep.hpp
+//   4129    gateway/catalogue.hpp
+//   4301    gateway/mishaps.hpp
+//   4402    document/scenario_files.hpp
+//   4434    core/error.hpp
+//   4449    document/script_document.hpp
+//   4589    evidence/evidence_json.hpp
+//   4614    core/printed.hpp
+//   4645    core/reporter.hpp
+//   4729  Implementation
+//   4786    core/text.hpp
+//   4897    core/random.hpp
+//   4931    core/json_reader.hpp
+//   4988    core/json_pointer.hpp
+//   5005    core/calendar.hpp
+//   5040    core/access.hpp
+//   5112    core/timeline.hpp
+//   5306    core/process.hpp
+//   5331    core/relief.hpp
+//   5363    core/warning.hpp
+//   5373    core/rows.hpp
+//   5399    core/change_count.hpp
+//   5446    core/seldom.hpp
+//   5473    model/profile_traits.hpp
+//   5582    model/checks.hpp
+//   5599    model/reply_data.hpp
+//   5667    model/request_error.hpp
+//   5680    model/embedding_request.hpp
+//   5704    model/fault_rows.hpp
+//   5833    model/chat_parser.hpp
+//   5851    model/dialect_rows.hpp
+//   5891    model/finding_kinds.hpp
+//   5968    model/reply_checks.hpp
+//   6003    model/chat_fields.hpp
+//   6052    model/chat_reader.hpp
+//   6150    model/reply_template.hpp
+//   6172    keys/secrets.hpp
+//   6219    keys/key_store.hpp
+//   6447    answer/bodies.hpp
+//   6476    answer/events.hpp
+//   6524    answer/tokens.hpp
+//   6599    answer/completion.hpp
+//   6708    answer/completion_json.hpp
+//   6743    answer/completion_events.hpp
+//   6811    answer/words.hpp
+//   6826    answer/default_reply.hpp
+//   6842    answer/schema_pattern.hpp
+//   6939    answer/schema_instance.hpp
+//   6961    answer/embeddings.hpp
+//   6979    answer/occurrences.hpp
+//   7002    answer/schema_checker.hpp
+//   7097    script/matcher_node.hpp
+//   7188    script/script.hpp
+//   7468    script/chaos_plan.hpp
+//   7513    script/chaos_rules.hpp
+//   7595    script/connection_faults.hpp
+//   7651    script/forced_failures.hpp
+//   7696    script/field_matchers.hpp
+//   7790    script/hiding.hpp
+//   7831    script/excerpts.hpp
+//   7857    script/json_comparison.hpp
+//   7884    script/matcher_leaf.hpp
+//   7915    delivery/answer_log.hpp
+//   8033    delivery/gzip.hpp
+//   8059    delivery/framing.hpp
+//   8111    delivery/outlet.hpp
+//   8163    delivery/pace_schedule.hpp
+//   8205    delivery/progress.hpp
+//   8252    delivery/waits.hpp
+//   8333    delivery/delivery.hpp
+//   8589    http/exchange_observer.hpp
+//   8626    http/sockets.hpp
+//   8758    http/connection.hpp
+//   9084    http/request_reader.hpp
+//   9218    http/server.hpp
+//   9284    http/response.hpp
+//   9300    http/turned_away.hpp
+//   9354    http/workers.hpp
+//   9413    http/acceptor.hpp
+//   9461    http/compatibility.hpp
+//   9471    http/poller.hpp
+//   9511    http/reactor.hpp
+//   9625    evidence/kept_problems.hpp
+//   9695    evidence/record.hpp
+//   9964    evidence/gateway_parts.hpp
+//   9983    evidence/review_parts.hpp
+//  10047    evidence/diagnosis.hpp
+//  10119    evidence/redaction.hpp
+//  10141    evidence/gateway_problems.hpp
+//  10243    evidence/neighbours.hpp
+//  10267    serve/asked_requests.hpp
+//  10349    serve/operations.hpp
+//  10419    serve/served_models.hpp
+//  10462    serve/gateway_state.hpp
+//  10523    serve/served_request.hpp
+//  10706    serve/runner.hpp
+//  10772    serve/connection_loop.hpp
+//  10817    serve/request_checks.hpp
+//  10840    serve/tester_code.hpp
+//  10905    serve/explanation.hpp
+//  10928    gateway/catalogue_entries.hpp
+//  11174    gateway/option_values.hpp
+//  11235    gateway/sweep_run.hpp
+//  11259    document/script_reader.hpp
+//  11468    document/script_files.hpp
+//  11487    document/script_references.hpp
+//  11523    document/script_sections.hpp
+//  11652    document/script_values.hpp
+//  11787    document/loaded_document.hpp
+//  11819    core/calendar.cpp
+//  11931    core/clock.cpp
+//  12538    core/json_pointer.cpp
+//  12595    core/json_reader.cpp
+//  12940    core/process.cpp
+//  12964    core/random.cpp
+//  13024    core/relief.cpp
+//  13051    core/reporter.cpp
+//  13134    core/source_location.cpp
+//  13150    core/text.cpp
+//  13506    core/wait.cpp
+//  13518    core/warning.cpp
+//  13532    model/acceptance.cpp
+//  13591    model/chat_fields.cpp
+//  13733    model/chat_messages.cpp
+//  13942    model/chat_reader.cpp
+//  14350    model/chat_request.cpp
+//  14435    model/checks.cpp
+//  14473    model/connection_fault.cpp
+//  14575    model/embedding_request.cpp
+//  14662    model/failure.cpp
+//  14832    model/fault.cpp
+//  15067    model/finding.cpp
+//  15101    model/hold.cpp
+//  15123    model/http_reply.cpp
+//  15189    model/pace.cpp
+//  15388    model/profile.cpp
+//  15568    model/range.cpp
+//  15598    model/received_request.cpp
+//  15666    model/reply.cpp
+//  16138    model/reply_checks.cpp
+//  16330    model/reply_template.cpp
+//  16502    model/sent_answer.cpp
+//  16530    model/sse_dialect.cpp
+//  16676    keys/api_key.cpp
+//  16726    keys/key_store.cpp
+//  17272    keys/keys.cpp
+//  17336    keys/secrets.cpp
+//  17541    answer/bodies.cpp
+//  17648    answer/completion.cpp
+//  17884    answer/completion_events.cpp
+//  18095    answer/completion_json.cpp
+//  18313    answer/default_reply.cpp
+//  18516    answer/embeddings.cpp
+//  18635    answer/events.cpp
+//  18654    answer/occurrences.cpp
+//  18676    answer/schema_checker.cpp
+//  19148    answer/schema_instance.cpp
+//  19528    answer/schema_pattern.cpp
+//  19946    answer/tokens.cpp
+//  20176    answer/words.cpp
+//  20237    script/chaos.cpp
+//  20375    script/chaos_rules.cpp
+//  20487    script/connection_faults.cpp
+//  20596    script/excerpts.cpp
+//  20659    script/field_matchers.cpp
+//  21072    script/forced_failures.cpp
+//  21176    script/hiding.cpp
+//  21233    script/json_comparison.cpp
+//  21319    script/matcher.cpp
+//  21574    script/matchers.cpp
+//  21930    script/scope.cpp
+//  21988    script/script.cpp
+//  22419    script/text_matchers.cpp
+//  22540    delivery/answer_log.cpp
+//  22710    delivery/delivery.cpp
+//  23530    delivery/framing.cpp
+//  23647    delivery/gzip.cpp
+//  23714    delivery/pace_schedule.cpp
+//  23783    delivery/progress.cpp
+//  23835    http/acceptor.cpp
+//  23944    http/compatibility.cpp
+//  24054    http/connection.cpp
+//  24680    http/poller.cpp
+//  24895    http/reactor.cpp
+//  25163    http/request_reader.cpp
+//  25623    http/response.cpp
+//  25704    http/server.cpp
+//  26122    http/sockets.cpp
+//  26642    http/turned_away.cpp
+//  26732    http/workers.cpp
+//  26845    evidence/diagnosis.cpp
+//  27065    evidence/evidence_json.cpp
+//  27449    evidence/exchange.cpp
+//  27751    evidence/gateway_problems.cpp
+//  28202    evidence/journal.cpp
+//  28361    evidence/kept_problems.cpp
+//  28472    evidence/neighbours.cpp
+//  28535    evidence/notes.cpp
+//  28636    evidence/record.cpp
+//  29095    evidence/redaction.cpp
+//  29231    evidence/redirects.cpp
+//  29306    evidence/retries.cpp
+//  29775    evidence/review.cpp
+//  30154    evidence/told_in_body.cpp
+//  30254    evidence/verification.cpp
+//  30371    serve/asked_requests.cpp
+//  30449    serve/chat_judge.cpp
+//  30769    serve/connection_loop.cpp
+//  30929    serve/cross_origin.cpp
+//  30972    serve/delivery_report.cpp
+//  31063    serve/explanation.cpp
+//  31129    serve/gateway_state.cpp
+//  31165    serve/judge.cpp
+//  31392    serve/limits.cpp
+//  31489    serve/operations.cpp
+//  31712    serve/profile_headers.cpp
+//  31753    serve/reply_answer.cpp
+//  31897    serve/request_checks.cpp
+//  31971    serve/runner.cpp
+//  32235    serve/served_models.cpp
+//  32313    serve/served_request.cpp
+//  32384    gateway/catalogue.cpp
+//  32791    gateway/catalogue_chunks.cpp
+//  33293    gateway/catalogue_delivery.cpp
+//  33605    gateway/catalogue_entries.cpp
+//  33787    gateway/catalogue_failures.cpp
+//  34241    gateway/catalogue_framing.cpp
+//  34536    gateway/catalogue_tool_calls.cpp
+//  34888    gateway/chat_script.cpp
+//  35037    gateway/gateway.cpp
+//  35329    gateway/mishaps.cpp
+//  35648    gateway/options.cpp
+//  35801    gateway/sweep.cpp
+//  36224    document/scenario_files.cpp
+//  36375    document/script_document.cpp
+//  36777    document/script_faults.cpp
+//  37104    document/script_files.cpp
+//  37251    document/script_gateway.cpp
+//  37585    document/script_matchers.cpp
+//  37951    document/script_objects.cpp
+//  38116    document/script_reader.cpp
+//  38553    document/script_references.cpp
+//  38877    document/script_replies.cpp
+//  39355    document/script_schema.cpp
+//  39490    document/script_sections.cpp
+//  40069    document/script_values.cpp
+//  40484  Adapters
+//  40501    adapters/catch2.hpp
+//  40659    adapters/doctest.hpp
+//  40824    adapters/gtest.hpp

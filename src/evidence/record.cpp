@@ -82,7 +82,7 @@ void ExchangeRecord::weigh() {
   std::size_t total = sizeof(ExchangeRecord) + held(request.headers);
   for (const std::string* text :
        {&request.method, &request.target, &request.body, &request.key_id, &request.key_description, &raw_head,
-        &raw_body, &decision.detail, &refusal, &root_url, &advice.code})
+        &raw_body, &decision.detail, &refusal, &root_url, &advice.code, &redirect})
     total += held(*text);
   for (const Finding& finding : findings)  // each of one exchange
     total += sizeof(Finding) + sizeof(std::uint64_t) + held(finding.code) + held(finding.message);

@@ -54,6 +54,10 @@ struct RetryAdvice {
   std::optional<TimePoint> not_before;
   /// `x-should-retry`.
   std::optional<bool> should_retry;
+  /// Time from the answer on that the body of a 429 names, where no header does; positive.
+  std::optional<Duration> in_body;
+  /// The body of a 429 names the quota of a day.
+  bool of_a_day = false;
 };
 
 /// Where a secret stood that belongs into the Authorization header alone.
@@ -62,6 +66,8 @@ struct Leaks {
   bool in_body = false;
   /// Tells two credentials apart that both are none of the gateway's; 0 without one. Nothing can be read from it.
   std::uint64_t credential = 0;
+  /// The same of any credential that the request presented.
+  std::uint64_t presented = 0;
 };
 
 /// What is known of one exchange. The first block is written before the record is published and never after;
@@ -104,6 +110,7 @@ struct ExchangeRecord final : ExchangeObserver {
   bool under_chaos = false;  // there were rules that could strike it
   std::vector<ChaosStrike> chaos;
   RetryAdvice advice;
+  std::string redirect;  // the absolute URL to which its answer redirected; empty: it did to none
   Leaks leaks;
   /// How often keys, script or forced failures had been changed when the request came: a request that is sent again
   /// after a change is no retry.

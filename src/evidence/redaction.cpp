@@ -91,7 +91,8 @@ Leaks redact(ReceivedRequest& request, std::string& raw_head, std::string& raw_b
   secrets::Known foreign;
   redaction::add_foreign(foreign, request.headers, presented);
   Leaks leaks;
-  if (presented.key.id.empty() && !presented.credential.empty()) leaks.credential = fingerprint(presented.credential);
+  if (!presented.credential.empty()) leaks.presented = fingerprint(presented.credential);
+  if (presented.key.id.empty()) leaks.credential = leaks.presented;
   raw_head = redaction::masked_fields(raw_head);
   for (wire::Header& header : Access::fields(request.headers))
     if (secrets::is_sensitive_header(header.name)) header.value = redaction::masked_value(header.name, header.value);

@@ -29,6 +29,8 @@ inline constexpr Duration timer_tolerance = std::chrono::milliseconds{2};
 inline constexpr Duration burst = std::chrono::milliseconds{100};
 /// How long after a final error a new call that asks the same looks like another try.
 inline constexpr Duration soon = std::chrono::seconds{1};
+/// The same after the quota of a day was used up, and after the client gave a request up.
+inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
 inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
@@ -196,6 +198,11 @@ bool is_final(const ExchangeRecord& record) {
   return (record.status == 402 || record.status == 429) && record.advice.code == "insufficient_quota";
 }
 
+/// Whether the quota of a day is used up, and nothing says when to come back.
+bool is_over_for_the_day(const RetryAdvice& advice) {
+  return advice.of_a_day && !advice.in_body && !advice.should_retry.value_or(false);
+}
+
 /// Whether it failed, and its client has read that.
 bool was_refused(const Seen& seen) {
   // What was not whole the client may not have read.
@@ -225,6 +232,7 @@ struct TooEarly {
   std::string when;   // "after 0.5 s"
   std::string asked;  // "Retry-After was 2 s"; empty where `when` says it
   std::string clocks;
+  bool by_body = false;  // which asked for the time, and no header did
 };
 
 /// Nothing when it came in time.
@@ -237,6 +245,9 @@ std::optional<TooEarly> too_early(const Seen& first, const Seen& second) {
     return TooEarly{"after " + seconds(told(pause, shown, *advice.after)), header + " was " + seconds(*advice.after),
                     ""};
   }
+  if (const Duration pause = pause_between(first, second); advice.in_body && pause + timer_tolerance < *advice.in_body)
+    return TooEarly{"after " + seconds(told(pause, shown, *advice.in_body)),
+                    "the body of the 429 said " + seconds(*advice.in_body), "", true};
   if (!advice.not_before) return std::nullopt;
   const Duration ahead = *advice.not_before - *first.first_byte;
   // The machine's clock is the client's.
@@ -266,36 +277,56 @@ Finding retried_final_error(const Seen& first, const Seen& second) {
                      ", which another try does not change. Report the error to the caller instead.");
 }
 
-Finding retry_after_ignored(const Seen& first, const Seen& second, const TooEarly& early) {
+Finding came_too_early(const Seen& first, const Seen& second, const TooEarly& early) {
+  if (early.by_body)
+    return finding(finding_kinds::retry_delay_in_body_ignored, first, second,
+                   "returned " + early.when + ", " + early.asked +
+                       ". Wait for that time before retrying: some services name it in no header.");
   return finding(finding_kinds::retry_after_ignored, first, second,
                  "returned " + early.when + (early.asked.empty() ? "" : ", " + early.asked) +
                      ". Wait for the header's time before retrying." + early.clocks);
 }
 
+/// "0.5 s after 429 "rate_limit_exceeded"".
+std::string soon_after_error(const Seen& first, const Seen& second, Duration asked) {
+  const Duration shown = second.record->received - *first.first_byte;
+  return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
+}
+
+/// Nothing when the quota was none of a day, or the day may have changed since.
+std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
+  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+  return finding(finding_kinds::daily_quota_retried, first, second,
+                 "retried " + soon_after_error(first, second, a_while) +
+                     ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
+                     "back.");
+}
+
 /// What was wrong about this retry.
 std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
   if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return retry_after_ignored(first, second, *early);
-  return std::nullopt;
+  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
+  return daily_quota_retried(first, second);
 }
 
 /// What was wrong about a request that no number makes a retry, and that came alone.
 std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
   const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
   const auto early = too_early(first, second);
-  if (!is_final_error && !early) return std::nullopt;
+  const auto daily = daily_quota_retried(first, second);
+  if (!is_final_error && !early && !daily) return std::nullopt;
   const std::string sign = sign_of_new_call(first, second);
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : retry_after_ignored(first, second, *early);
+    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
   }
   std::string message = "asked the same again ";
-  if (is_final_error) {
-    const Duration shown = second.record->received - *first.first_byte;
-    message += seconds(told(pause_between(first, second), shown, soon)) + " after " + error_of(*first.record) +
-               ", as a new call (" + sign + "). Let what retries around the client report the error.";
+  if (is_final_error || !early) {
+    message += soon_after_error(first, second, is_final_error ? soon : a_while) + ", as a new call (" + sign +
+               "). Let what retries around the client report the error.";
   } else {
     message += early->when + ", as a new call (" + sign + ")" + (early->asked.empty() ? "" : "; " + early->asked) +
-               ". Let what retries around the client wait for the header's time.";
+               ". Let what retries around the client wait for the " + (early->by_body ? "body's" : "header's") +
+               " time.";
   }
   return finding(finding_kinds::asked_again_early, first, second,
                  message + " A test that asks again on purpose is right." + (early ? early->clocks : ""));
@@ -316,13 +347,45 @@ Finding idempotency_key_changed(const Seen& first, const Seen& second) {
                                   "Send one key with all tries of a call.");
 }
 
+/// Whether the client left the first before its answer had begun, and then sent the second.
+bool was_given_up(const Seen& first, const Seen& second) {
+  if (!first.client_left || *first.client_left > second.record->recorded) return false;
+  const bool is_its_doing = first.outcome == Outcome::Kind::client_left || first.outcome == Outcome::Kind::pending;
+  return is_its_doing && (!first.answered || *first.answered > *first.client_left);
+}
+
+/// Whether the first had no answer yet when the second was there.
+bool was_unanswered(const Seen& first, const Seen& second) {
+  if (first.outcome == Outcome::Kind::completed) return first.answered && *first.answered > second.record->recorded;
+  return first.outcome == Outcome::Kind::pending && !first.answered;
+}
+
+/// Whether the second is the first once more, by a client that did not wait for the first's answer.
+bool is_resent(const Seen& first, const Seen& second) {
+  if (second.call || first.record->changes != second.record->changes) return false;
+  const bool given_up = was_given_up(first, second);
+  if (second.number)
+    return *second.number > 0 && numbers_fit(first, second) && (given_up || was_unanswered(first, second));
+  return !first.number && given_up && second.record->recorded - *first.client_left < a_while;
+}
+
+Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
+  const std::string number =
+      second.number ? " (x-stainless-retry-count: " + std::to_string(*second.number) + ")" : std::string();
+  return finding(finding_kinds::resent_after_own_timeout, first, second,
+                 "sent the request again" + number +
+                     (was_given_up(first, second) ? ", after it gave the first one up" : " while the first one ran") +
+                     ", without an Idempotency-Key: a server may do, and charge for, both. Wait longer, or send one "
+                     "Idempotency-Key with all tries of a call.");
+}
+
 // --- Requests that ask the same --------------------------------------------------------------------------------------
 
 /// Judges a group of requests that ask the same.
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()) {
+      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -339,6 +402,7 @@ class SameQuestion {
     const std::vector<bool> company = in_company(same_);
     for (std::size_t i = 1; i < same_.size(); ++i)
       if (!company[i]) judge_lone_at(i);
+    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
   }
 
  private:
@@ -370,6 +434,7 @@ class SameQuestion {
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
     is_retry_[at] = true;
     is_continued_[*continued] = true;
+    continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
   }
 
@@ -383,12 +448,26 @@ class SameQuestion {
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
+  void judge_resent_at(std::size_t at) {
+    const Seen& second = *same_[at];
+    // Without numbers only what came right before can be told to be the same call.
+    const std::size_t earliest = second.number ? 0 : at - 1;
+    for (std::size_t i = at; i-- > earliest;) {
+      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (!is_resent(*same_[i], second)) continue;
+      findings_.push_back(resent_after_own_timeout(*same_[i], second));
+      is_continued_[i] = true;
+      return;
+    }
+  }
+
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;   // that failed, and no retry has continued
-  std::vector<bool> is_retry_;      // of one that failed
-  std::vector<bool> is_continued_;  // by a retry
+  std::vector<std::size_t> open_;       // that failed, and no retry has continued
+  std::vector<bool> is_retry_;          // of one that failed
+  std::vector<bool> is_continued_;      // by a retry
+  std::vector<std::size_t> continues_;  // of a retry: what it continues
 };
 
 }  // namespace retries

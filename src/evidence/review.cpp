@@ -35,9 +35,6 @@ using RealTime = Seen::RealTime;
 /// What a client has to close a stream after its end.
 inline constexpr Duration time_to_close = std::chrono::milliseconds{500};
 
-/// A number of `unit`s; nothing when it is no plain decimal number.
-std::optional<Duration> parse_number(std::string_view text, Duration unit);
-
 std::vector<Seen> look(const JournalState& journal, const RequestScope& scope);
 /// The products that a User-Agent names, without versions: "openai/python" of "AsyncOpenAI/Python 1.2.3".
 std::set<std::string> products(std::string_view user_agent);
@@ -229,7 +226,8 @@ void require_finding_code(const std::string& code) {
   throw GatewayError("there is no finding " + excerpts::quoted(code) + "; the codes are " + list);
 }
 
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers) {
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
+                 std::string_view body) {
   RetryAdvice& advice = record.advice;
   advice = RetryAdvice{};
   advice.code = error_code;
@@ -238,6 +236,11 @@ void note_answer(ExchangeRecord& record, const std::string& error_code, const wi
     return std::find(retries.begin(), retries.end(), what) != retries.end();
   };
   if (says("true") || says("false")) advice.should_retry = says("true");
+  const bool is_redirect = record.status > 300 && record.status < 309 && record.status != 304;
+  const std::string location = headers.find("Location").value_or("");
+  if (is_redirect && location.find("://") != std::string::npos) record.redirect = location;
+  const bool has_time = headers.has("Retry-After") || headers.has("retry-after-ms");
+  if (record.status == 429 && !has_time) note_body(advice, body);
   // When fields of one name differ, clients differ in which they read.
   const auto differ = [&headers](const char* name) {
     const std::vector<std::string> fields = headers.all(name);
@@ -281,6 +284,7 @@ Review make_review(const JournalState& journal, const ChaosRules& chaos, const R
     if (seen.outcome == Outcome::Kind::pending && !seen.client_closed) ++open;
   }
   review_retries(all, findings);
+  review_redirects(all, journal, findings);
   review::review_sharing(all, findings);
   review::arrange(findings, switched_off);
   return Access::make<Review>(std::move(findings), scope.to_string(), all.size(), journal.evicted(), open,

@@ -27,8 +27,11 @@ class ReportedProblems;
 /// | request_refused               | error    | the gateway answered 400, 404 of a path, 405, 413 or 415 by itself  |
 /// | retry_after_ignored           | error    | tried again before the time in retry-after-ms or Retry-After        |
 /// | retried_final_error           | error    | tried again after 400, 401, 403, or insufficient_quota (402, 429)   |
+/// | retry_delay_in_body_ignored   | warning  | tried again before the time in the body of a 429 without such a one |
+/// | daily_quota_retried           | warning  | tried again within a minute after a 429 that names a day's quota    |
 /// | asked_again_early             | warning  | the same before such a time, or within 1 s, as what looks new       |
 /// | idempotency_key_changed       | warning  | a numbered retry with another Idempotency-Key                       |
+/// | resent_after_own_timeout      | warning  | sent again what was not answered yet, without an Idempotency-Key    |
 /// | tool_call_unanswered          | error    | an assistant's tool call without a tool message right after it      |
 /// | tool_result_unknown_id        | error    | a tool message for a call that no message before it has             |
 /// | stream_left_open              | error    | not closed for half a second after `[DONE]`, the gateway waiting    |
@@ -36,6 +39,7 @@ class ReportedProblems;
 /// | pipelined_request             | warning  | sent on the connection of an unfinished stream, and waited for it   |
 /// | key_in_query                  | error    | a key in the target                                                 |
 /// | key_in_body                   | error    | a key in the body                                                   |
+/// | key_sent_to_other_origin      | error    | followed a redirect to another gateway of the process with the key  |
 /// | browser_request               | error    | an Origin header: sent from a browser, where no key belongs         |
 /// | key_shared                    | warning  | one key from User-Agents that share no product                      |
 /// | unlisted_model                | note     | a model that nobody listed, where any is served                     |

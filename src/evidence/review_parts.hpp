@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "../model/finding.hpp"
@@ -20,9 +21,19 @@ class ReportedProblems;
 /// Throws GatewayError, which lists the codes, when there is no such code.
 void require_finding_code(const std::string& code);
 
+namespace review {
+
+/// A number of `unit`s; nothing when it is no plain decimal number.
+std::optional<Duration> parse_number(std::string_view text, Duration unit);
+
+}  // namespace review
+
 /// Keeps in the record what the answer lets its client do next. `error_code` is empty when it was none of the gateway's
 /// errors.
-void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers);
+void note_answer(ExchangeRecord& record, const std::string& error_code, const wire::Headers& headers,
+                 std::string_view body);
+/// Keeps what the body of a 429 without a time in its headers says.
+void note_body(RetryAdvice& advice, std::string_view body);
 
 /// Waits, in real time, at most `patience`, until no exchange of the scope is under way; then reviews what is recorded.
 /// `reported` hears what the review prints.
@@ -57,5 +68,7 @@ struct Seen {
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
+void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
 }  // namespace mock_gateway::detail

@@ -46,6 +46,16 @@ inline constexpr const char* limited_body =
 inline constexpr const char* busy_body =
     R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})";
 
+/// How Google's services say when to come back, and which quota is used up.
+inline constexpr const char* delay_body =
+    R"({"error":{"code":429,"message":"Resource has been exhausted. Please try again in 300ms.",)"
+    R"("status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo",)"
+    R"("retryDelay":"0.3s"}]}})";
+inline constexpr const char* daily_body =
+    R"({"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED",)"
+    R"("details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[)"
+    R"({"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"50"}]}]}})";
+
 inline constexpr const char* too_long_body =
     R"({"error":{"message":"This model's maximum context length is 8192 tokens, and your messages have 9001.",)"
     R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})";
@@ -270,6 +280,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return no_answer_behind_proxy(524, "A timeout occurred"); }),
+    ScenarioRow("daily-quota", "answers 429 with the quota of a day in its body every time")
+        .from("dcdpr/jp#1061")
+        .good("reports it at once: a day's quota does not come back by waiting a moment")
+        .only_error()
+        .says("")
+        .reply([]() -> Reply { return rate_limited().json_body(parse(daily_body)); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
@@ -300,6 +316,41 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again after a second, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(1s); }),
+    ScenarioRow("redirect-307", "answers 307 to every first try, with another address of this gateway in Location")
+        .from("letta-ai/letta#3189, RFC 9110, section 15.4.8")
+        .good("sends the same again there, method, body and key, or reports it")
+        .error_too()
+        .first_reply(
+            []() -> Reply { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }),
+    ScenarioRow("reset-as-date",
+                "answers 429 to every first try, with a date of RFC 3339 in x-ratelimit-reset-requests")
+        .from("CortexLM/cortex-code#407")
+        .good("reads the date, which has passed, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited()
+              .header("x-ratelimit-remaining-requests", "0")
+              .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
+        }),
+    ScenarioRow("reset-as-duration",
+                "answers 429 to every first try: no token is left for 0.66s, and requests are whole again in 6m0s")
+        .from("CortexLM/cortex-code#407, OpenAI: rate limits")
+        .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited()
+              .header("x-ratelimit-remaining-requests", "58")
+              .header("x-ratelimit-reset-requests", "6m0s")
+              .header("x-ratelimit-remaining-tokens", "0")
+              .header("x-ratelimit-reset-tokens", "0.66s");
+        }),
+    ScenarioRow("reset-as-epoch", "answers 429 to every first try, with seconds since 1970 in x-ratelimit-reset")
+        .from("CortexLM/cortex-code#407")
+        .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply {
+          return rate_limited().header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "1704067200");
+        }),
     ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
         .good("tries again after that date, or reports it")
@@ -346,6 +397,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("tries again, after a moment at least, or reports it")
         .error_too()
         .first_reply([]() -> Reply { return rate_limited(0s); }),
+    ScenarioRow("retry-delay-in-body",
+                "answers 429 without Retry-After to every first try, and says in the body: in 300ms")
+        .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
+        .good("waits that long, or takes a longer time of its own, or reports it")
+        .error_too()
+        .first_reply([]() -> Reply { return rate_limited().json_body(parse(delay_body)); }),
     ScenarioRow("server-error-always", "answers 500 every time")
         .from("RFC 9110, section 15.6.1")
         .good("tries again a few times at most, then reports it")

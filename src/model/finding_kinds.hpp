@@ -28,8 +28,11 @@ struct Kind {
 inline constexpr Kind request_refused{"request_refused", Severity::error};
 inline constexpr Kind retry_after_ignored{"retry_after_ignored", Severity::error};
 inline constexpr Kind retried_final_error{"retried_final_error", Severity::error};
+inline constexpr Kind retry_delay_in_body_ignored{"retry_delay_in_body_ignored", Severity::warning};
+inline constexpr Kind daily_quota_retried{"daily_quota_retried", Severity::warning};
 inline constexpr Kind asked_again_early{"asked_again_early", Severity::warning, false};
 inline constexpr Kind idempotency_key_changed{"idempotency_key_changed", Severity::warning};
+inline constexpr Kind resent_after_own_timeout{"resent_after_own_timeout", Severity::warning};
 inline constexpr Kind tool_call_unanswered{"tool_call_unanswered", Severity::error};
 inline constexpr Kind tool_result_unknown_id{"tool_result_unknown_id", Severity::error};
 inline constexpr Kind stream_left_open{"stream_left_open", Severity::error};
@@ -37,6 +40,7 @@ inline constexpr Kind stream_abandoned{"stream_abandoned", Severity::error};
 inline constexpr Kind pipelined_request{"pipelined_request", Severity::warning};
 inline constexpr Kind key_in_query{"key_in_query", Severity::error};
 inline constexpr Kind key_in_body{"key_in_body", Severity::error};
+inline constexpr Kind key_sent_to_other_origin{"key_sent_to_other_origin", Severity::error};
 inline constexpr Kind browser_request{"browser_request", Severity::error};
 inline constexpr Kind key_shared{"key_shared", Severity::warning};
 inline constexpr Kind unlisted_model{"unlisted_model", Severity::note, false};
@@ -52,8 +56,11 @@ inline constexpr Kind duplicate_key{"duplicate_key", Severity::warning};
 inline constexpr std::array all = {request_refused,
                                    retry_after_ignored,
                                    retried_final_error,
+                                   retry_delay_in_body_ignored,
+                                   daily_quota_retried,
                                    asked_again_early,
                                    idempotency_key_changed,
+                                   resent_after_own_timeout,
                                    tool_call_unanswered,
                                    tool_result_unknown_id,
                                    stream_left_open,
@@ -61,6 +68,7 @@ inline constexpr std::array all = {request_refused,
                                    pipelined_request,
                                    key_in_query,
                                    key_in_body,
+                                   key_sent_to_other_origin,
                                    browser_request,
                                    key_shared,
                                    unlisted_model,

@@ -208,7 +208,8 @@ void RunningExchange::record_answer(ServedRequest& served) {
   record.status = answer.status;
   record.refusal = std::move(answer.refusal);
   mask(record.refusal);
-  note_answer(record, answer.error_code, answer.headers);
+  note_answer(record, answer.error_code, answer.headers, answer.body);
+  mask(record.redirect);
   const bool is_traced = answer.delivery.reply && Access::data(*answer.delivery.reply).traced;
   if (is_traced)
     record.progress.log = std::make_unique<AnswerLog>(record.received, std::nullopt);

@@ -217,6 +217,18 @@ inline ClientOutcome splits_lines_at_separators(const Response& response) {
   return text_of(choices(jsons(response.is_stream() ? data_lines(body, false) : std::vector<std::string>{body})));
 }
 
+/// Waits for what x-ratelimit-reset fields say, before it asks again; nobody waits for minutes.
+inline ClientOutcome waits_for_each_reset(const Response& response) {
+  ClientOutcome outcome = takes_what_there_is(response);
+  for (const char* const name : {"x-ratelimit-reset", "x-ratelimit-reset-requests", "x-ratelimit-reset-tokens"}) {
+    const std::string reset = response.header(name);
+    std::size_t read = 0;
+    const double number = reset.empty() ? 0 : std::stod(reset, &read);
+    outcome.hung = outcome.hung || number * (reset.substr(read, 1) == "m" ? 60 : 1) > 60;
+  }
+  return outcome;
+}
+
 struct Row {
   const char* scenario;
   const char* mistake;
@@ -431,8 +443,14 @@ inline const std::vector<Row>& rows() {
       // retries
       {"cloudflare-520-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
       {"cloudflare-524-then-answer", "shows the page", shows_the_page, Kind::wrong_answer},
+      {"daily-quota", "shows the error as the answer", shows_the_error_as_the_answer, Kind::wrong_answer},
       {"overloaded-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
       {"rate-limit-in-stream", "passes over events without choices", takes_what_there_is, Kind::silent_data_loss},
+      {"redirect-307", "takes whatever is no error for an answer", takes_what_there_is, Kind::silent_data_loss},
+      {"reset-as-date", "waits for as many seconds as it reads", waits_for_each_reset, Kind::hang},
+      {"reset-as-duration", "waits for the longest reset, whatever is left", waits_for_each_reset, Kind::hang},
+      {"reset-as-epoch", "waits for as many seconds as it reads", waits_for_each_reset, Kind::hang},
+      {"retry-delay-in-body", silent, takes_what_there_is, Kind::silent_data_loss},
       {"tokens-per-minute-413", silent, takes_what_there_is, Kind::silent_data_loss},
       // framing
       {"blank-line-missing-between-events", "takes the last data line of an event",
@@ -505,7 +523,7 @@ TEST_CASE("each scenario that a report gave rise to has a client that makes its 
     CAPTURE(one.name());
     CHECK(caught.count(one.name()) == 1);
   }
-  CHECK(caught.size() == 57);
+  CHECK(caught.size() == 63);
 }
 
 }  // namespace careless_clients_test

@@ -40,7 +40,10 @@ BUGS = {
     "kept-connection-is-trusted": "does not try again when a connection that it kept is closed",
     "key-is-kept": "goes on with its first key",
     "stream-is-left-open": "does not close a stream that it no longer reads",
+    "retries-daily-quota": "tries again when the quota of a day is used up",
     "ignores-retry-after": "tries again at once, whatever Retry-After says",
+    "ignores-body-delay": "reads no time to wait in the body of an error",
+    "follows-nothing": "takes a redirect for an error",
     "key-in-query": "sends its key in the address",
     "old-fields": "sends a field that nobody documents",
     "first-choice-missing": "takes it that every chunk has a choice",
@@ -60,6 +63,9 @@ IDLE = 2.0  # seconds without content after which it gives up
 LONGEST_WAIT = 5.0  # seconds of Retry-After that are worth it
 TRIES = 3
 LEFT_OPEN = []  # connections that nobody reads or closes
+REDIRECTS = 3
+DELAY_IN_BODY = re.compile(r'(?:retryDelay"\s*:\s*"|(?:try again|retry) in )([0-9.]+)(ms|s)\b', re.IGNORECASE)
+DAILY = re.compile(r"per[_ ]?day|\bdaily\b", re.IGNORECASE)
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -230,6 +236,12 @@ class Client:
                     raise
                 time.sleep(0.05)
                 continue
+            for _ in range(REDIRECTS):
+                path = self.redirected_path(response)
+                if not path:
+                    break
+                response.read()
+                response = self.send_once(body, path)
             if response.status == 200:
                 return response
             said, pause = self.read_error(response)
@@ -238,7 +250,17 @@ class Client:
             time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
-    def send_once(self, body):
+    def redirected_path(self, response):
+        """Where the same is to be sent: RFC 9110, 15.4.8. The key goes nowhere else than to its own origin."""
+        location = response.getheader("Location")
+        if response.status not in (307, 308) or not location or "follows-nothing" in self.bugs:
+            return None
+        target = urllib.parse.urlsplit(urllib.parse.urljoin(self.address.geturl() + "/chat/completions", location))
+        if (target.scheme, target.netloc) != (self.address.scheme, self.address.netloc):
+            return None
+        return target.path + (f"?{target.query}" if target.query else "")
+
+    def send_once(self, body, path=None):
         self.is_reused = self.connection is not None and self.connection.sock is not None
         if self.connection is None:
             kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
@@ -250,7 +272,7 @@ class Client:
         self.socket = self.connection.sock  # http.client lets go of it when the response ends the connection
         self.socket.settimeout(self.time_left(self.idle))
         query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
-        self.connection.request("POST", self.address.path + "/chat/completions" + query, body,
+        self.connection.request("POST", path or self.address.path + "/chat/completions" + query, body,
                                 {"Authorization": "Bearer " + self.api_key, "Content-Type": "application/json"})
         return self.connection.getresponse()
 
@@ -272,10 +294,10 @@ class Client:
                 os.abort()
         details = error if isinstance(error, dict) else {"message": error}
         said = details.get("message") or response.reason
-        pause = self.pause(response, details.get("code") or details.get("type"))
+        pause = self.pause(response, details.get("code") or details.get("type"), body.decode(errors="replace"))
         return f"{response.status} {said}", pause
 
-    def pause(self, response, code):
+    def pause(self, response, code, body):
         if "retries-401" in self.bugs and response.status == 401:
             return 0.0
         wish = response.getheader("x-should-retry")
@@ -284,9 +306,14 @@ class Client:
             return None
         if wish == "false" or (not again and wish != "true") or code == "insufficient_quota":
             return None
+        if response.status == 429 and DAILY.search(body) and "retries-daily-quota" not in self.bugs:
+            return None
         if "ignores-retry-after" in self.bugs:
             return 0.0
         asked = self.asked_pause(response)
+        delay = DELAY_IN_BODY.search(body)
+        if asked is None and response.status == 429 and delay and "ignores-body-delay" not in self.bugs:
+            asked = float(delay[1]) / (1000 if delay[2].lower() == "ms" else 1)
         own = 0.05
         if asked is None or asked < 0:
             return own

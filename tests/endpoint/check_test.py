@@ -83,6 +83,20 @@ class Clients(Folder):
                     name, form, kind, *code = line.split()
                     self.assertIn(code[0] if code else kind.upper(), bad.row(name), bad.said)
 
+    def test_bugs_that_are_warnings_are_found_where_these_count(self):
+        for bug, name, code in [("ignores-body-delay", "retry-delay-in-body", "retry_delay_in_body_ignored"),
+                                ("retries-daily-quota", "daily-quota", "daily_quota_retried")]:
+            with self.subTest(bug):
+                bad = check_driver("--fail-on", "warning", *only(name), of=client(bug, words=["--driver"]))
+                found = {f"{name} {form} finding {code}" for form in ("plain", "streamed")}
+                self.assertEqual((bad.bad(), bad.code), (found, 1), bad.said)
+        names = ["retry-delay-in-body", "daily-quota", "redirect-307", "reset-as-duration"]
+        good = check_driver("--fail-on", "warning", *only(*names), of=client(words=["--driver"]))
+        self.assertEqual((good.bad(), good.code), (set(), 0), good.said)
+        self.assertEqual(good.kinds()["redirect-307 plain"], "ok")
+        told = check_driver(*only("redirect-307"), of=client("follows-nothing", words=["--driver"]))
+        self.assertEqual((told.bad(), told.kinds()["redirect-307 plain"]), (set(), "error"), told.said)
+
     def test_bugs_of_a_command_are_found_and_named(self):
         for bug, where, found in [self.BUGS[index] for index in (0, 2, 8, 10)]:
             with self.subTest(bug):

@@ -234,7 +234,10 @@ inline Transcript transcript(std::string_view bytes, bool streamed) {
     if (headers["content-type"] !=
         (streamed && status == "HTTP/1.1 200 OK" ? "text/event-stream; charset=utf-8" : "application/json"))
       seen.text += "(content-type: " + headers["content-type"] + ") ";
-    for (const char* const name : {"retry-after", "retry-after-ms", "x-should-retry", "content-encoding", "cf-ray"}) {
+    for (const char* const name :
+         {"retry-after", "retry-after-ms", "x-should-retry", "content-encoding", "cf-ray", "location",
+          "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-remaining-requests", "x-ratelimit-reset-requests",
+          "x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"}) {
       if (headers.count(name) != 0) seen.text += "(" + std::string(name) + ": " + headers[name] + ") ";
     }
     seen.closes = headers["connection"] == "close";
