@@ -27,7 +27,7 @@ BUGS = {
     "carriage-return-stays": "takes CR for a part of the line",
     "comments-are-parsed": "takes a comment for data",
     "done-is-needed": "takes an answer without [DONE] for one that is not whole",
-    "error-event-is-passed-over": "reads on after an error in the stream",
+    "error-event-is-passed-over": "reads on after an error in the stream, and takes [DONE] for the end of the answer",
     "finish-reason-is-the-end": "reads no more once it has the finish_reason",
     "length-is-whole": "tells nobody that an answer was cut at its limit",
     "parallel-calls-are-joined": "has one tool call, whatever their indexes",
@@ -41,6 +41,8 @@ BUGS = {
     "key-is-kept": "goes on with its first key",
     "stream-is-left-open": "does not close a stream that it no longer reads",
     "retries-daily-quota": "tries again when the quota of a day is used up",
+    "abandoned-call-goes-on": "does not close a call that its caller has given up",
+    "abandoned-call-is-repeated": "makes a call again that its caller has given up",
     "ignores-retry-after": "tries again at once, whatever Retry-After says",
     "ignores-body-delay": "reads no time to wait in the body of an error",
     "follows-nothing": "takes a redirect for an error",
@@ -199,14 +201,14 @@ class Client:
         try:
             self.read(self.send(json.dumps(body, ensure_ascii=False).encode()), "stream" in body, outcome, show)
         except CallStopped:
-            if "stream-is-left-open" in self.bugs:
-                LEFT_OPEN.append((self.connection, self.socket))
-                self.connection = self.socket = None
-            self.close()
+            self.leave()
         except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError, zlib.error,
                 CallFailed) as error:
             outcome.error = f"{type(error).__name__}: {error}"
             self.close()
+            if self.is_given_up() and "abandoned-call-is-repeated" in self.bugs:
+                self.bugs -= {"abandoned-call-is-repeated"}
+                return self.call(model, prompt, stream, tools, show, give_up_after)
         if "empty-on-error" in self.bugs and isinstance(outcome.error, str) and outcome.error.startswith("CallFailed"):
             outcome.error = None
         if "length-is-whole" in self.bugs and outcome.finish_reason == "length":
@@ -215,7 +217,22 @@ class Client:
             self.close()
         return outcome
 
+    def leave(self):
+        """Closes a stream that has more to come."""
+        if "stream-is-left-open" in self.bugs:
+            self.set_aside()
+        self.close()
+
+    def set_aside(self):
+        LEFT_OPEN.append((self.connection, self.socket))
+        self.connection = self.socket = None
+
+    def is_given_up(self):
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
     def close(self):
+        if self.is_given_up() and "abandoned-call-goes-on" in self.bugs:
+            self.set_aside()
         if self.connection:
             self.connection.close()
         if self.socket:
@@ -381,13 +398,16 @@ class Client:
             if not outcome.finish_reason and "no-error-on-cut" not in self.bugs:
                 raise
             return
-        if done and "stream-is-left-open" not in self.bugs:
+        if done:
             self.end_body(response)
+        elif "finish-reason-is-the-end" in self.bugs:
+            self.close()
         if not done and "done-is-needed" in self.bugs:
             raise CallFailed("the stream has no [DONE]")
         if not done and not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
             raise CallFailed("the stream ended before the answer did")
-        if not outcome.finish_reason and "loses-last-event-without-blank-line" not in self.bugs:
+        is_taken_for_end = {"loses-last-event-without-blank-line", "error-event-is-passed-over"} & self.bugs
+        if not outcome.finish_reason and not is_taken_for_end:
             raise CallFailed("the stream does not say why it ended")
         if outcome.half:
             outcome.text += whole(outcome.half)
@@ -523,7 +543,7 @@ class Client:
                     return
         except (OSError, http.client.HTTPException):
             pass
-        self.close()
+        self.leave()
 
 
 # --- As a command, and as a driver -----------------------------------------------------------------------------------
