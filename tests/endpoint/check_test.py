@@ -24,7 +24,8 @@ from pathlib import Path
 
 import check_client
 import program
-from checking import CHECKOUT, SCENARIOS, ANSWER, WHOLE, command, driver, client, only, check, check_driver, Folder
+from checking import (CHECKOUT, SCENARIOS, ANSWER, WHOLE, TURNS, TURNS_OF_STREAMS, command, driver, client, only, check,
+                      check_driver, Folder)
 from program import TIMEOUT, execute
 
 
@@ -45,7 +46,10 @@ class Clients(Folder):
         scenarios = json.loads(execute("scenarios", "--json").stdout)
         expected = {(one["name"], form) for one in scenarios for form in ("plain", "streamed")
                     if form == "streamed" or not one["needs_stream"]}
-        self.assertEqual(set(whole.cells), expected)
+        turns = {id for id, cell in whole.cells.items() if cell["group"] == "mishaps"}
+        self.assertEqual(turns, {(name, form) for name in TURNS for form in ("plain", "streamed")
+                                 if form == "streamed" or name not in TURNS_OF_STREAMS})
+        self.assertEqual(set(whole.cells), expected | turns)
         kinds = collections.Counter(cell["kind"] for cell in whole.report["cells"])
         self.assertEqual({kind: count for kind, count in whole.report["counts"].items() if count}, dict(kinds))
         skipped = {cell["scenario"] for cell in whole.report["cells"] if cell["kind"] == "skipped"}

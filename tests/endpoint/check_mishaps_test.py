@@ -1,0 +1,416 @@
+"""Tests of `mock-gateway check`: the session of mishaps, in which one client lives through one turn after the other.
+
+Usage: check_mishaps_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+"""
+
+import concurrent.futures
+import json
+import re
+import shlex
+import unittest
+from pathlib import Path
+
+import program
+from checking import SCENARIOS, TURNS, TURNS_OF_STREAMS, check, check_driver, client, driver, only, Folder
+from program import execute
+
+SESSION = ["--group", "mishaps"]
+CAREFUL = client(words=["--driver"])
+
+
+def all_at_once(run, cases):
+    """What each run gives. A session waits for most of its time, so that some fit beside each other."""
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        return list(pool.map(run, cases))
+
+
+class Sessions(Folder):
+    """The base of these tests: whoever knows what is bad has no second session."""
+
+    def session(self, of, *flags, known=(), **options):
+        name = f"known-{len(list(self.folder.iterdir()))}-{abs(hash((*of, *flags)))}"
+        baseline = ["--baseline", self.write(name, "".join(line + "\n" for line in known))]
+        return check_driver(*SESSION, *baseline, *flags, of=of, environment=self.environment, **options)
+
+    def assert_found(self, done, lines):
+        """These lines, and no other, are bad."""
+        self.assertEqual(done.bad(), set(lines), done.said)
+        self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
+
+
+class Careful(Sessions):
+    def test_a_careful_client_passes_it_whatever_the_order(self):
+        runs = all_at_once(lambda seed: self.session(CAREFUL, "--seed", str(seed)), [1, 2, 3, 4])
+        for seed, done in enumerate(runs, 1):
+            with self.subTest(seed=seed):
+                self.assert_found(done, [])
+                self.assertEqual(set(done.cells), {(name, form) for name in TURNS for form in ("plain", "streamed")
+                                                   if form == "streamed" or name not in TURNS_OF_STREAMS})
+                self.assertEqual(done.report["counts"]["skipped"], 0)
+                kinds = done.kinds()
+                for name in "first-answer", "rate-limited", "server-error", "rotated-key", "last-answer":
+                    self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"ok"}, done.said)
+                for name in "unauthorized", "disabled-key", "length":
+                    self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"error"}, done.said)
+
+    def test_the_seed_decides_the_order_and_the_texts(self):
+        def played(flags):
+            done = self.session(CAREFUL, "--plain", *flags)
+            self.assertEqual(done.code, 0, done.said)
+            return [(cell["scenario"], cell["text"]) for cell in done.report["cells"]]
+
+        usual, first, second, again = all_at_once(played, [[], ["--seed", "1"], ["--seed", "2"], ["--seed", "2"]])
+        self.assertEqual(usual, first)
+        self.assertEqual(second, again)
+        self.assertNotEqual(first, second)
+        for rows in first, second:
+            names = [name for name, _ in rows]
+            self.assertEqual((names[0], names[-2:]), ("first-answer", ["rotated-key", "last-answer"]))
+            self.assertEqual(sorted(names), sorted(set(TURNS) - set(TURNS_OF_STREAMS)))
+            numbers = [int(re.match(r"Turn (\d+):", text)[1]) for name, text in rows if text]
+            self.assertEqual(numbers, sorted(numbers), "the rows stand in the order in which they were played")
+        texts = [{name: text.partition(": ")[2] for name, text in rows if text} for rows in (first, second)]
+        self.assertNotEqual(*(text["first-answer"] for text in texts))
+
+    def test_a_turn_alone_is_reported_and_the_others_are_played_all_the_same(self):
+        code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"
+        done = check_driver("--plain", *only("rotated-key"), of=driver(code), environment=self.environment)
+        self.assertEqual((done.code, done.kinds()), (0, {"rotated-key plain": "ok"}), done.said)
+        jobs = self.logged()
+        self.assertEqual((jobs.count("use_key"), jobs.count("abandon")), (2, 1), jobs)
+        self.assertEqual(jobs.count("ask"), 1 + len(TURNS) - len(TURNS_OF_STREAMS) - 1, "one of the preflight")
+        done = self.session(CAREFUL, "--plain", "--skip", "server-error", "--skip", "length")
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual({name for name, _ in done.cells}, set(TURNS) - set(TURNS_OF_STREAMS) - {"server-error", "length"})
+
+    def test_a_command_has_no_session(self):
+        done = check("--plain", *only("rotated-key", "early-hints"), of=client())
+        self.assertEqual(done.code, 0, done.said)
+        self.assertEqual(done.kinds(), {"rotated-key plain": "skipped", "early-hints plain": "ok"})
+        self.assertIn("--driver", done.cells["rotated-key", "plain"]["why"])
+
+    def test_scenarios_of_one_s_own_and_sweeps_have_no_session(self):
+        code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"
+        for flags in (["--catalogue", str(SCENARIOS), "--only", "crlf-line-ends"], ["--sweep", "a b", "--at-most", "3"],
+                      ["--splits", "a b", "--at-most", "3"]):
+            with self.subTest(flags):
+                done = check_driver("--stream", *flags, of=driver(code), environment=self.environment)
+                self.assertEqual(done.code, 0, done.said)
+                self.assertFalse({cell["group"] for cell in done.report["cells"]} & {"mishaps"})
+                self.assertLessEqual(set(self.logged()), {"hello", "stream"})
+
+    def test_flags_that_do_not_go_together(self):
+        for flags, said in [(["--seed", "2", "--sweep", "a"], "--seed"), (["--seed", "2", "--splits", "a"], "--seed"),
+                            (["--seed", "2", "--catalogue", str(SCENARIOS)], "--seed"), (["--seed", "x"], "--seed"),
+                            (["--seed", "1.5"], "--seed"), (["--group", "mishap"], '"mishaps"'),
+                            (["--group", "mishaps", "--catalogue", str(SCENARIOS)], "there is no group mishaps"),
+                            (["--only", "rotated-kee"], "rotated-kee")]:
+            with self.subTest(flags):
+                done = execute("check", "--driver", *flags, "--", *CAREFUL)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, r"\Amock-gateway: [^\n]+\n\Z")
+                self.assertIn(said, done.stderr)
+
+
+class Bugs(Sessions):
+    """A bug is found in its turn, and in no other."""
+
+    BUGS = [  # the bug, what is found in a session of streams, and words of the block
+        ("server-error-is-final", ["server-error streamed error"], "tries again"),
+        ("unended-event-is-dropped", ["unended-last-event streamed error"], "no blank line"),
+        ("done-is-needed", ["unended-last-event streamed error"], "the stream has no [DONE]"),
+        ("length-is-whole", ["length streamed wrong"], "tells that the answer was cut"),
+        ("key-is-kept", ["rotated-key streamed error", "last-answer streamed error"], "uses the new key"),
+        ("stream-is-left-open", ["cancelled-stream streamed hang"], "two seconds later its connection was still open"),
+        ("abandoned-call-goes-on", ["abandoned-call streamed hang"], "two seconds later its connection was still open"),
+        ("retries-401", ["unauthorized streamed finding retried_final_error"], 'retried after 401 "unauthorized"'),
+        ("ignores-retry-after", ["rate-limited streamed finding retry_after_ignored",
+                                 "rate-limited-until-date streamed finding retry_after_ignored"], "Retry-After"),
+        ("no-error-on-cut", ["cut-answer streamed loss"], "closes the connection in the middle of the answer"),
+        ("empty-on-error", ["unauthorized streamed loss", "disabled-key streamed loss"], "answers 401")]
+
+    def test_bugs_are_found_each_in_its_turn(self):
+        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"]), "--stream", known=case[1]),
+                           self.BUGS)
+        for (bug, lines, _), done in zip(self.BUGS, runs):
+            with self.subTest(bug):
+                self.assert_found(done, lines)
+                for line in lines:
+                    name, _, kind, *code = line.split()
+                    self.assertIn(code[0] if code else kind.upper(), done.row(name), done.said)
+
+    def test_what_a_block_says(self):
+        cases = [case for case in self.BUGS if case[0] in ("stream-is-left-open", "retries-401", "key-is-kept")]
+        runs = all_at_once(lambda case: check_driver("--stream", *only(case[1][0].split()[0]), "--seed", "5",
+                                                     of=client(case[0], words=["--driver"])), cases)
+        for (bug, lines, words), done in zip(cases, runs):
+            with self.subTest(bug):
+                self.assertEqual((done.code, done.bad()), (1, set(lines[:1])), done.said)
+                self.assertIn(words, done.stdout)
+                self.assertEqual(done.stdout.count("again: "), 1, done.stdout)
+                if bug != "retries-401":
+                    self.assertRegex(done.stdout, r"the turn +\d+ of 13, after [a-z-]+ \(seed 5\)")
+
+    def test_bugs_that_plain_calls_have_too(self):
+        cases = [("abandoned-call-goes-on", ["abandoned-call plain hang"]), ("no-error-on-cut", ["cut-answer plain loss"]),
+                 ("key-is-kept", ["rotated-key plain error", "last-answer plain error"]),
+                 ("server-error-is-final", ["server-error plain error"])]
+        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"]), "--plain", known=case[1]), cases)
+        for (bug, lines), done in zip(cases, runs):
+            with self.subTest(bug):
+                self.assert_found(done, lines)
+
+    def test_the_text_of_another_turn_is_wrong(self):
+        code = """
+first = {}
+for job in jobs:
+    answer = outcome_of(job)
+    if answer.get("text"): answer["text"] = first.setdefault(job["base_url"], answer["text"])
+    say(job, answer)
+"""
+        told = ["rate-limited", "rate-limited-until-date", "server-error", "length", "rotated-key", "last-answer"]
+        done = self.session(driver(code), "--plain", known=[f"{name} plain wrong" for name in told])
+        self.assert_found(done, [f"{name} plain wrong" for name in told])
+
+    def test_what_a_stopped_call_leaves_behind_is_wrong_in_the_next_turn(self):
+        code = """
+rest = ""
+for job in jobs:
+    answer = outcome_of(job)
+    if "text" in answer: answer["text"], rest = rest + answer["text"], answer["text"] if job["job"] == "cancel" else ""
+    say(job, answer)
+"""
+        names = list(dict.fromkeys(name for name, _ in self.session(CAREFUL, "--stream").cells))
+        following = names[names.index("cancelled-stream") + 1]
+        lines = [f"{following} streamed wrong"]
+        self.assert_found(self.session(driver(code), "--stream", known=lines), lines)
+
+    def test_a_client_that_cannot_stop_a_call_hangs(self):
+        code = """
+for job in jobs:
+    if job.pop("after_tokens", None): job["job"] = "stream"
+    if job["job"] == "abandon": job["job"] = "stream" if job["stream"] else "ask"
+    say(job, outcome_of(job, "hang"))
+"""
+        lines = ["cancelled-stream streamed hang", "abandoned-call streamed hang"]
+        self.assert_found(self.session(driver(code), "--stream", "--timeout", "4s", known=lines), lines)
+
+    # The gateway counts the requests of the turn, and judges none of them.
+    @unittest.expectedFailure
+    def test_a_client_that_asks_again_when_its_caller_has_given_up_is_found(self):
+        done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain")
+        self.assertEqual(done.cells["abandoned-call", "plain"]["requests"], 2, done.said)
+        self.assertEqual({line.rpartition(" ")[0] for line in done.bad()}, {"abandoned-call plain"}, done.said)
+
+
+class UnknownJobs(Sessions):
+    def test_what_a_driver_does_not_know_is_grey_and_the_rest_is_judged(self):
+        cases = [("no-cancel", "cancelled-stream", "cancel"), ("no-abandon", "abandoned-call", "abandon"),
+                 ("no-use-key", "rotated-key", "use_key")]
+        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"])), cases)
+        for (bug, name, job), done in zip(cases, runs):
+            with self.subTest(bug):
+                self.assert_found(done, [])
+                grey = {cell["scenario"]: cell["why"] for cell in done.report["cells"] if cell["kind"] == "skipped"}
+                self.assertEqual(grey, {name: f"the driver does not know the job {job}"})
+                self.assertIn("?", done.row(name))
+                self.assertIn(f"the driver does not know the job {job}", done.stdout)
+                self.assertEqual(done.kinds()["last-answer streamed"], "ok", "it goes on with the key that it has")
+
+    def test_a_driver_that_knows_none_of_them_passes(self):
+        done = self.session(client("no-cancel", "no-abandon", "no-use-key", words=["--driver"]), "--stream")
+        self.assert_found(done, [])
+        self.assertEqual(done.report["counts"]["skipped"], 3)
+
+
+class FailingDrivers(Sessions):
+    """What becomes of the turn, and that the session goes on with a driver that is started anew."""
+
+    TURN = {"use_key": "rotated-key", "cancel": "cancelled-stream", "abandon": "abandoned-call"}
+    CASES = [(job, code, kind, said) for job, *rows in [
+        ("use_key", ("os.abort()", "crash", "signal 6"), ("time.sleep(1000)", "hang", "after 3s"),
+         ("print('{nonsense', flush=True)", "crash", "{nonsense"), ("say({'id': 4711}, {})", "crash", "4711"),
+         ("say(job, {'error': 'no keys here'})", "crash", "no keys here")),
+        ("cancel", ("sys.exit(7)", "crash", "7"), ("time.sleep(1000)", "hang", "after 3s"),
+         ("print('{nonsense', flush=True)", "crash", "{nonsense"),
+         ("say(job, {'error': 'cannot stop'})", "crash", "text is missing")),
+        ("abandon", ("os.abort()", "crash", "signal 6"), ("say(job, {})", "crash", "text is missing"),
+         ("say(job, {'text': 'Hello.'})", "wrong", "Hello."))] for code, kind, said in rows]
+
+    @staticmethod
+    def lines_of(job, code, kind):
+        lines = [f"{FailingDrivers.TURN[job]} streamed {kind}"]
+        # It answers, and so it goes on, with the key that it has.
+        return lines + ["last-answer streamed error"] if "no keys here" in code else lines
+
+    def test_a_job_that_a_driver_fails_at(self):
+        def run(case):
+            job, code, kind, _ = case
+            return self.session(driver(f"for job in jobs:\n    if job['job'] == {job!r}: outcome_of(job); {code}\n"
+                                       "    else: say(job, outcome_of(job))"),
+                                "--stream", "--timeout", "3s", known=self.lines_of(job, code, kind))
+
+        for (job, code, kind, said), done in zip(self.CASES, all_at_once(run, self.CASES)):
+            with self.subTest(job=job, code=code):
+                self.assert_found(done, self.lines_of(job, code, kind))
+                self.assertIn(said, done.cells[self.TURN[job], "streamed"]["why"], done.said)
+                self.assertIn(done.kinds()["last-answer streamed"], ("ok", "error"), done.said)
+
+    def test_a_driver_that_refuses_the_new_key_alone(self):
+        """It knows the job, so that the old key is deleted; what follows has the new one with each job."""
+        code = """
+keys = {}
+for job in jobs:
+    if job["job"] == "use_key" and job["api_key"] != keys[job["base_url"]]: os.abort()
+    keys.setdefault(job["base_url"], job["api_key"])
+    say(job, outcome_of(job))
+"""
+        lines = ["rotated-key plain crash"]
+        done = self.session(driver(code), "--plain", known=lines)
+        self.assert_found(done, lines)
+        self.assertEqual(done.kinds()["last-answer plain"], "ok", done.said)
+
+
+class Keys(Sessions):
+    # A key that was deleted before the last turn is masked in the turn in which it was deleted, and not in the last.
+    @unittest.expectedFailure
+    def test_no_key_is_in_a_report(self):
+        """Whatever the client prints, tells, or takes for its answer."""
+        code = """
+keys = {}
+for job in jobs:
+    if job["job"] == "hello":
+        say(job, {"client": "talkative"})
+        continue
+    of_address = keys.setdefault(job["base_url"], [])
+    if job["api_key"] not in of_address: of_address.append(job["api_key"]); log(job["api_key"])
+    mine = " ".join(of_address)
+    print("my keys", mine, flush=True)
+    print("my keys", mine, file=sys.stderr, flush=True)
+    answer = outcome_of(job)
+    # In the preflight all is as it should be.
+    if "error" in answer and answer["text"] != "It is 21 degrees.":
+        answer |= {"text": mine + answer["text"], "error": mine, "finish_reason": mine}
+        answer["tool_calls"] = [{"name": mine, "arguments": mine}]
+    say(job, answer)
+"""
+        files = {kind: str(self.folder / f"report.{kind}") for kind in ("json", "junit", "html", "text")}
+        flags = [word for kind, path in files.items() if kind != "text" for word in ("--report", f"{kind}:{path}")]
+        done = execute("check", "--driver", "--plain", *SESSION, *flags, "--report", "text", "--", *driver(code),
+                       env={**program.os.environ, **self.environment}, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        keys = set(self.logged())
+        self.assertGreaterEqual(len(keys), 3, "that of the preflight, and the two of each session")
+        texts = [Path(path).read_text(encoding="utf-8") for kind, path in files.items() if kind != "text"]
+        self.assertIn("$OPENAI_API_KEY", texts[0])
+        for text in [*texts, done.stdout, done.stderr]:
+            self.assertEqual([key for key in keys if key in text], [])
+
+
+class BaselineAndAgain(Sessions):
+    KEPT = ["rotated-key plain error", "last-answer plain error"]
+
+    def test_turns_in_a_baseline(self):
+        stale = self.session(CAREFUL, "--plain", known=["rotated-key plain error"])
+        self.assertEqual((stale.code, stale.report["stale"]), (1, ["rotated-key plain error"]), stale.said)
+        unknown = self.session(CAREFUL, "--plain", known=["rotated-kee plain error"])
+        self.assertEqual((unknown.code, unknown.report["stale"]), (1, ["rotated-kee plain error"]), unknown.said)
+        other = check("--plain", *self.known("rotated-key plain error"), *only("rotated-key", "early-hints"), of=client())
+        self.assertEqual((other.code, other.report["stale"]), (0, []), "what is skipped was not run\n" + other.said)
+
+    def test_a_baseline_that_is_written(self):
+        path = self.folder / "written"
+        done = check_driver(*SESSION, "--plain", "--baseline", str(path), "--write-baseline",
+                            of=client("key-is-kept", words=["--driver"]))
+        self.assertEqual(done.code, 0, done.said)
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+        self.assertEqual(lines, sorted(self.KEPT))
+
+    def test_the_command_that_is_printed_plays_the_same_session_again(self):
+        def failed(seed):
+            return check_driver("--plain", *only("rotated-key"), *seed, of=client("key-is-kept", words=["--driver"]))
+
+        for seed, done in zip((None, "7"), all_at_once(failed, [[], ["--seed", "7"]])):
+            with self.subTest(seed=seed):
+                cell = done.cells["rotated-key", "plain"]
+                words = shlex.split(cell["again"])
+                self.assertEqual(words[words.index("--seed") + 1] if "--seed" in words else None, seed)
+                path = self.folder / "again.json"
+                again = execute(*words[1: words.index("--")], "--report", f"json:{path}", *words[words.index("--"):],
+                                encoding="utf-8")
+                self.assertEqual(again.returncode, 1, again.stderr)
+                (same,) = json.loads(path.read_text(encoding="utf-8"))["cells"]
+                self.assertEqual((same["scenario"], same["why"]), ("rotated-key", cell["why"]))
+
+    ONCE = """
+mark = os.environ["LOG"] + ".mark"
+for job in jobs:
+    answer = outcome_of(job)
+    if job["job"] == "abandon" and not os.path.exists(mark):
+        open(mark, "w").close()
+        answer["text"] = "Nobody said this."
+    say(job, answer)
+"""
+
+    def test_a_turn_that_is_bad_once_is_flaky(self):
+        for flags, code in ([], 0), (["--strict"], 1):
+            with self.subTest(flags):
+                done = check_driver(*SESSION, "--plain", *flags, of=driver(self.ONCE), environment=self.environment)
+                self.assertEqual((done.code, done.bad()), (code, set()), done.said)
+                flaky = [cell["scenario"] for cell in done.report["cells"] if cell["flaky"]]
+                self.assertEqual(flaky, ["abandoned-call"])
+                self.assertIn("flaky", done.row("abandoned-call"))
+                (self.folder / "log.mark").unlink()
+
+
+class Wire(Sessions):
+    CODE = "for job in jobs:\n    answer = outcome_of(job)\n    log([job, answer])\n    say(job, answer)"
+
+    jobs_and_answers = []  # of one run, for all tests of them
+
+    @property
+    def seen(self):
+        if not self.jobs_and_answers:
+            done = self.session(driver(self.CODE), "--jobs", "1", "--timeout", "9s")
+            self.assert_found(done, [])
+            self.jobs_and_answers.extend(self.logged())
+        return self.jobs_and_answers
+
+    def test_the_jobs_of_a_session(self):
+        common = {"id": int, "job": str, "base_url": str, "api_key": str, "model": str, "prompt": str, "timeout_ms": int}
+        more = {"cancel": {"after_tokens": int}, "abandon": {"after_ms": int, "stream": bool}, "use_key": {}, "ask": {},
+                "stream": {}}
+        jobs = [job for job, _ in self.seen if job["job"] != "hello"]
+        self.assertEqual({job["job"] for job in jobs}, set(more))
+        for job in jobs:
+            self.assertEqual({name: type(value) for name, value in job.items()}, common | more[job["job"]])
+            self.assertTrue(job["api_key"])
+            self.assertEqual(job["timeout_ms"], 9000)
+        self.assertTrue(all(job["after_tokens"] >= 1 for job in jobs if job["job"] == "cancel"))
+        self.assertTrue(all(1 <= job["after_ms"] < 9000 for job in jobs if job["job"] == "abandon"))
+        self.assertEqual(sorted(job["stream"] for job in jobs if job["job"] == "abandon"), [False, True])
+
+    def test_a_session_has_one_address_and_two_keys(self):
+        addresses = {job["base_url"] for job, _ in self.seen if job["job"] == "use_key"}
+        self.assertEqual(len(addresses), 2, "a session of each form")
+        for address in addresses:
+            jobs = [job for job, _ in self.seen if job.get("base_url") == address and job["job"] != "hello"]
+            keys = list(dict.fromkeys(job["api_key"] for job in jobs))
+            self.assertEqual(len(keys), 2)
+            changes = [(job["job"], keys.index(job["api_key"])) for job in jobs][-4:]
+            call = changes[-1][0]
+            self.assertEqual(changes, [("use_key", 0), ("use_key", 1), (call, 1), (call, 1)])
+            self.assertTrue(all(job["api_key"] == keys[0] for job in jobs[:-3]))
+
+    def test_a_careful_client_stops_where_it_is_told_to(self):
+        """Each piece of text is one that came."""
+        for job, answer in self.seen:
+            if job["job"] == "cancel":
+                self.assertRegex(answer["text"], r"\ATurn \d+")
+                self.assertIsNone(answer["error"])
+            elif job["job"] == "use_key":
+                self.assertEqual(answer, {})
+
+
+if __name__ == "__main__":
+    program.main()
