@@ -1,0 +1,82 @@
+"""LangChain's ChatOpenAI for Python as a driver of `mock-gateway check` (docs/driver-protocol.md).
+
+    pip install langchain-openai
+    mock-gateway check --driver --tools -- python3 examples/check/langchain_python.py
+"""
+
+import asyncio
+import importlib.metadata
+import json
+import sys
+
+from langchain_openai import ChatOpenAI
+
+models = {}  # one model per address
+
+
+def model_of(job, anew=False):
+    if anew or job["base_url"] not in models:
+        models[job["base_url"]] = ChatOpenAI(model="mock-model", base_url=job["base_url"], api_key=job["api_key"])
+    return models[job["base_url"]]
+
+
+def take(message, seen):
+    seen["tool_calls"] = [{"name": one["name"], "arguments": json.dumps(one["args"])} for one in message.tool_calls]
+    seen["finish_reason"] = message.response_metadata.get("finish_reason")
+    if usage := message.usage_metadata:
+        seen["usage"] = {
+            "prompt_tokens": usage["input_tokens"],
+            "completion_tokens": usage["output_tokens"],
+            "total_tokens": usage["total_tokens"],
+        }
+
+
+async def call(job, seen):
+    """Notes in `seen` what the caller is given, as it is given it."""
+    model = model_of(job)
+    if "tools" in job:
+        model = model.bind_tools(job["tools"])
+    if not job.get("stream", job["job"] != "ask"):
+        message = await model.ainvoke(job["prompt"])
+        seen["text"] = message.text
+        take(message, seen)
+        return
+    full, pieces = None, 0
+    stream = model.astream(job["prompt"])
+    async for chunk in stream:
+        seen["text"] += chunk.text
+        full = chunk if full is None else full + chunk
+        take(full, seen)
+        pieces += bool(chunk.text)
+        if pieces == job.get("after_tokens"):
+            await stream.aclose()
+            break
+
+
+async def answer(job):
+    if job["job"] == "hello":
+        return {"client": "langchain-openai", "version": importlib.metadata.version("langchain-openai")}
+    if job["job"] == "use_key":
+        model_of(job, anew=True)  # a model's key is that of its making
+        return {}
+    if job["job"] not in ("ask", "stream", "cancel", "abandon"):
+        return {"unknown": True}
+    seen = {"text": "", "tool_calls": [], "error": None}
+    try:
+        # The app's task is cancelled when its user leaves.
+        await asyncio.wait_for(call(job, seen), job["after_ms"] / 1000 if "after_ms" in job else None)
+        seen["text"].encode()  # as whoever writes it does; half a character cannot be written
+    except Exception as error:  # whatever the user would be shown
+        seen["error"] = f"{type(error).__name__}: {error}"
+    return seen
+
+
+async def main():
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        job = json.loads(line)
+        said = json.dumps({"id": job["id"], **await answer(job)}, ensure_ascii=False)
+        sys.stdout.buffer.write(said.encode(errors="ignore") + b"\n")
+        sys.stdout.flush()
+
+
+asyncio.run(main())

@@ -1,0 +1,276 @@
+"""Installs and runs the clients of clients.json, and has pages.py write what became of them. See scoreboard.sh."""
+
+import argparse
+import datetime
+import functools
+import json
+import platform
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+import zlib
+from pathlib import Path
+
+import pages
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+DRIVERS = ROOT / "examples" / "check"
+BUILD = ROOT / "build" / "scoreboard"
+# Longer than the default retries of every client need, the AI SDK's 2 s and 4 s above all.
+TIMEOUT = "12s"
+
+
+# --- Installing -------------------------------------------------------------------------------------------------------
+
+
+def execute(*command, folder=None):
+    """What the command printed; RuntimeError with the end of its stderr when it fails."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RuntimeError(f"{command[0]}: {error.strerror}") from None
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command[:3]))} … failed: {done.stderr.strip()[-2000:]}")
+    return done.stdout
+
+
+class Environment:
+    """Where the packages of a client are installed, and how its driver is started there."""
+
+    def __init__(self, client):
+        self.driver = DRIVERS / client["driver"]
+        self.folder = BUILD / "packages" / client.get("packages", client["name"])
+        locks = HERE / "packages" / client.get("packages", client["name"])
+        self.locks = sorted(locks.iterdir()) if locks.is_dir() else []
+        self.files = self.locks
+
+    def prepare(self):
+        """Installs unless it succeeded before with these very files."""
+        total = 0
+        for file in self.files:
+            total = zlib.crc32(file.read_bytes(), total)
+        mark = self.folder / ".installed"
+        if not mark.exists() or mark.read_text() != str(total):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.mkdir(parents=True)
+            for file in self.locks:
+                shutil.copy(file, self.folder)
+            self.install()
+            mark.write_text(str(total))
+        self.ready()
+
+    def install(self):
+        pass
+
+    def ready(self):
+        pass
+
+
+class Python(Environment):
+    def install(self):
+        execute(sys.executable, "-m", "venv", self.folder / "venv")
+        pip = self.folder / "venv" / "bin" / "pip"
+        execute(pip, "install", "--quiet", "--disable-pip-version-check", "-r", self.folder / "requirements.txt")
+
+    def command(self):
+        return [self.folder / "venv" / "bin" / "python", self.driver]
+
+    @staticmethod
+    def version():
+        return ".".join(platform.python_version_tuple()[:2])
+
+
+class Node(Environment):
+    def install(self):
+        execute("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", folder=self.folder)
+
+    def ready(self):
+        shutil.copy(self.driver, self.folder)  # Node looks for packages beside the file
+
+    def command(self):
+        return ["node", self.folder / self.driver.name]
+
+    @staticmethod
+    def version():
+        return execute("node", "--version")[1:].split(".")[0]
+
+
+class Go(Environment):
+    def __init__(self, client):
+        super().__init__(client)
+        self.files = [*self.locks, self.driver]
+
+    def install(self):
+        execute("go", "build", "-o", "driver", shutil.copy(self.driver, self.folder), folder=self.folder)
+
+    def command(self):
+        return [self.folder / "driver"]
+
+    @staticmethod
+    def version():
+        return ".".join(execute("go", "env", "GOVERSION").strip().removeprefix("go").split(".")[:2])
+
+
+class Bash(Environment):
+    def install(self):
+        for tool in ("curl", "jq"):
+            execute(tool, "--version")
+
+    def command(self):
+        return ["bash", self.driver]
+
+    @staticmethod
+    def version():
+        return execute("bash", "-c", "echo ${BASH_VERSINFO[0]}").strip()
+
+
+ENVIRONMENTS = {kind.__name__: kind for kind in (Python, Node, Go, Bash)}
+
+
+@functools.cache
+def runtime(language):
+    """What runs the clients of a language, as far as it may change what they do."""
+    return f"{language} {ENVIRONMENTS[language].version()}"
+
+
+# --- Running ----------------------------------------------------------------------------------------------------------
+
+
+def check_words(program, client, more):
+    environment = ENVIRONMENTS[client["language"]](client)
+    flags = [] if client.get("command") else ["--driver", "--tools"]
+    return [
+        *(program, "check", *flags, *client.get("flags", []), "--timeout", TIMEOUT, *more, "--"),
+        *(*environment.command(), *client.get("arguments", [])),
+    ]
+
+
+def run_check(program, client, more, quiet=True):
+    """The exit code of check, 0 or 1; RuntimeError when it could not run."""
+    output = subprocess.PIPE if quiet else None
+    done = subprocess.run(check_words(program, client, more), stdout=output, stderr=output, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"check ended with {done.returncode}: {(done.stderr or '').strip()[-2000:]}")
+    return done.returncode
+
+
+def run(program, client):
+    """Leaves the client's report, with what the pages need beside it, in build/scoreboard."""
+    file = BUILD / f"{client['name']}.json"
+    fresh = file.with_suffix(".new")
+    run_check(program, client, ["--report", f"json:{fresh}"])
+    report = json.loads(fresh.read_text(encoding="utf-8"))
+    fresh.unlink()
+    if client.get("command"):
+        report["client"] = {"name": client["package"], "version": execute(client["package"], "--version").split()[1]}
+    report["runtime"] = runtime(client["language"])
+    report["date"] = datetime.date.today().isoformat()
+    file.write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
+    return report["conclusion"]
+
+
+def made_with(baseline):
+    """The runtime that a baseline was made with, which its first line says."""
+    return baseline.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# Made with ")
+
+
+def compare(program, client):
+    """Whether the client does as its baseline says. One that another runtime runs is not judged."""
+    baseline = HERE / "baselines" / f"{client['name']}.txt"
+    junit = BUILD / f"{client['name']}.xml"
+    now = runtime(client["language"])
+    if made_with(baseline) != now:
+        print(f"{client['name']}: its baseline was made with {made_with(baseline)}, this is {now}: not judged")
+        suite = ET.Element("testsuite", name=client["name"])
+        case = ET.SubElement(suite, "testcase", classname=client["name"], name="as its baseline says")
+        ET.SubElement(case, "skipped", message=f"the baseline was made with {made_with(baseline)}")
+        ET.ElementTree(suite).write(junit, encoding="unicode", xml_declaration=True)
+        return True
+    reports = ["--report", "text", "--report", f"junit:{junit}"]
+    return run_check(program, client, ["--baseline", baseline, *reports], quiet=False) == 0
+
+
+def write_baseline(program, client):
+    baseline = HERE / "baselines" / f"{client['name']}.txt"
+    baseline.parent.mkdir(exist_ok=True)
+    baseline.write_text(f"# Made with {runtime(client['language'])}\n", encoding="utf-8")
+    run_check(program, client, ["--baseline", baseline, "--write-baseline"])
+
+
+def attempt(what, client, *arguments):
+    """Does it for one client, and says so. None when it could not be done: the others still are."""
+    began = time.monotonic()
+    try:
+        ENVIRONMENTS[client["language"]](client).prepare()
+        installed = time.monotonic()
+        result = what(*arguments, client)
+    except RuntimeError as error:
+        print(f"{client['name']}: left out: {error}", file=sys.stderr)
+        return None
+    took = f"{installed - began:.0f} s to install, {time.monotonic() - installed:.0f} s to run"
+    print(f"{client['name']}: {took}{f': {result}' if isinstance(result, str) else ''}", file=sys.stderr, flush=True)
+    return result
+
+
+def write_pages(clients, program):
+    scenarios = json.loads(execute(program, "--list-scenarios", "--json"))
+    reports = {}
+    for client in clients:
+        file = BUILD / f"{client['name']}.json"
+        if file.exists():
+            reports[client["name"]] = json.loads(file.read_text(encoding="utf-8"))
+    board = pages.Board(clients, reports, scenarios)
+    docs = ROOT / "docs"
+    (docs / "scoreboard.md").write_text(pages.markdown(board), encoding="utf-8")
+    (docs / "scoreboard.html").write_text(pages.html(board), encoding="utf-8")
+    badges = docs / "badges"
+    badges.mkdir(exist_ok=True)
+    for file in badges.glob("*.svg"):
+        file.unlink()
+    for one in board.entries:
+        (badges / f"{one.name}.svg").write_text(pages.badge(one), encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("program", help="mock-gateway")
+    parser.add_argument("--only", action="append", metavar="CLIENT")
+    parser.add_argument("--scenario", action="append", metavar="SCENARIO")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true")
+    mode.add_argument("--write-baselines", action="store_true")
+    mode.add_argument("--render", action="store_true")
+    arguments = parser.parse_args()
+
+    clients = json.loads((HERE / "clients.json").read_text(encoding="utf-8"))
+    unknown = set(arguments.only or []) - {one["name"] for one in clients}
+    if unknown:
+        parser.error(f"clients.json has no {', '.join(sorted(unknown))}")
+    chosen = [one for one in clients if not arguments.only or one["name"] in arguments.only]
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = arguments.program
+
+    if arguments.scenario:
+        words = [word for name in arguments.scenario for word in ("--only", name)]
+        results = [attempt(lambda one: run_check(program, one, words, quiet=False), one) for one in chosen]
+        return 0 if all(result == 0 for result in results) else 1
+    if arguments.check or arguments.write_baselines:
+        chosen = [one for one in chosen if arguments.only or (HERE / "baselines" / f"{one['name']}.txt").exists()]
+        what = compare if arguments.check else write_baseline
+        results = [attempt(what, one, program) for one in chosen]
+        return 0 if not arguments.check or all(results) else 1
+    left_out = False
+    if not arguments.render:
+        for client in chosen:
+            if not arguments.only:
+                (BUILD / f"{client['name']}.json").unlink(missing_ok=True)
+            left_out |= attempt(run, client, program) is None
+    write_pages(clients, program)
+    return 1 if left_out else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

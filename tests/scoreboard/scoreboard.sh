@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs clients from registries through the catalogue with `mock-gateway check`, and writes what became of their calls:
+# docs/scoreboard.md, docs/scoreboard.html, and a badge for each in docs/badges.
+#
+#   tests/scoreboard/scoreboard.sh [path to the mock-gateway program] [--only CLIENT]… [--scenario SCENARIO]…
+#                                  [--check | --write-baselines | --render]
+#
+# clients.json lists the clients; packages/ pins their versions. Each is installed under build/scoreboard on first use.
+# The program is built unless given. --only leaves the others as they were when they last ran here. --scenario prints
+# what check says of a few scenarios, and writes nothing. --check compares with baselines/ in place of writing pages, for
+# the clients that have one, and leaves JUnit files in build/scoreboard. --render writes the pages again without a run.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+# shellcheck source=../clients/suites.sh
+source "$here/../clients/suites.sh"
+
+if (($# > 0)) && [[ $1 != --* ]]; then
+  program=$(realpath "$1")
+  shift
+else
+  "$root/examples/run.sh" --version
+  program=$root/build/run/endpoint/mock-gateway
+fi
+
+exec python3 "$here/scoreboard.py" "$program" "$@"
