@@ -16,11 +16,18 @@ ask() {
     --header "Authorization: Bearer $OPENAI_API_KEY" --header 'Content-Type: application/json' --data "$body"
 }
 
-# A body may be no JSON, or have an error in place of choices.
+# A body may be no JSON, or have an error in place of choices; a stream may end early, which its end alone shows.
 if [[ $stream == true ]]; then
-  ask | sed --quiet --unbuffered 's/^data: //p' | grep --line-buffered --invert-match '^\[DONE\]' |
-    jq --unbuffered --join-output 'if .error then error(.error | tostring) else .choices[0].delta.content // empty end'
+  ask | sed --quiet --unbuffered -e '/^data: \{0,1\}\[DONE\]/d' -e 's/^data: \{0,1\}//p' |
+    jq --null-input --unbuffered --join-output '
+      foreach (inputs, null) as $event ("no finish_reason";
+        if $event == null then if . == "stop" then . else error("it ended with \(.)") end
+        elif $event.error then error($event.error | tostring)
+        else $event.choices[0].finish_reason // . end;
+        $event.choices[0].delta.content // empty | if type == "string" then . else error("content is no text") end)'
 else
   answer=$(ask) || exit
-  printf '%s' "$answer" | jq --exit-status --join-output '.choices[0].message.content | strings'
+  printf '%s' "$answer" | jq --slurp --exit-status --join-output '.[0].choices[0] |
+    if .finish_reason | IN("stop", "") then .message.content | strings | select(. != "")
+    else error("it ended with \(.finish_reason)") end'
 fi

@@ -20,10 +20,12 @@ def model_of(job, anew=False):
     return models[job["base_url"]]
 
 
-def take(message, seen):
-    seen["tool_calls"] = [{"name": one["name"], "arguments": json.dumps(one["args"])} for one in message.tool_calls]
+def take(message, seen, job):
+    if "tools" in job:  # only an app that has tools looks for calls
+        calls = [(one["name"], json.dumps(one["args"], ensure_ascii=False)) for one in message.tool_calls]
+        seen["tool_calls"] = [{"name": name, "arguments": arguments} for name, arguments in calls]
     seen["finish_reason"] = message.response_metadata.get("finish_reason")
-    if usage := message.usage_metadata:
+    if usage := getattr(message, "usage_metadata", None):
         seen["usage"] = {
             "prompt_tokens": usage["input_tokens"],
             "completion_tokens": usage["output_tokens"],
@@ -39,14 +41,14 @@ async def call(job, seen):
     if not job.get("stream", job["job"] != "ask"):
         message = await model.ainvoke(job["prompt"])
         seen["text"] = message.text
-        take(message, seen)
+        take(message, seen, job)
         return
     full, pieces = None, 0
     stream = model.astream(job["prompt"])
     async for chunk in stream:
         seen["text"] += chunk.text
         full = chunk if full is None else full + chunk
-        take(full, seen)
+        take(full, seen, job)
         pieces += bool(chunk.text)
         if pieces == job.get("after_tokens"):
             await stream.aclose()

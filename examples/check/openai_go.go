@@ -82,7 +82,9 @@ func (o *outcome) take(completion *openai.ChatCompletion) string {
 	for _, call := range choice.Message.ToolCalls {
 		o.ToolCalls = append(o.ToolCalls, toolCall{call.Function.Name, call.Function.Arguments})
 	}
-	o.FinishReason = &choice.FinishReason
+	if choice.FinishReason != "" { // Go's zero
+		o.FinishReason = &choice.FinishReason
+	}
 	return choice.Message.Content
 }
 

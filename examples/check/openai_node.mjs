@@ -80,7 +80,7 @@ async function answer(job) {
   try {
     await call(job, seen);
   } catch (error) {
-    seen.error = `${error.name}: ${error.message}`; // what the user would be shown
+    seen.error = `${error.constructor.name}: ${error.message}`; // what the user would be shown
   }
   return { ...seen, text: seen.text.toWellFormed() }; // as console.log writes half a character
 }

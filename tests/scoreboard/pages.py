@@ -52,26 +52,32 @@ class Cell:
     def happened(self):
         """What the caller saw, without what differs from run to run."""
         if self.kind == "HANG":
-            what = "cut, with " + self._got()
+            what = ["it had not ended when it was cut"]
+        elif self.kind == "CRASH":
+            what = [code(one_line(self.data["why"].partition(": ")[2] or self.data["why"], 160))]
+        elif self.kind == "finding":
+            what = []
         else:
-            what = self._got() + (f", and {code(one_line(self.data['told'], 120))}" if self.data["told"] else ", and no error")
-            if self.kind == "CRASH":
-                what = code(one_line(self.data["why"].partition(": ")[2] or self.data["why"], 160))
-        for finding in {one["code"]: one for one in self.errors}.values():
-            what += f"; {code(finding['code'])}: {finding['message']}"
-        return what
+            what = [self._got() + (f", and {code(one_line(self.data['told'], 120))}" if self.data["told"] else ", and no error")]
+        findings = {one["code"]: one["message"] for one in self.errors}
+        return "; ".join(what + [f"{code(name)}: {steady(message)}" for name, message in findings.items()])
 
     def _got(self):
-        data, parts = self.data, []
+        data, whole, parts = self.data, self.whole, []
         if data["text"]:
-            complete = data["text"] == self.whole["text"] and not self.whole["tool_calls"]
+            complete = data["text"] == whole["text"] and not whole["tool_calls"]
             parts.append("the whole text" if complete else f"the text {code(one_line(data['text'], 60))}")
         for call in data["tool_calls"] or []:
-            arguments = call["arguments"]
-            parts.append(f"the call {code(one_line('%s(%s)' % (call['name'], arguments), 80))}")
-        if data["finish_reason"] and self.kind in ("LOSS", "WRONG"):
-            parts.append(f"finish_reason {code(data['finish_reason'])}")
-        return ", ".join(parts) or "nothing"
+            parts.append(f"the call {code(one_line('%s(%s)' % (call['name'], call['arguments']), 80))}")
+        if not parts:
+            parts.append("nothing")
+        if self.kind in ("LOSS", "WRONG"):
+            if data["finish_reason"]:
+                parts.append(f"finish_reason {code(data['finish_reason'])}")
+            if whole["usage"] and data["usage"] and data["usage"] != whole["usage"]:
+                usage = [data["usage"].get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+                parts.append(f"usage {usage[0]} + {usage[1]} = {usage[2]}")
+        return ", ".join(parts)
 
 
 class Entry:
@@ -140,12 +146,16 @@ class Board:
 # --- Texts ------------------------------------------------------------------------------------------------------------
 
 
-def one_line(text, most):
-    """Without line ends, without what differs from run to run, and not too long."""
-    text = re.sub(r"127\.0\.0\.1:\d+|localhost:\d+", "127.0.0.1:…", str(text))
+def steady(text):
+    """Without what differs from run to run: ports, addresses in memory, moments."""
+    text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:…", text)
     text = re.sub(r"0x[0-9a-f]{6,}", "0x…", text)
-    text = re.sub(r"chatcmpl-[\w-]{8,}", "chatcmpl-…", text)
-    text = text.replace("\r", "␍").replace("\n", "␊")
+    return re.sub(r"\b\d+\.\d{3} s\b", "… s", text)
+
+
+def one_line(text, most):
+    """Steady, without line ends, and not too long."""
+    text = steady(text).replace("\r", "␍").replace("\n", "␊")
     return text if len(text) <= most else f"{text[:most]}…"
 
 
@@ -168,8 +178,14 @@ def table(head, rows):
 def marks(entry, scenario, bad):
     """What a table has for a client in a scenario: its plain mark, then its streamed one. `bad` dresses the bad ones."""
     cells = {cell.form: cell for cell in entry.of(scenario["name"])}
-    shown = [cells[form] if form in cells else None for form in FORMS]
+    shown = [cells.get(form) for form in FORMS]
     return " · ".join("–" if cell is None else bad(cell) if cell.bad else cell.mark for cell in shown)
+
+
+def linked(entry, scenario):
+    """The same as a link to what happened, unless all is well."""
+    text = marks(entry, scenario, lambda cell: f"**{cell.mark}**")
+    return f"[{text}](#{scenario['name']})" if "**" in text else text
 
 
 def markdown(board):
@@ -248,8 +264,7 @@ def markdown(board):
 
 def scenario_row(board, scenario):
     name = scenario["name"]
-    dress = lambda cell: f"[**{cell.mark}**](#{name})"
-    return [f"[{name}](#{name})", scenario["expected"], *(marks(one, scenario, dress) for one in board.entries)]
+    return [f"[{name}](#{name})", scenario["expected"], *(linked(one, scenario) for one in board.entries)]
 
 
 def anchor(title):
