@@ -1,5 +1,5 @@
 # Sourced by what runs real clients: sets root and build, installs the pinned SDKs on first use (node/node_modules,
-# build/clients/venv), and gives install_wrappers and compile_gateways.
+# build/clients/venv), and gives install_wrappers.
 # shellcheck shell=bash
 
 clients=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -29,10 +29,4 @@ install "$build/venv/.installed" "$clients/python/requirements.txt" -- install_p
 install_wrappers() {
   python3 -m venv --clear "$build/wrappers"
   "$build/wrappers/bin/pip" install --quiet --disable-pip-version-check --requirement "$clients/wrappers/requirements.txt"
-}
-
-# compile_gateways SOURCE PROGRAM
-compile_gateways() {
-  # shellcheck disable=SC2046  # flags are several words
-  "${CXX:-g++}" -std=c++17 -I"$root" "$1" $(pkg-config --cflags --libs cpp-httplib) -lpthread -o "$2"
 }

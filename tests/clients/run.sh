@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Runs real clients against gateways: the official openai SDKs for Node and Python, the AI SDK, LiteLLM, LangChain, curl.
 #
-#   tests/clients/run.sh [path to the mock-gateway program [path to the catalogue_gateways binary]]
+#   tests/clients/run.sh [path to the mock-gateway program]
 #
-# Installs the pinned SDKs on first use (node/node_modules, build/clients/venv, build/clients/wrappers) and builds the gateways unless given.
+# Installs the pinned SDKs on first use (node/node_modules, build/clients, build/scoreboard) and builds the program unless
+# given.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -14,11 +15,9 @@ source "$here/prepare.sh"
 if (($# < 1)); then "$root/examples/run.sh" --version; fi
 MOCK_GATEWAY_BIN=$(realpath "${1:-$root/build/run/endpoint/mock-gateway}")
 export MOCK_GATEWAY_BIN
-catalogue_gateways=${2:-$build/catalogue_gateways}
-if (($# < 2)); then compile_gateways "$here/catalogue/gateways.cpp" "$catalogue_gateways"; fi
 
 # Each suite leaves its JUnit report in build/clients.
-rm -f "$build"/{node,python,wrappers,curl,catalogue}.xml
+rm -f "$build"/{node,python,wrappers,curl}.xml "$build"/check-*.xml
 result=0
 
 echo '== Node: openai and the AI SDK'
@@ -37,8 +36,8 @@ install "$build/wrappers/.installed" "$here/wrappers/requirements.txt" -- instal
 echo '== curl'
 "$here/curl_checks.sh" "$build/curl.xml" || result=1
 
-echo '== The catalogue: all of them but curl'
-"$here/catalogue/table.sh" "$catalogue_gateways" --check --junit "$build/catalogue.xml" || result=1
+echo '== The catalogue: the openai SDKs, against what is known of them'
+"$root/tests/scoreboard/scoreboard.sh" "$MOCK_GATEWAY_BIN" --check --junit "$build" || result=1
 
-print_totals "clients: " "$build"/{node,python,wrappers,curl,catalogue}.xml || result=1
+print_totals "clients: " "$build"/{node,python,wrappers,curl}.xml "$build"/check-*.xml || result=1
 exit $result

@@ -3,12 +3,12 @@
 # docs/scoreboard.md, docs/scoreboard.html, and a badge for each in docs/badges.
 #
 #   tests/scoreboard/scoreboard.sh [path to the mock-gateway program] [--only CLIENT]… [--scenario SCENARIO]…
-#                                  [--check | --write-baselines | --render]
+#                                  [--check [--junit FOLDER] | --write-baselines | --render]
 #
 # clients.json lists the clients; packages/ pins their versions. Each is installed under build/scoreboard on first use.
 # The program is built unless given. --only leaves the others as they were when they last ran here. --scenario prints
 # what check says of a few scenarios, and writes nothing. --check compares with baselines/ in place of writing pages, for
-# the clients that have one, and leaves JUnit files in build/scoreboard. --render writes the pages again without a run.
+# the clients that have one; --junit leaves check-CLIENT.xml for each. --render writes the pages again without a run.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
