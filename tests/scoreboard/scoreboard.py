@@ -114,6 +114,61 @@ class Go(Environment):
         return ".".join(execute("go", "env", "GOVERSION").strip().removeprefix("go").split(".")[:2])
 
 
+class Rust(Environment):
+    def __init__(self, client):
+        super().__init__(client)
+        self.files = [*self.locks, self.driver]
+
+    def install(self):
+        (self.folder / "src").mkdir()
+        shutil.copy(self.driver, self.folder / "src" / "main.rs")
+        execute("cargo", "build", "--release", "--locked", "--quiet", folder=self.folder)
+
+    def command(self):
+        return [self.folder / "target" / "release" / "driver"]
+
+    @staticmethod
+    def version():
+        return ".".join(execute("rustc", "--version").split()[1].split(".")[:2])
+
+
+class Java(Environment):
+    def __init__(self, client):
+        super().__init__(client)
+        self.files = [*self.locks, self.driver]
+        self.path = f"{self.folder / 'libs'}/*"
+
+    def install(self):
+        execute("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs", folder=self.folder)
+        execute("javac", "-cp", self.path, "-d", "classes", self.driver, folder=self.folder)
+
+    def command(self):
+        return ["java", "-cp", f"{self.path}:{self.folder / 'classes'}", "Driver"]
+
+    @staticmethod
+    def version():
+        return execute("javac", "--version").split()[1].split(".")[0]
+
+
+class Cpp(Environment):
+    """cpp-httplib and nlohmann/json are those of the system."""
+
+    def __init__(self, client):
+        super().__init__(client)
+        self.files = [self.driver]
+
+    def install(self):
+        flags = execute("pkg-config", "--cflags", "--libs", "cpp-httplib").split()
+        execute("g++", "-std=c++17", self.driver, *flags, "-pthread", "-o", self.folder / "driver")
+
+    def command(self):
+        return [self.folder / "driver"]
+
+    @staticmethod
+    def version():
+        return execute("g++", "-dumpversion").strip()
+
+
 class Bash(Environment):
     def install(self):
         for tool in ("curl", "jq"):
@@ -127,7 +182,7 @@ class Bash(Environment):
         return execute("bash", "-c", "echo ${BASH_VERSINFO[0]}").strip()
 
 
-ENVIRONMENTS = {kind.__name__: kind for kind in (Python, Node, Go, Bash)}
+ENVIRONMENTS = {"Python": Python, "Node": Node, "Go": Go, "Java": Java, "Rust": Rust, "g++": Cpp, "Bash": Bash}
 
 
 @functools.cache

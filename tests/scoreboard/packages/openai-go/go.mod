@@ -1,6 +1,6 @@
 module driver
 
-go 1.26.8
+go 1.26.0
 
 require github.com/openai/openai-go/v3 v3.98.0
 
