@@ -55,7 +55,11 @@ async function helper(stream, seen, job) {
     seen.text += delta;
     if (++pieces === job.after_tokens) stream.abort();
   });
-  take(await stream.finalChatCompletion(), seen);
+  try {
+    take(await stream.finalChatCompletion(), seen);
+  } catch (error) {
+    if (pieces !== job.after_tokens) throw error; // else the app knows that it stopped
+  }
 }
 
 /** Notes in `seen` what the caller is given, as it is given it. */

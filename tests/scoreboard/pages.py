@@ -111,7 +111,10 @@ class Entry:
 
 
 class Board:
-    def __init__(self, clients, reports, scenarios):
+    """All clients that have a report. Notes say why: what a person found who looked at the cells."""
+
+    def __init__(self, clients, reports, scenarios, notes=()):
+        self.notes = notes
         by_name = {one["name"]: one for one in scenarios}
         self.scenarios = scenarios
         self.entries = [Entry(one, reports[one["name"]], by_name) for one in clients if one["name"] in reports]
@@ -133,6 +136,25 @@ class Board:
         order = sorted(found.items(), key=lambda item: KINDS.index(item[0][0]))
         return [(kind, what, [f"{who} ({' and '.join(forms)})" for who, forms in whom.items()]) for (kind, what), whom in order]
 
+    def why(self, scenario):
+        """The notes on a scenario: a list of (titles of the clients that they explain, note)."""
+        name = scenario["name"]
+        found = []
+        for note in self.notes:
+            entries = [one for one in self.entries if explains(note, name, one) and any(cell.bad for cell in one.of(name))]
+            if entries:
+                found.append(([one.title for one in entries], note["note"]))
+        return found
+
+    def without_note(self):
+        """Cells that are a loss, wrong, a hang or a crash, which no note explains: a list of (title, scenario)."""
+        return [
+            (entry.title, cell.scenario)
+            for entry in self.entries
+            for cell in entry.cells.values()
+            if cell.kind in KINDS[:4] and not any(explains(note, cell.scenario, entry) for note in self.notes)
+        ]
+
     def ran(self):
         """When, and on what."""
         if not self.entries:
@@ -141,6 +163,10 @@ class Board:
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
         runtimes = list(dict.fromkeys(one.runtime for one in self.entries))
         return f"Run on {when}, with mock-gateway {self.entries[0].program} on {', '.join(runtimes)}."
+
+
+def explains(note, scenario, entry):
+    return scenario in note["scenarios"] and entry.name in note.get("clients", [entry.name])
 
 
 # --- Texts ------------------------------------------------------------------------------------------------------------
@@ -192,13 +218,14 @@ def markdown(board):
     lines = [
         "# The scoreboard",
         "",
-        "What the callers of clients get when a gateway behaves as each scenario of [the catalogue](catalogue.md) does: what",
-        "[`mock-gateway check`](check.md) says of each, on one page, [also as HTML](scoreboard.html) with every cell. Written by",
-        "`tests/scoreboard/scoreboard.sh`, which installs the clients from their registries and runs them; not edited by hand.",
+        "What the callers of clients get when a gateway behaves as each scenario of [the catalogue](catalogue.md) does: what "
+        "[`mock-gateway check`](check.md) says of each, on one page; every cell is [on the same page as HTML](scoreboard.html). "
+        "`tests/scoreboard/scoreboard.sh` installs the clients from their registries, runs them, and writes both.",
         "",
-        board.ran() + " Settings are those that each client has by default, its retries included. Answers are read as the",
-        "client's documentation shows, by the drivers in [examples/check](../examples/check). A call that has not ended after",
-        "12 s is cut.",
+        f"{board.ran()} Settings are those that each client has by default, its retries included. Answers are read as the "
+        "client's documentation shows, by the drivers in [examples/check](../examples/check). A call that has not ended after "
+        "12 s is cut. No client was made for such gateways: what stands here is what an app has to see to itself, until they "
+        "do.",
         "",
     ]
     head = ["client", "version", "calls", "right", *KINDS]
@@ -237,7 +264,7 @@ def markdown(board):
         "",
         "## The scenarios",
         "",
-        "A cell has the call in one piece before the one that is streamed; `–` is not asked. Bold is not what a good client",
+        "A cell has the call in one piece before the one that is streamed; `–` is not asked. Bold is not what a good client "
         "does, and leads to what happened. Scenarios that no client here fails stand below each table.",
     ]
     for group, members in board.groups():
@@ -259,6 +286,10 @@ def markdown(board):
             "",
         ]
         lines += [f"- {kind}, {', '.join(whom)}: {what}" for kind, what, whom in board.happenings(scenario)]
+        notes = board.why(scenario)
+        lines += [""] if notes else []
+        lines += [f"Why{', ' + ', '.join(whom) if len(notes) > 1 else ''}: {note}\n" for whom, note in notes]
+        lines[-1] = lines[-1].rstrip("\n")
     return "\n".join(lines) + "\n"
 
 
@@ -348,7 +379,11 @@ def html(board):
             f"<li><span class=bad>{kind}</span>, {escaping.escape(', '.join(whom))}: {rich(what)}"
             for kind, what, whom in board.happenings(scenario)
         ]
-        out.append("</ul></section>")
+        out.append("</ul>")
+        notes = board.why(scenario)
+        for whom, note in notes:
+            out.append(f"<p>Why{escaping.escape(', ' + ', '.join(whom)) if len(notes) > 1 else ''}: {rich(note)}")
+        out.append("</section>")
     out.append("</body></html>")
     return "\n".join(out) + "\n"
 

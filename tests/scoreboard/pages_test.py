@@ -129,6 +129,20 @@ class Written(unittest.TestCase):
         self.assertIn("Not run: three.", pages.markdown(one))
 
 
+class Notes(unittest.TestCase):
+    def test_a_note_stands_where_its_client_fails_and_others_are_listed(self):
+        one = board([cell()], [cell()])
+        one.notes = [{"scenarios": ["cut-short"], "clients": ["one"], "note": "It does not look."}]
+        self.assertEqual(one.why(SCENARIO), [(["one"], "It does not look.")])
+        self.assertEqual(one.without_note(), [("two <2>", "cut-short")])
+        self.assertIn("\nWhy: It does not look.\n", pages.markdown(one))
+
+    def test_those_of_the_file_are_about_clients_that_there_are(self):
+        names = {one["name"] for one in json.loads((HERE / "clients.json").read_text(encoding="utf-8"))}
+        for note in json.loads((HERE / "notes.json").read_text(encoding="utf-8")):
+            self.assertLessEqual(set(note.get("clients", [])), names, note["note"])
+
+
 class Clients(unittest.TestCase):
     def test_each_has_a_driver_packages_and_a_name_of_its_own(self):
         clients = json.loads((HERE / "clients.json").read_text(encoding="utf-8"))
@@ -139,7 +153,7 @@ class Clients(unittest.TestCase):
 
     def test_each_driver_is_on_the_scoreboard(self):
         clients = json.loads((HERE / "clients.json").read_text(encoding="utf-8"))
-        drivers = {path.name for path in (HERE.parent.parent / "examples" / "check").iterdir()}
+        drivers = {path.name for path in (HERE.parent.parent / "examples" / "check").iterdir() if path.is_file()}
         self.assertEqual(drivers, {one["driver"] for one in clients})
 
 

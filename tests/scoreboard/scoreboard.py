@@ -277,7 +277,10 @@ def write_pages(clients, program):
         file = BUILD / f"{client['name']}.json"
         if file.exists():
             reports[client["name"]] = json.loads(file.read_text(encoding="utf-8"))
-    board = pages.Board(clients, reports, scenarios)
+    notes = json.loads((HERE / "notes.json").read_text(encoding="utf-8"))
+    board = pages.Board(clients, reports, scenarios, notes)
+    for title, scenario in sorted(set(board.without_note())):
+        print(f"notes.json does not say why {title} fails {scenario}", file=sys.stderr)
     docs = ROOT / "docs"
     (docs / "scoreboard.md").write_text(pages.markdown(board), encoding="utf-8")
     (docs / "scoreboard.html").write_text(pages.html(board), encoding="utf-8")
