@@ -122,7 +122,7 @@ class Rust(Environment):
     def install(self):
         (self.folder / "src").mkdir()
         shutil.copy(self.driver, self.folder / "src" / "main.rs")
-        execute("cargo", "build", "--release", "--locked", "--quiet", folder=self.folder)
+        execute("cargo", "build", "--release", "--quiet", folder=self.folder)
 
     def command(self):
         return [self.folder / "target" / "release" / "driver"]
