@@ -35576,6 +35576,8 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+  if (exchanges.size() > 1)
+    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
@@ -41210,22 +41212,22 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  34888    gateway/chat_script.cpp
 //  35037    gateway/gateway.cpp
 //  35329    gateway/mishaps.cpp
-//  35648    gateway/options.cpp
-//  35801    gateway/sweep.cpp
-//  36224    document/scenario_files.cpp
-//  36375    document/script_document.cpp
-//  36777    document/script_faults.cpp
-//  37104    document/script_files.cpp
-//  37251    document/script_gateway.cpp
-//  37585    document/script_matchers.cpp
-//  37951    document/script_objects.cpp
-//  38116    document/script_reader.cpp
-//  38553    document/script_references.cpp
-//  38877    document/script_replies.cpp
-//  39355    document/script_schema.cpp
-//  39490    document/script_sections.cpp
-//  40069    document/script_values.cpp
-//  40484  Adapters
-//  40501    adapters/catch2.hpp
-//  40659    adapters/doctest.hpp
-//  40824    adapters/gtest.hpp
+//  35650    gateway/options.cpp
+//  35803    gateway/sweep.cpp
+//  36226    document/scenario_files.cpp
+//  36377    document/script_document.cpp
+//  36779    document/script_faults.cpp
+//  37106    document/script_files.cpp
+//  37253    document/script_gateway.cpp
+//  37587    document/script_matchers.cpp
+//  37953    document/script_objects.cpp
+//  38118    document/script_reader.cpp
+//  38555    document/script_references.cpp
+//  38879    document/script_replies.cpp
+//  39357    document/script_schema.cpp
+//  39492    document/script_sections.cpp
+//  40071    document/script_values.cpp
+//  40486  Adapters
+//  40503    adapters/catch2.hpp
+//  40661    adapters/doctest.hpp
+//  40826    adapters/gtest.hpp

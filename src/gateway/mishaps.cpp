@@ -263,6 +263,8 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+  if (exchanges.size() > 1)
+    return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
