@@ -203,7 +203,7 @@ Played play(Habit habit, bool streamed, std::uint64_t seed = 1) {
 }
 
 TEST_CASE("a careful client comes through a session, whatever its seed") {
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
     for (const bool streamed : {false, true}) {
       CAPTURE(seed);
       CAPTURE(streamed);
@@ -290,7 +290,7 @@ TEST_CASE("a seed gives the same session each time, and another one another") {
 }
 
 TEST_CASE("every turn says what it is, and no two have the same text") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     Gateway gateway;
     const Mishaps session = mishaps(gateway, seed);
     std::set<std::string> names;
