@@ -4145,9 +4145,10 @@ struct ClientOutcome {
   /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
   /// tries said, one after the other.
   int tries = 1;
-  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
-  /// scenario has one; not set: not looked at. Where it tells of the failure by itself ("content_filter"), a caller
-  /// that was told it has been told as well as by an error.
+  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"), or in OpenAI's word for the same:
+  /// "stop" for "eos", "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none.
+  /// Judged where the scenario has one; not set: not looked at. Where it tells of the failure by itself
+  /// ("content_filter"), a caller that was told it has been told as well as by an error.
   std::optional<std::string> finish_reason = {};
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
@@ -4155,6 +4156,9 @@ struct ClientOutcome {
   /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
   /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
   std::optional<bool> streamed = {};
+  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to hand it on. What has one and
+  /// hands none on has lost it.
+  bool asked_for_usage = false;
 };
 
 namespace detail {
@@ -4377,10 +4381,10 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, refused keys, an answer that is cut, a key that is rotated, calls
-/// that their caller stops. It shows what no single scenario of catalogue() does: whether the client tries again where
-/// that helps, whether it goes on as if nothing had been, and whether it leaves what it no longer reads. The seed
-/// decides the order, the texts and the times.
+/// seconds and as a date, an error of the server, a kept connection that is closed, refused keys, an answer that is
+/// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
+/// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
+/// what it no longer reads. The seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -32480,13 +32484,33 @@ MOCK_GATEWAY_INLINE Comparison compare_calls_of(const std::vector<wire::ToolCall
   return compare_calls(got, whole);
 }
 
+/// OpenAI's word for a reason of other servers: many clients hand that on.
+MOCK_GATEWAY_INLINE std::string_view documented_reason(std::string_view reason, bool has_calls) {
+  if (has_calls && (reason == "stop" || reason == "eos")) return "tool_calls";
+  if (reason == "eos") return "stop";
+  if (reason == "max_tokens") return "length";
+  return reason;
+}
+
+MOCK_GATEWAY_INLINE bool same_reason(std::string_view told, std::string_view sent, bool has_calls) {
+  return told == sent || told == documented_reason(sent, has_calls);
+}
+
+/// Whether the usage that was asked for was sent, and not handed on.
+MOCK_GATEWAY_INLINE bool lost_usage(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
+  return outcome.asked_for_usage && !outcome.usage && scenario.usage && scenario.needs_stream;
+}
+
 /// What is told besides the answer, where the scenario says it.
 MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
-  if (outcome.finish_reason && !scenario.finish_reason.empty() && *outcome.finish_reason != scenario.finish_reason) {
+  const bool has_calls = !scenario.tool_calls.empty();
+  if (outcome.finish_reason && !scenario.finish_reason.empty() &&
+      !same_reason(*outcome.finish_reason, scenario.finish_reason, has_calls)) {
     const bool is_streamed = scenario.needs_stream || outcome.streamed.value_or(false);
     if (is_streamed || outcome.finish_reason != scenario.plain_finish_reason)
       return outcome.finish_reason->empty() ? Comparison::less : Comparison::other;
   }
+  if (lost_usage(outcome, scenario)) return Comparison::less;
   const std::optional<TokenUsage>& usage = scenario.usage;
   if (!outcome.usage || !usage) return Comparison::whole;
   const auto numbers = [](const TokenUsage& said) {
@@ -32500,7 +32524,8 @@ MOCK_GATEWAY_INLINE Comparison compare_rest(const ClientOutcome& outcome, const 
 
 /// Whether the finish_reason that the caller was told says that the answer failed.
 MOCK_GATEWAY_INLINE bool is_told_by_reason(const ClientOutcome& outcome, const ScenarioDescription& scenario) {
-  return scenario.reason_tells && outcome.finish_reason == scenario.finish_reason;
+  return scenario.reason_tells && outcome.finish_reason &&
+         same_reason(*outcome.finish_reason, scenario.finish_reason, false);
 }
 
 /// Whether the calls were made that stand in the text, and the text left out.
@@ -32569,7 +32594,8 @@ MOCK_GATEWAY_INLINE std::string story(const ClientOutcome& outcome, const Scenar
   if (outcome.error) told += ", and an error";
   std::optional<std::string> reason;
   if (outcome.finish_reason && !scenario.finish_reason.empty()) reason = scenario.finish_reason;
-  told += "\n  the reply   " + whole + said_besides(reason, outcome.usage ? scenario.usage : std::nullopt);
+  const bool tells_usage = outcome.usage || lost_usage(outcome, scenario);
+  told += "\n  the reply   " + whole + said_besides(reason, tells_usage ? scenario.usage : std::nullopt);
   // Only the beginning of a long text is shown above.
   if (got == whole && outcome.text != scenario.text)
     told += "\n  they differ " + excerpts::difference(scenario.text, outcome.text);
@@ -35342,6 +35368,9 @@ enum class KeyChange { none, disabled, rotated };
 
 /// How long a client may take to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
+/// How long a reply waits for the caller to end the call. It is longer than time_to_leave, and shorter than clients
+/// wait by themselves: who has the rest has not heeded its caller.
+constexpr seconds time_to_end{2};
 
 /// What a turn's replies are made with.
 struct Plan {
@@ -35378,7 +35407,20 @@ constexpr auto either = Scenario::Expected::answer_or_error;
 constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
                     "hands the answer on", answer,    whole};
 
-/// Those between the first and the rotation of the key, in any order.
+/// Behind the first, so that there is a connection which the client has kept.
+constexpr Row second{"kept-connection-closed",
+                     "closes the connection without a byte of the answer, as a server does whose limit for idle "
+                     "connections is over, then the reply",
+                     "RFC 9112, section 9.3.1, huggingface/huggingface_hub#4397",
+                     "tries again: nothing of an answer has come",
+                     answer,
+                     [](const Plan& plan) {
+                       return std::vector<Reply>{
+                           mock_gateway::text(plan.text).fault(before_headers(), close_connection()),
+                           mock_gateway::text(plan.text)};
+                     }};
+
+/// Those between these two and the rotation of the key, in any order.
 constexpr Row shuffled[] = {
     {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
      "waits as long as it is told, and tries again", answer,
@@ -35414,18 +35456,19 @@ constexpr Row shuffled[] = {
                                      .sse(SseDialect().done(false).final_blank_line(false))};
      },
      Mishap::Call::whole, KeyChange::none, true},
-    {"cancelled-stream", "sends a few pieces of text and then nothing, until the caller stops the call",
+    {"cancelled-stream", "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
      "closes the connection at once, so that the gateway makes no more tokens", either,
      [](const Plan& plan) {
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall())};
+       return std::vector<Reply>{
+           mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall(time_to_end))};
      },
      Mishap::Call::cancelled, KeyChange::none, true},
-    {"abandoned-call", "keeps the caller waiting until it gives the call up", "anthropics/anthropic-sdk-java#370",
-     "closes the connection at once, and does not ask again", either,
+    {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
+     "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
      [](const Plan& plan) {
        const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall())};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall(time_to_end))};
      },
      Mishap::Call::abandoned},
 };
@@ -35480,7 +35523,7 @@ MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
   for (const Row& row : shuffled) rows.push_back(&row);
   for (std::size_t left = rows.size(); left > 1; --left)
     std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
-  rows.insert(rows.begin(), &first);
+  rows.insert(rows.begin(), {&first, &second});
   for (const Row& row : last) rows.push_back(&row);
   std::vector<Turn> turns;
   for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
@@ -35518,12 +35561,14 @@ struct MishapSession {
   std::optional<std::size_t> before;  // the turn that was mounted before this one
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
+  std::size_t count_before = 0;
 };
 
 MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
   end_turn();
   const mishap_turns::Turn& turn = turns[number];
   const std::vector<Exchange> earlier = gateway.journal().all();
+  count_before = gateway.journal().count();
   newest_before = earlier.empty() ? 0 : earlier.back().id();
   if (turn.row->key_change == mishap_turns::KeyChange::disabled) keys.disable(key.id);
   if (turn.row->key_change == mishap_turns::KeyChange::rotated) {
@@ -35573,6 +35618,8 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
   if (!was_said || !outcome.tool_calls.empty())
     return {Verdict::Kind::wrong_answer,
             "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+  if (outcome.text == scenario.text())
+    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
@@ -35607,6 +35654,10 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
+  // Whoever gives a call up early may have done so before the gateway has read it.
+  if (call() != Call::whole)
+    static_cast<void>(
+        session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
   const std::vector<Exchange> exchanges = session_->exchanges();
   outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
   const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {
@@ -40983,251 +41034,251 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3888    script/chaos.hpp
 //   3988    gateway/sweep.hpp
 //   4129    gateway/catalogue.hpp
-//   4301    gateway/mishaps.hpp
-//   4402    document/scenario_files.hpp
-//   4434    core/error.hpp
-//   4449    document/script_document.hpp
-//   4589    evidence/evidence_json.hpp
-//   4614    core/printed.hpp
-//   4645    core/reporter.hpp
-//   4729  Implementation
-//   4786    core/text.hpp
-//   4897    core/random.hpp
-//   4931    core/json_reader.hpp
-//   4988    core/json_pointer.hpp
-//   5005    core/calendar.hpp
-//   5040    core/access.hpp
-//   5112    core/timeline.hpp
-//   5306    core/process.hpp
-//   5331    core/relief.hpp
-//   5363    core/warning.hpp
-//   5373    core/rows.hpp
-//   5399    core/change_count.hpp
-//   5446    core/seldom.hpp
-//   5473    model/profile_traits.hpp
-//   5582    model/checks.hpp
-//   5599    model/reply_data.hpp
-//   5667    model/request_error.hpp
-//   5680    model/embedding_request.hpp
-//   5704    model/fault_rows.hpp
-//   5833    model/chat_parser.hpp
-//   5851    model/dialect_rows.hpp
-//   5891    model/finding_kinds.hpp
-//   5968    model/reply_checks.hpp
-//   6003    model/chat_fields.hpp
-//   6052    model/chat_reader.hpp
-//   6150    model/reply_template.hpp
-//   6172    keys/secrets.hpp
-//   6219    keys/key_store.hpp
-//   6447    answer/bodies.hpp
-//   6476    answer/events.hpp
-//   6524    answer/tokens.hpp
-//   6599    answer/completion.hpp
-//   6708    answer/completion_json.hpp
-//   6743    answer/completion_events.hpp
-//   6811    answer/words.hpp
-//   6826    answer/default_reply.hpp
-//   6842    answer/schema_pattern.hpp
-//   6939    answer/schema_instance.hpp
-//   6961    answer/embeddings.hpp
-//   6979    answer/occurrences.hpp
-//   7002    answer/schema_checker.hpp
-//   7097    script/matcher_node.hpp
-//   7188    script/script.hpp
-//   7468    script/chaos_plan.hpp
-//   7513    script/chaos_rules.hpp
-//   7595    script/connection_faults.hpp
-//   7651    script/forced_failures.hpp
-//   7696    script/field_matchers.hpp
-//   7790    script/hiding.hpp
-//   7831    script/excerpts.hpp
-//   7857    script/json_comparison.hpp
-//   7884    script/matcher_leaf.hpp
-//   7915    delivery/answer_log.hpp
-//   8033    delivery/gzip.hpp
-//   8059    delivery/framing.hpp
-//   8111    delivery/outlet.hpp
-//   8163    delivery/pace_schedule.hpp
-//   8205    delivery/progress.hpp
-//   8252    delivery/waits.hpp
-//   8333    delivery/delivery.hpp
-//   8589    http/exchange_observer.hpp
-//   8626    http/sockets.hpp
-//   8758    http/connection.hpp
-//   9084    http/request_reader.hpp
-//   9218    http/server.hpp
-//   9284    http/response.hpp
-//   9300    http/turned_away.hpp
-//   9354    http/workers.hpp
-//   9413    http/acceptor.hpp
-//   9461    http/compatibility.hpp
-//   9471    http/poller.hpp
-//   9511    http/reactor.hpp
-//   9625    evidence/kept_problems.hpp
-//   9695    evidence/record.hpp
-//   9964    evidence/gateway_parts.hpp
-//   9983    evidence/review_parts.hpp
-//  10047    evidence/diagnosis.hpp
-//  10119    evidence/redaction.hpp
-//  10141    evidence/gateway_problems.hpp
-//  10243    evidence/neighbours.hpp
-//  10267    serve/asked_requests.hpp
-//  10349    serve/operations.hpp
-//  10419    serve/served_models.hpp
-//  10462    serve/gateway_state.hpp
-//  10523    serve/served_request.hpp
-//  10706    serve/runner.hpp
-//  10772    serve/connection_loop.hpp
-//  10817    serve/request_checks.hpp
-//  10840    serve/tester_code.hpp
-//  10905    serve/explanation.hpp
-//  10928    gateway/catalogue_entries.hpp
-//  11174    gateway/option_values.hpp
-//  11235    gateway/sweep_run.hpp
-//  11259    document/script_reader.hpp
-//  11468    document/script_files.hpp
-//  11487    document/script_references.hpp
-//  11523    document/script_sections.hpp
-//  11652    document/script_values.hpp
-//  11787    document/loaded_document.hpp
-//  11819    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12538    core/json_pointer.cpp
-//  12595    core/json_reader.cpp
-//  12940    core/process.cpp
-//  12964    core/random.cpp
-//  13024    core/relief.cpp
-//  13051    core/reporter.cpp
-//  13134    core/source_location.cpp
-//  13150    core/text.cpp
-//  13506    core/wait.cpp
-//  13518    core/warning.cpp
-//  13532    model/acceptance.cpp
-//  13591    model/chat_fields.cpp
-//  13733    model/chat_messages.cpp
-//  13942    model/chat_reader.cpp
-//  14350    model/chat_request.cpp
-//  14435    model/checks.cpp
-//  14473    model/connection_fault.cpp
-//  14575    model/embedding_request.cpp
-//  14662    model/failure.cpp
-//  14832    model/fault.cpp
-//  15067    model/finding.cpp
-//  15101    model/hold.cpp
-//  15123    model/http_reply.cpp
-//  15189    model/pace.cpp
-//  15388    model/profile.cpp
-//  15568    model/range.cpp
-//  15598    model/received_request.cpp
-//  15666    model/reply.cpp
-//  16138    model/reply_checks.cpp
-//  16330    model/reply_template.cpp
-//  16502    model/sent_answer.cpp
-//  16530    model/sse_dialect.cpp
-//  16676    keys/api_key.cpp
-//  16726    keys/key_store.cpp
-//  17272    keys/keys.cpp
-//  17336    keys/secrets.cpp
-//  17541    answer/bodies.cpp
-//  17648    answer/completion.cpp
-//  17884    answer/completion_events.cpp
-//  18095    answer/completion_json.cpp
-//  18313    answer/default_reply.cpp
-//  18516    answer/embeddings.cpp
-//  18635    answer/events.cpp
-//  18654    answer/occurrences.cpp
-//  18676    answer/schema_checker.cpp
-//  19148    answer/schema_instance.cpp
-//  19528    answer/schema_pattern.cpp
-//  19946    answer/tokens.cpp
-//  20176    answer/words.cpp
-//  20237    script/chaos.cpp
-//  20375    script/chaos_rules.cpp
-//  20487    script/connection_faults.cpp
-//  20596    script/excerpts.cpp
-//  20659    script/field_matchers.cpp
-//  21072    script/forced_failures.cpp
-//  21176    script/hiding.cpp
-//  21233    script/json_comparison.cpp
-//  21319    script/matcher.cpp
-//  21574    script/matchers.cpp
-//  21930    script/scope.cpp
-//  21988    script/script.cpp
-//  22419    script/text_matchers.cpp
-//  22540    delivery/answer_log.cpp
-//  22710    delivery/delivery.cpp
-//  23530    delivery/framing.cpp
-//  23647    delivery/gzip.cpp
-//  23714    delivery/pace_schedule.cpp
-//  23783    delivery/progress.cpp
-//  23835    http/acceptor.cpp
-//  23944    http/compatibility.cpp
-//  24054    http/connection.cpp
-//  24680    http/poller.cpp
-//  24895    http/reactor.cpp
-//  25163    http/request_reader.cpp
-//  25623    http/response.cpp
-//  25704    http/server.cpp
-//  26122    http/sockets.cpp
-//  26642    http/turned_away.cpp
-//  26732    http/workers.cpp
-//  26845    evidence/diagnosis.cpp
-//  27065    evidence/evidence_json.cpp
-//  27449    evidence/exchange.cpp
-//  27751    evidence/gateway_problems.cpp
-//  28202    evidence/journal.cpp
-//  28361    evidence/kept_problems.cpp
-//  28472    evidence/neighbours.cpp
-//  28535    evidence/notes.cpp
-//  28636    evidence/record.cpp
-//  29095    evidence/redaction.cpp
-//  29231    evidence/redirects.cpp
-//  29306    evidence/retries.cpp
-//  29775    evidence/review.cpp
-//  30154    evidence/told_in_body.cpp
-//  30254    evidence/verification.cpp
-//  30371    serve/asked_requests.cpp
-//  30449    serve/chat_judge.cpp
-//  30769    serve/connection_loop.cpp
-//  30929    serve/cross_origin.cpp
-//  30972    serve/delivery_report.cpp
-//  31063    serve/explanation.cpp
-//  31129    serve/gateway_state.cpp
-//  31165    serve/judge.cpp
-//  31392    serve/limits.cpp
-//  31489    serve/operations.cpp
-//  31712    serve/profile_headers.cpp
-//  31753    serve/reply_answer.cpp
-//  31897    serve/request_checks.cpp
-//  31971    serve/runner.cpp
-//  32235    serve/served_models.cpp
-//  32313    serve/served_request.cpp
-//  32384    gateway/catalogue.cpp
-//  32791    gateway/catalogue_chunks.cpp
-//  33293    gateway/catalogue_delivery.cpp
-//  33605    gateway/catalogue_entries.cpp
-//  33787    gateway/catalogue_failures.cpp
-//  34241    gateway/catalogue_framing.cpp
-//  34536    gateway/catalogue_tool_calls.cpp
-//  34888    gateway/chat_script.cpp
-//  35037    gateway/gateway.cpp
-//  35329    gateway/mishaps.cpp
-//  35650    gateway/options.cpp
-//  35803    gateway/sweep.cpp
-//  36226    document/scenario_files.cpp
-//  36377    document/script_document.cpp
-//  36779    document/script_faults.cpp
-//  37106    document/script_files.cpp
-//  37253    document/script_gateway.cpp
-//  37587    document/script_matchers.cpp
-//  37953    document/script_objects.cpp
-//  38118    document/script_reader.cpp
-//  38555    document/script_references.cpp
-//  38879    document/script_replies.cpp
-//  39357    document/script_schema.cpp
-//  39492    document/script_sections.cpp
-//  40071    document/script_values.cpp
-//  40486  Adapters
-//  40503    adapters/catch2.hpp
-//  40661    adapters/doctest.hpp
-//  40826    adapters/gtest.hpp
+//   4305    gateway/mishaps.hpp
+//   4406    document/scenario_files.hpp
+//   4438    core/error.hpp
+//   4453    document/script_document.hpp
+//   4593    evidence/evidence_json.hpp
+//   4618    core/printed.hpp
+//   4649    core/reporter.hpp
+//   4733  Implementation
+//   4790    core/text.hpp
+//   4901    core/random.hpp
+//   4935    core/json_reader.hpp
+//   4992    core/json_pointer.hpp
+//   5009    core/calendar.hpp
+//   5044    core/access.hpp
+//   5116    core/timeline.hpp
+//   5310    core/process.hpp
+//   5335    core/relief.hpp
+//   5367    core/warning.hpp
+//   5377    core/rows.hpp
+//   5403    core/change_count.hpp
+//   5450    core/seldom.hpp
+//   5477    model/profile_traits.hpp
+//   5586    model/checks.hpp
+//   5603    model/reply_data.hpp
+//   5671    model/request_error.hpp
+//   5684    model/embedding_request.hpp
+//   5708    model/fault_rows.hpp
+//   5837    model/chat_parser.hpp
+//   5855    model/dialect_rows.hpp
+//   5895    model/finding_kinds.hpp
+//   5972    model/reply_checks.hpp
+//   6007    model/chat_fields.hpp
+//   6056    model/chat_reader.hpp
+//   6154    model/reply_template.hpp
+//   6176    keys/secrets.hpp
+//   6223    keys/key_store.hpp
+//   6451    answer/bodies.hpp
+//   6480    answer/events.hpp
+//   6528    answer/tokens.hpp
+//   6603    answer/completion.hpp
+//   6712    answer/completion_json.hpp
+//   6747    answer/completion_events.hpp
+//   6815    answer/words.hpp
+//   6830    answer/default_reply.hpp
+//   6846    answer/schema_pattern.hpp
+//   6943    answer/schema_instance.hpp
+//   6965    answer/embeddings.hpp
+//   6983    answer/occurrences.hpp
+//   7006    answer/schema_checker.hpp
+//   7101    script/matcher_node.hpp
+//   7192    script/script.hpp
+//   7472    script/chaos_plan.hpp
+//   7517    script/chaos_rules.hpp
+//   7599    script/connection_faults.hpp
+//   7655    script/forced_failures.hpp
+//   7700    script/field_matchers.hpp
+//   7794    script/hiding.hpp
+//   7835    script/excerpts.hpp
+//   7861    script/json_comparison.hpp
+//   7888    script/matcher_leaf.hpp
+//   7919    delivery/answer_log.hpp
+//   8037    delivery/gzip.hpp
+//   8063    delivery/framing.hpp
+//   8115    delivery/outlet.hpp
+//   8167    delivery/pace_schedule.hpp
+//   8209    delivery/progress.hpp
+//   8256    delivery/waits.hpp
+//   8337    delivery/delivery.hpp
+//   8593    http/exchange_observer.hpp
+//   8630    http/sockets.hpp
+//   8762    http/connection.hpp
+//   9088    http/request_reader.hpp
+//   9222    http/server.hpp
+//   9288    http/response.hpp
+//   9304    http/turned_away.hpp
+//   9358    http/workers.hpp
+//   9417    http/acceptor.hpp
+//   9465    http/compatibility.hpp
+//   9475    http/poller.hpp
+//   9515    http/reactor.hpp
+//   9629    evidence/kept_problems.hpp
+//   9699    evidence/record.hpp
+//   9968    evidence/gateway_parts.hpp
+//   9987    evidence/review_parts.hpp
+//  10051    evidence/diagnosis.hpp
+//  10123    evidence/redaction.hpp
+//  10145    evidence/gateway_problems.hpp
+//  10247    evidence/neighbours.hpp
+//  10271    serve/asked_requests.hpp
+//  10353    serve/operations.hpp
+//  10423    serve/served_models.hpp
+//  10466    serve/gateway_state.hpp
+//  10527    serve/served_request.hpp
+//  10710    serve/runner.hpp
+//  10776    serve/connection_loop.hpp
+//  10821    serve/request_checks.hpp
+//  10844    serve/tester_code.hpp
+//  10909    serve/explanation.hpp
+//  10932    gateway/catalogue_entries.hpp
+//  11178    gateway/option_values.hpp
+//  11239    gateway/sweep_run.hpp
+//  11263    document/script_reader.hpp
+//  11472    document/script_files.hpp
+//  11491    document/script_references.hpp
+//  11527    document/script_sections.hpp
+//  11656    document/script_values.hpp
+//  11791    document/loaded_document.hpp
+//  11823    core/calendar.cpp
+//  11935    core/clock.cpp
+//  12542    core/json_pointer.cpp
+//  12599    core/json_reader.cpp
+//  12944    core/process.cpp
+//  12968    core/random.cpp
+//  13028    core/relief.cpp
+//  13055    core/reporter.cpp
+//  13138    core/source_location.cpp
+//  13154    core/text.cpp
+//  13510    core/wait.cpp
+//  13522    core/warning.cpp
+//  13536    model/acceptance.cpp
+//  13595    model/chat_fields.cpp
+//  13737    model/chat_messages.cpp
+//  13946    model/chat_reader.cpp
+//  14354    model/chat_request.cpp
+//  14439    model/checks.cpp
+//  14477    model/connection_fault.cpp
+//  14579    model/embedding_request.cpp
+//  14666    model/failure.cpp
+//  14836    model/fault.cpp
+//  15071    model/finding.cpp
+//  15105    model/hold.cpp
+//  15127    model/http_reply.cpp
+//  15193    model/pace.cpp
+//  15392    model/profile.cpp
+//  15572    model/range.cpp
+//  15602    model/received_request.cpp
+//  15670    model/reply.cpp
+//  16142    model/reply_checks.cpp
+//  16334    model/reply_template.cpp
+//  16506    model/sent_answer.cpp
+//  16534    model/sse_dialect.cpp
+//  16680    keys/api_key.cpp
+//  16730    keys/key_store.cpp
+//  17276    keys/keys.cpp
+//  17340    keys/secrets.cpp
+//  17545    answer/bodies.cpp
+//  17652    answer/completion.cpp
+//  17888    answer/completion_events.cpp
+//  18099    answer/completion_json.cpp
+//  18317    answer/default_reply.cpp
+//  18520    answer/embeddings.cpp
+//  18639    answer/events.cpp
+//  18658    answer/occurrences.cpp
+//  18680    answer/schema_checker.cpp
+//  19152    answer/schema_instance.cpp
+//  19532    answer/schema_pattern.cpp
+//  19950    answer/tokens.cpp
+//  20180    answer/words.cpp
+//  20241    script/chaos.cpp
+//  20379    script/chaos_rules.cpp
+//  20491    script/connection_faults.cpp
+//  20600    script/excerpts.cpp
+//  20663    script/field_matchers.cpp
+//  21076    script/forced_failures.cpp
+//  21180    script/hiding.cpp
+//  21237    script/json_comparison.cpp
+//  21323    script/matcher.cpp
+//  21578    script/matchers.cpp
+//  21934    script/scope.cpp
+//  21992    script/script.cpp
+//  22423    script/text_matchers.cpp
+//  22544    delivery/answer_log.cpp
+//  22714    delivery/delivery.cpp
+//  23534    delivery/framing.cpp
+//  23651    delivery/gzip.cpp
+//  23718    delivery/pace_schedule.cpp
+//  23787    delivery/progress.cpp
+//  23839    http/acceptor.cpp
+//  23948    http/compatibility.cpp
+//  24058    http/connection.cpp
+//  24684    http/poller.cpp
+//  24899    http/reactor.cpp
+//  25167    http/request_reader.cpp
+//  25627    http/response.cpp
+//  25708    http/server.cpp
+//  26126    http/sockets.cpp
+//  26646    http/turned_away.cpp
+//  26736    http/workers.cpp
+//  26849    evidence/diagnosis.cpp
+//  27069    evidence/evidence_json.cpp
+//  27453    evidence/exchange.cpp
+//  27755    evidence/gateway_problems.cpp
+//  28206    evidence/journal.cpp
+//  28365    evidence/kept_problems.cpp
+//  28476    evidence/neighbours.cpp
+//  28539    evidence/notes.cpp
+//  28640    evidence/record.cpp
+//  29099    evidence/redaction.cpp
+//  29235    evidence/redirects.cpp
+//  29310    evidence/retries.cpp
+//  29779    evidence/review.cpp
+//  30158    evidence/told_in_body.cpp
+//  30258    evidence/verification.cpp
+//  30375    serve/asked_requests.cpp
+//  30453    serve/chat_judge.cpp
+//  30773    serve/connection_loop.cpp
+//  30933    serve/cross_origin.cpp
+//  30976    serve/delivery_report.cpp
+//  31067    serve/explanation.cpp
+//  31133    serve/gateway_state.cpp
+//  31169    serve/judge.cpp
+//  31396    serve/limits.cpp
+//  31493    serve/operations.cpp
+//  31716    serve/profile_headers.cpp
+//  31757    serve/reply_answer.cpp
+//  31901    serve/request_checks.cpp
+//  31975    serve/runner.cpp
+//  32239    serve/served_models.cpp
+//  32317    serve/served_request.cpp
+//  32388    gateway/catalogue.cpp
+//  32817    gateway/catalogue_chunks.cpp
+//  33319    gateway/catalogue_delivery.cpp
+//  33631    gateway/catalogue_entries.cpp
+//  33813    gateway/catalogue_failures.cpp
+//  34267    gateway/catalogue_framing.cpp
+//  34562    gateway/catalogue_tool_calls.cpp
+//  34914    gateway/chat_script.cpp
+//  35063    gateway/gateway.cpp
+//  35355    gateway/mishaps.cpp
+//  35701    gateway/options.cpp
+//  35854    gateway/sweep.cpp
+//  36277    document/scenario_files.cpp
+//  36428    document/script_document.cpp
+//  36830    document/script_faults.cpp
+//  37157    document/script_files.cpp
+//  37304    document/script_gateway.cpp
+//  37638    document/script_matchers.cpp
+//  38004    document/script_objects.cpp
+//  38169    document/script_reader.cpp
+//  38606    document/script_references.cpp
+//  38930    document/script_replies.cpp
+//  39408    document/script_schema.cpp
+//  39543    document/script_sections.cpp
+//  40122    document/script_values.cpp
+//  40537  Adapters
+//  40554    adapters/catch2.hpp
+//  40712    adapters/doctest.hpp
+//  40877    adapters/gtest.hpp

@@ -53,7 +53,11 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
       ->excludes(sweep);
   option("--at-most", flags.at_most, "N", "make N steps of a sweep at most, spread evenly")
       ->check(CLI::Range(1, 1'000'000));
-  option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1)");
+  option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1); with --driver")
+      ->check([](const std::string& word) {
+        const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+        return is_number && word.size() <= 18 ? std::string() : "not a whole number of 18 digits at most: " + word;
+      });
   option("--jobs", flags.jobs, "N", "how many calls are made at once (as many as there are processors)")
       ->check(CLI::Range(1, 256));
   option("--timeout", flags.timeout, "TIME", "when a call that has not ended counts as a hang, and is ended (20s)");
@@ -83,8 +87,10 @@ void require_sense(const CheckFlags& flags) {
   if (flags.sweeps() &&
       !(flags.only.empty() && flags.skipped.empty() && flags.groups.empty() && flags.catalogues.empty()))
     throw BadValue("--sweep and --splits stand in place of scenarios: leave --only, --skip, --group, --catalogue out");
-  if (flags.seed != CheckFlags().seed && (flags.sweeps() || !flags.catalogues.empty()))
+  if (flags.seed && (flags.sweeps() || !flags.catalogues.empty()))
     throw BadValue("--seed is of the mishaps, which --sweep, --splits and --catalogue leave out");
+  if (flags.seed && !flags.driver)
+    throw BadValue("--seed is of the mishaps, which take several calls of one client: they need a driver (--driver)");
   if (flags.at_most && !flags.sweeps()) throw BadValue("--at-most belongs to --sweep and --splits");
   if (flags.driver && flags.outcome != "text")
     throw BadValue("--outcome: a driver's answers are outcomes as they are; it belongs to a CMD without --driver");
@@ -132,7 +138,7 @@ std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::st
   add("--prompt", flags.prompt, usual.prompt);
   add("--timeout", flags.timeout, usual.timeout);
   add("--fail-on", flags.fail_on, usual.fail_on);
-  if (flags.seed != usual.seed) say("--seed", std::to_string(flags.seed));
+  if (flags.seed) say("--seed", std::to_string(*flags.seed));
   if (flags.sweep) say("--sweep", *flags.sweep);
   if (flags.splits) say("--splits", *flags.splits);
   if (flags.at_most) words.insert(words.end(), {"--at-most", std::to_string(*flags.at_most)});

@@ -35,7 +35,7 @@ struct CheckFlags {
   std::optional<std::string> sweep;
   std::optional<std::string> splits;
   std::optional<std::size_t> at_most;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   std::optional<std::size_t> jobs;
   std::string timeout = "20s";
   std::string baseline;

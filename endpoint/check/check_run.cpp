@@ -89,6 +89,19 @@ std::size_t asked_in(const std::vector<Exchange>& exchanges, Form form) {
   }));
 }
 
+/// Whether the call is about the usage of a stream, which there is only for those that ask for it.
+bool asks_for_usage(const Cell& cell) {
+  return cell.form == Form::streamed && cell.scenario->needs_stream() && cell.scenario->usage().has_value();
+}
+
+bool asked_for_usage_in(const std::vector<Exchange>& exchanges) {
+  return std::any_of(exchanges.begin(), exchanges.end(), [](const Exchange& exchange) {
+    const Json body = Json::parse(exchange.body(), nullptr, false);
+    const Json options = body.is_object() ? body.value("stream_options", Json()) : Json();
+    return options.is_object() && options.value("include_usage", Json()) == Json(true);
+  });
+}
+
 /// Whether the gateway can be reached at all. Where it refuses connections, it learns of none.
 bool accepts_connections(const Gateway& gateway) {
   sockaddr_in address{};
@@ -150,7 +163,7 @@ std::vector<Scenario> CheckRun::scenarios_of_flags() const {
   if (flags_.catalogues.empty()) {
     all = catalogue();
     Gateway gateway{options_.verify_on_destruction(false)};
-    for (const Mishap& turn : mishaps(gateway, flags_.seed)) all.push_back(turn_as_scenario(turn));
+    for (const Mishap& turn : mishaps(gateway, flags_.seed.value_or(1))) all.push_back(turn_as_scenario(turn));
     return all;
   }
   for (const std::string& folder : flags_.catalogues) {
@@ -163,12 +176,17 @@ std::vector<Scenario> CheckRun::scenarios_of_flags() const {
 void CheckRun::choose(const std::vector<Scenario>& all) {
   for (const Scenario& one : all)
     if (!names_.insert(one.name()).second) throw BadValue("--catalogue: two files have a scenario " + one.name());
+  std::vector<std::string> turns;
+  for (const Scenario& one : all)
+    if (one.group() == "mishaps") turns.push_back(one.name());
   for (const auto* const names : {&flags_.only, &flags_.skipped}) {
     for (const std::string& name : *names) {
       if (names_.count(name) > 0) continue;
       const std::string flag = names == &flags_.only ? "--only: " : "--skip: ";
       const std::vector<std::string> known(names_.begin(), names_.end());
       if (!flags_.catalogues.empty()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, known));
+      const std::string near_turn = suggestion(name, turns);
+      if (!near_turn.empty()) throw BadValue(flag + "there is no scenario " + name + near_turn);
       try {
         static_cast<void>(scenario(name));
       } catch (const GatewayError& problem) {
@@ -423,7 +441,7 @@ void CheckRun::run_cell(Cell& cell, ClientUnderTest& client) {
   std::size_t before = 0;
   for (int call = 0; call < cell.scenario->calls(); ++call) {
     before = gateway.journal().count();
-    result = client.call({gateway, cell.form, cell.name, !cell.scenario->tool_calls().empty()});
+    result = client.call({gateway, cell.form, cell.name, !cell.scenario->tool_calls().empty(), asks_for_usage(cell)});
     if (!result.has_answer()) break;
   }
   if (children_.is_cancelled()) return;
@@ -433,7 +451,7 @@ void CheckRun::run_cell(Cell& cell, ClientUnderTest& client) {
 void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client) {
   Gateway gateway{options_.verify_on_destruction(false)};
   std::set<std::string> keys;  // that the client has been given, deleted ones too
-  for (const Mishap& turn : mishaps(gateway, flags_.seed)) {
+  for (const Mishap& turn : mishaps(gateway, flags_.seed.value_or(1))) {
     if (children_.is_cancelled()) return;
     if (turn.needs_stream() && form == Form::plain) continue;
     const auto asked =
@@ -463,7 +481,11 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
   } else {
     turn.mount();
   }
-  return result.has_answer() ? client.call({gateway, form, turn.name(), false, &turn}) : result;
+  if (!result.has_answer()) return result;
+  result = client.call({gateway, form, turn.name(), false, false, &turn});
+  // Whoever gives a call up early may have done so before the gateway has read it.
+  if (turn.call() != Mishap::Call::whole && result.has_answer()) static_cast<void>(gateway.journal().wait_for(1, 1s));
+  return result;
 }
 
 void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn) {
@@ -477,6 +499,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   cell.beyond.clear();
   cell.result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
   cell.result.outcome.streamed = cell.form == Form::streamed;
+  cell.result.outcome.asked_for_usage = asks_for_usage(cell) && asked_for_usage_in(exchanges);
   for (const Finding& finding : gateway.review().findings())
     (finding.severity == Severity::note ? cell.beyond : cell.findings).push_back(finding);
   const auto skip = [&cell](std::string why) {

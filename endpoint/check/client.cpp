@@ -250,11 +250,13 @@ class DriverClient final : public ClientUnderTest {
   }
 
   CallResult use_key(const Gateway& gateway, const std::string& key) override {
-    return answer_to(new_job("use_key", gateway, key), gateway,
-                     [](const Json& answer, const std::string&, CallResult& result) {
-                       if (answer.contains("error") && answer["error"].is_string())
-                         result.problem = "an error of use_key: " + printable(answer["error"].get<std::string>());
-                     });
+    return answer_to(
+        new_job("use_key", gateway, key), gateway, [](const Json& answer, const std::string&, CallResult& result) {
+          const Json error = answer.value("error", Json());
+          if (!error.is_null() && error != Json(false))
+            result.problem =
+                "an error of use_key: " + printable(error.is_string() ? error.get<std::string>() : error.dump());
+        });
   }
 
   std::string name() const override { return name_; }
@@ -269,6 +271,7 @@ class DriverClient final : public ClientUnderTest {
 
   static Json with_details(Json asked, const CallJob& job) {
     if (job.tools) asked["tools"] = offered_tools();
+    if (job.usage) asked["include_usage"] = true;
     if (asked["job"] == "cancel") asked["after_tokens"] = job.turn->cancel_after();
     if (asked["job"] == "abandon") {
       asked["after_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(job.turn->abandon_after()).count();
@@ -292,7 +295,7 @@ class DriverClient final : public ClientUnderTest {
   template <class Read>
   CallResult answer_to(Json asked, const Gateway& gateway, Read read) {
     if (child_ && child_->has_ended_by_now()) child_.reset();  // it has answered all that it was asked
-    if (!child_) start(gateway);
+    if (!child_) start(gateway, asked["api_key"].get<std::string>());
     if (!child_) return {};  // all is cancelled
     child_->forget_what_it_printed();
     const Deadline began = steady_clock::now();
@@ -318,16 +321,17 @@ class DriverClient final : public ClientUnderTest {
     return result;
   }
 
-  void start(const Gateway& gateway) {
+  /// `key`: of the job that comes first, as all that hello says.
+  void start(const Gateway& gateway, const std::string& key) {
     child_ = std::make_unique<Child>(children_, words_, client_environment(gateway, {}), true);
     CallResult result;
-    Json hello = new_job("hello", gateway, gateway.api_key());
+    Json hello = new_job("hello", gateway, key);
     hello["protocol"] = protocol_version;
     const std::optional<Json> answer = ask(hello, steady_clock::now() + time_to_start, result);
     if (!answer) {
       result.output = child_->output_tail();
       result.errors = child_->error_tail();
-      mask(result, gateway.api_key());
+      mask(result, key);
       std::string why = result.problem;
       if (why.empty()) why = child_->has_ended() ? child_->how_it_ended() : "it did not answer within a minute";
       child_.reset();

@@ -28,6 +28,8 @@ struct CallJob {
   Form form;
   std::string scenario;
   bool tools = false;
+  /// Whether the client is to ask for the usage of the stream.
+  bool usage = false;
   /// The turn of a session that the call is: it says the key, and whether the call's caller ends it.
   const Mishap* turn = nullptr;
 };

@@ -67,6 +67,7 @@ async function call(job, seen) {
   const { completions } = clientOf(job).chat;
   const request = { model: job.model, messages: [{ role: "user", content: job.prompt }] };
   if (job.tools) request.tools = job.tools;
+  if (job.include_usage) request.stream_options = { include_usage: true };
   const options = job.after_ms === undefined ? {} : { signal: AbortSignal.timeout(job.after_ms) };
   if (!(job.stream ?? job.job !== "ask")) take(await completions.create(request, options), seen);
   else if (process.argv.includes("--helper")) await helper(completions.stream(request, options), seen, job);

@@ -71,6 +71,8 @@ def call(job, seen):
     request = {"model": job["model"], "messages": [{"role": "user", "content": job["prompt"]}]}
     if "tools" in job:
         request["tools"] = job["tools"]
+    if "include_usage" in job:
+        request["stream_options"] = {"include_usage": True}
     if not job.get("stream", job["job"] != "ask"):
         take(client.chat.completions.create(**request), seen)
     elif "--helper" in sys.argv:

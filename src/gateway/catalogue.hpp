@@ -33,9 +33,10 @@ struct ClientOutcome {
   /// How many requests the call took: more than 1 where the client tried again. Then an error may follow what several
   /// tries said, one after the other.
   int tries = 1;
-  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"); "" for none. Judged where the
-  /// scenario has one; not set: not looked at. Where it tells of the failure by itself ("content_filter"), a caller
-  /// that was told it has been told as well as by an error.
+  /// The finish_reason that the caller was told, as the wire has it ("tool_calls"), or in OpenAI's word for the same:
+  /// "stop" for "eos", "length" for "max_tokens", "tool_calls" for the "stop" of an answer with calls; "" for none.
+  /// Judged where the scenario has one; not set: not looked at. Where it tells of the failure by itself
+  /// ("content_filter"), a caller that was told it has been told as well as by an error.
   std::optional<std::string> finish_reason = {};
   /// The usage that the caller was told: prompt, completion and total. Judged where the scenario has a whole answer
   /// with one; not set: not looked at.
@@ -43,6 +44,9 @@ struct ClientOutcome {
   /// Whether the client asked for a stream: finish_reason and usage may be others there than in a plain answer. Not
   /// set: what fits either form is right, so that zeros pass for the usage of a stream, which has none.
   std::optional<bool> streamed = {};
+  /// Whether the call asked for the usage of a stream (`stream_options.include_usage`) to hand it on. What has one and
+  /// hands none on has lost it.
+  bool asked_for_usage = false;
 };
 
 namespace detail {

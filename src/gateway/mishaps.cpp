@@ -29,6 +29,9 @@ enum class KeyChange { none, disabled, rotated };
 
 /// How long a client may take to leave a call that its caller has ended.
 constexpr seconds time_to_leave{1};
+/// How long a reply waits for the caller to end the call. It is longer than time_to_leave, and shorter than clients
+/// wait by themselves: who has the rest has not heeded its caller.
+constexpr seconds time_to_end{2};
 
 /// What a turn's replies are made with.
 struct Plan {
@@ -65,7 +68,20 @@ constexpr auto either = Scenario::Expected::answer_or_error;
 constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
                     "hands the answer on", answer,    whole};
 
-/// Those between the first and the rotation of the key, in any order.
+/// Behind the first, so that there is a connection which the client has kept.
+constexpr Row second{"kept-connection-closed",
+                     "closes the connection without a byte of the answer, as a server does whose limit for idle "
+                     "connections is over, then the reply",
+                     "RFC 9112, section 9.3.1, huggingface/huggingface_hub#4397",
+                     "tries again: nothing of an answer has come",
+                     answer,
+                     [](const Plan& plan) {
+                       return std::vector<Reply>{
+                           mock_gateway::text(plan.text).fault(before_headers(), close_connection()),
+                           mock_gateway::text(plan.text)};
+                     }};
+
+/// Those between these two and the rotation of the key, in any order.
 constexpr Row shuffled[] = {
     {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
      "waits as long as it is told, and tries again", answer,
@@ -101,18 +117,19 @@ constexpr Row shuffled[] = {
                                      .sse(SseDialect().done(false).final_blank_line(false))};
      },
      Mishap::Call::whole, KeyChange::none, true},
-    {"cancelled-stream", "sends a few pieces of text and then nothing, until the caller stops the call",
+    {"cancelled-stream", "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
      "closes the connection at once, so that the gateway makes no more tokens", either,
      [](const Plan& plan) {
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall())};
+       return std::vector<Reply>{
+           mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall(time_to_end))};
      },
      Mishap::Call::cancelled, KeyChange::none, true},
-    {"abandoned-call", "keeps the caller waiting until it gives the call up", "anthropics/anthropic-sdk-java#370",
-     "closes the connection at once, and does not ask again", either,
+    {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
+     "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
      [](const Plan& plan) {
        const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall())};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall(time_to_end))};
      },
      Mishap::Call::abandoned},
 };
@@ -167,7 +184,7 @@ std::vector<Turn> turns_of(std::uint64_t seed) {
   for (const Row& row : shuffled) rows.push_back(&row);
   for (std::size_t left = rows.size(); left > 1; --left)
     std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
-  rows.insert(rows.begin(), &first);
+  rows.insert(rows.begin(), {&first, &second});
   for (const Row& row : last) rows.push_back(&row);
   std::vector<Turn> turns;
   for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
@@ -205,12 +222,14 @@ struct MishapSession {
   std::optional<std::size_t> before;  // the turn that was mounted before this one
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
+  std::size_t count_before = 0;
 };
 
 void MishapSession::begin_turn(std::size_t number) {
   end_turn();
   const mishap_turns::Turn& turn = turns[number];
   const std::vector<Exchange> earlier = gateway.journal().all();
+  count_before = gateway.journal().count();
   newest_before = earlier.empty() ? 0 : earlier.back().id();
   if (turn.row->key_change == mishap_turns::KeyChange::disabled) keys.disable(key.id);
   if (turn.row->key_change == mishap_turns::KeyChange::rotated) {
@@ -260,6 +279,8 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
   if (!was_said || !outcome.tool_calls.empty())
     return {Verdict::Kind::wrong_answer,
             "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
+  if (outcome.text == scenario.text())
+    return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
       return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
@@ -294,6 +315,10 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
   if (session_->mounted != number_)
     throw GatewayError("the turn " + name() + " cannot be judged: mount() it, make the client's call, and judge that");
   const Scenario& scenario = session_->turns[number_].scenario;
+  // Whoever gives a call up early may have done so before the gateway has read it.
+  if (call() != Call::whole)
+    static_cast<void>(
+        session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
   const std::vector<Exchange> exchanges = session_->exchanges();
   outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
   const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {

@@ -89,10 +89,10 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, refused keys, an answer that is cut, a key that is rotated, calls
-/// that their caller stops. It shows what no single scenario of catalogue() does: whether the client tries again where
-/// that helps, whether it goes on as if nothing had been, and whether it leaves what it no longer reads. The seed
-/// decides the order, the texts and the times.
+/// seconds and as a date, an error of the server, a kept connection that is closed, refused keys, an answer that is
+/// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
+/// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
+/// what it no longer reads. The seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());

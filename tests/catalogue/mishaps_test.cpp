@@ -32,6 +32,7 @@ enum class Habit {
   none,
   does_not_retry_500,
   does_not_retry_429,
+  does_not_retry_closed_connection,
   does_not_wait,
   retries_401,
   retries_403,
@@ -41,6 +42,7 @@ enum class Habit {
   keeps_old_key,
   leaves_cancelled_stream,
   leaves_abandoned_call,
+  does_not_heed_its_caller,
   says_last_text_again,
   keeps_no_answer,
 };
@@ -59,7 +61,7 @@ class SessionClient {
     question_ = mishap.name();
     ClientOutcome outcome;
     outcome.streamed = streamed_;
-    if (mishap.call() == Mishap::Call::whole) {
+    if (mishap.call() == Mishap::Call::whole || habit_ == Habit::does_not_heed_its_caller) {
       whole(outcome);
     } else {
       ended(mishap, outcome);
@@ -83,6 +85,7 @@ class SessionClient {
     constexpr int most = 3;
     for (int attempt = 1; attempt <= most; ++attempt) {
       send();
+      if (question_ == "cancelled-stream" || question_ == "abandoned-call") end_stall();
       const Response response = connection_->receive_response();
       if (!response.complete || response.end != test_support::End::open) connection_.reset();
       if (response.status == 200) return read(response, outcome);
@@ -94,7 +97,14 @@ class SessionClient {
     outcome.error = true;
   }
 
+  /// A reply waits for its caller in vain.
+  void end_stall() {
+    REQUIRE(clock_.wait_for_waits(1, std::chrono::seconds{10}));
+    clock_.advance_to_next_event();
+  }
+
   bool is_retried(int status) const {
+    if (status == 0) return habit_ != Habit::does_not_retry_closed_connection;
     if (status == 401) return habit_ == Habit::retries_401;
     if (status == 403) return habit_ == Habit::retries_403;
     if (status == 429) return habit_ != Habit::does_not_retry_429;
@@ -225,12 +235,17 @@ TEST_CASE("each bad habit is found in the turns that are meant for it, and in no
   const Bad none;
   const Bad rotation{{"rotated-key", Kind::error_surfaced}, {"last-answer", Kind::error_surfaced}};
   const Bad server{{"server-error", Kind::error_surfaced}};
+  const Bad closed{{"kept-connection-closed", Kind::error_surfaced}};
+  const Bad plain_call{{"abandoned-call", Kind::wrong_answer}};
+  const Bad both_calls{{"cancelled-stream", Kind::wrong_answer}, {"abandoned-call", Kind::wrong_answer}};
   const Bad limits{{"rate-limited", Kind::error_surfaced}, {"rate-limited-until-date", Kind::error_surfaced}};
   const Bad length{{"length", Kind::silent_data_loss}};
   const Bad cut{{"cut-answer", Kind::silent_data_loss}};
   const std::vector<Row> rows{
       {Habit::does_not_retry_500, server, server, ""},
       {Habit::does_not_retry_429, limits, limits, ""},
+      {Habit::does_not_retry_closed_connection, closed, closed, ""},
+      {Habit::does_not_heed_its_caller, both_calls, plain_call, ""},
       {Habit::does_not_wait, none, none, "retry_after_ignored"},
       {Habit::retries_401, none, none, "retried_final_error"},
       {Habit::retries_403, none, none, "retried_final_error"},
@@ -260,8 +275,8 @@ TEST_CASE("text of the turn before is known as such") {
 
 TEST_CASE("an answer that is lost is found in every turn that has one") {
   const Played played = play(Habit::keeps_no_answer, true);
-  for (const char* name : {"first-answer", "rate-limited", "rate-limited-until-date", "server-error",
-                           "unended-last-event", "rotated-key", "last-answer"})
+  for (const char* name : {"first-answer", "kept-connection-closed", "rate-limited", "rate-limited-until-date",
+                           "server-error", "unended-last-event", "rotated-key", "last-answer"})
     CHECK(played.bad.at(name) == Kind::silent_data_loss);
 }
 
@@ -271,7 +286,7 @@ TEST_CASE("a verdict says what came, what was to come, and which turn it was") {
   CAPTURE(played.messages.front());
   for (const char* part : {"cancelled-stream: hang, expected answer or error", "was still open",
                            "\n  the gateway sends a few pieces of text", "\n  a good client closes the connection",
-                           "\n  the turn    ", " of 13, after ", " (seed 3)"})
+                           "\n  the turn    ", " of 14, after ", " (seed 3)"})
     CHECK(played.messages.front().find(part) != std::string::npos);
 }
 
@@ -305,7 +320,8 @@ TEST_CASE("every turn says what it is, and no two have the same text") {
       CHECK((mishap.cancel_after() > 0) == (mishap.call() == Mishap::Call::cancelled));
       CHECK((mishap.abandon_after() > Duration::zero()) == (mishap.call() == Mishap::Call::abandoned));
     }
-    CHECK(session.size() == 13);
+    CHECK(session.size() == 14);
+    CHECK((session.begin() + 1)->name() == "kept-connection-closed");
     CHECK(session.begin()->name() == "first-answer");
     CHECK((session.end() - 1)->name() == "last-answer");
     CHECK((session.end() - 2)->name() == "rotated-key");

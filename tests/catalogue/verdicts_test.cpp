@@ -245,6 +245,13 @@ TEST_CASE("finish reason and usage are judged where they are told and the scenar
   CHECK(reasoned("tool-calls-interleaved", "tool_calls") == "handled");
   CHECK(reasoned("tool-calls-interleaved", "stop") == "wrong answer (no)");
   CHECK(reasoned("stop-after-tool-call", "stop") == "handled");
+  CHECK(reasoned("stop-after-tool-call", "tool_calls") == "handled");  // OpenAI's word for it
+  CHECK(reasoned("stop-after-tool-call", "length") == "wrong answer (no)");
+  CHECK(reasoned("early-hints", "tool_calls") == "wrong answer (no)");
+  CHECK(reasoned("finish-reason-eos", "eos") == "handled");
+  CHECK(reasoned("finish-reason-eos", "stop") == "handled");
+  CHECK(reasoned("finish-reason-eos", "length") == "wrong answer (no)");
+  CHECK(reasoned("tool-call-arguments-broken", "tool_calls") == "wrong answer (no)");
   CHECK(reasoned("tool-call-arguments-broken", "length") == "handled");
   CHECK(reasoned("finish-reason-empty", "stop") == "handled");
   CHECK(reasoned("finish-reason-empty", "") == "handled");           // of a plain answer
@@ -294,6 +301,9 @@ TEST_CASE("a finish reason that says that something is wrong tells of it as an e
   CHECK(reasoned("finish-reason-error", half, "error") == "error surfaced");
   CHECK(reasoned("finish-reason-error", half, "content_filter") == "wrong answer (no)");
   CHECK(reasoned("finish-reason-max-tokens", "Zürich 21 °C, 東京 9", "max_tokens") == "error surfaced");
+  CHECK(reasoned("finish-reason-max-tokens", "Zürich 21 °C, 東京 9", "length") == "error surfaced");
+  CHECK(reasoned("finish-reason-max-tokens", "Zürich 21 °C, 東京 9", "stop") == "wrong answer (no)");
+  CHECK(reasoned("finish-reason-error", half, "stop") == "wrong answer (no)");
   CHECK(reasoned("tool-finish-without-calls", "Let me look.", "tool_calls") == "error surfaced");
   ClientOutcome called{"Let me look.", scenario("tool-call-in-one-chunk").tool_calls()};
   called.finish_reason = "tool_calls";
@@ -349,6 +359,26 @@ TEST_CASE("a client that says in which form it asked is judged by what that form
   CHECK(reasoned("finish-reason-empty", false, "stop") == "handled");  // a client's own word for none
   CHECK(reasoned("finish-reason-empty", true, "stop") == "handled");
   CHECK(reasoned("finish-reason-empty", true, "") == "silent data loss (no)");
+}
+
+TEST_CASE("usage that was asked for, sent, and not handed on is lost") {
+  const auto asked = [](const char* name, bool has_usage) {
+    const Scenario one = scenario(name);
+    ClientOutcome outcome{one.text(), one.tool_calls()};
+    outcome.streamed = true;
+    outcome.asked_for_usage = true;
+    if (has_usage) outcome.usage = TokenUsage(9, 5);
+    return one.judge(outcome);
+  };
+  for (const Scenario& one : catalogue()) {
+    if (!one.needs_stream() || !one.usage()) continue;
+    CAPTURE(one.name());
+    CHECK(asked(one.name().c_str(), true));
+    const Verdict lost = asked(one.name().c_str(), false);
+    CHECK(lost.kind() == Kind::silent_data_loss);
+    CHECK(lost.message().find("the reply   text \"Zürich 21 °C, 東京 9 °C.\", usage 9 + 5 = 14") != std::string::npos);
+  }
+  CHECK(asked("early-hints", false));  // whose stream has none
 }
 
 /// The body of the first whole answer of two tries; empty without one.

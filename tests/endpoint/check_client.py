@@ -186,13 +186,15 @@ class Client:
         if "key-is-kept" not in self.bugs:
             self.api_key = api_key
 
-    def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None):
+    def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False):
         """`show` takes each piece of text as it comes, and may raise CallStopped."""
         self.deadline = give_up_after and time.monotonic() + give_up_after
         body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
                 "messages": [{"role": "user", "content": prompt}]}
         if stream and "always-plain" not in self.bugs:
             body["stream"] = True
+            if usage:
+                body["stream_options"] = {"include_usage": True}
         if tools:
             body["tools"] = tools
         if "old-fields" in self.bugs:
@@ -593,7 +595,8 @@ def answer(job, clients, bugs):
             raise CallStopped
 
     give_up_after = job["after_ms"] / 1000 if kind == "abandon" else None
-    return client.call(job["model"], job["prompt"], stream, job.get("tools"), stop_after, give_up_after).as_json()
+    return client.call(job["model"], job["prompt"], stream, job.get("tools"), stop_after, give_up_after,
+                       job.get("include_usage", False)).as_json()
 
 
 def driver(bugs):

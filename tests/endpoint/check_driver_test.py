@@ -96,7 +96,8 @@ open(mark, "w").close()
 
     def test_jobs_and_answers_are_as_the_schema_says(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
-        done = check_driver("--tools", "--jobs", "1", "--timeout", "7s", *only("early-hints", "text-before-tool-call"),
+        done = check_driver("--tools", "--jobs", "1", "--timeout", "7s", 
+                            *only("early-hints", "text-before-tool-call", "usage-on-finish-chunk"),
                             of=driver(self.ECHO), environment=self.environment)
         self.assertEqual(done.code, 0, done.said)
         seen = [entry for entry in self.logged() if entry != "ended"]
@@ -115,6 +116,7 @@ open(mark, "w").close()
                 self.assertLessEqual(set(job), set(listed), "the page lists every key")
                 self.assertEqual((job["timeout_ms"], job["model"]), (7000, "mock-model"))
         self.assertTrue(any("tools" in job for job in jobs))
+        self.assertEqual([job["job"] for job in jobs if "include_usage" in job], ["stream"])
         self.assertTrue(any("tools" not in job and job["job"] == "ask" for job in jobs))
         self.assertEqual({job["job"] for job in jobs}, {"hello", "ask", "stream"})
 
@@ -123,6 +125,8 @@ open(mark, "w").close()
         ask = {"id": 1, "job": "ask", "base_url": "http://x/v1", "api_key": "k", "model": "m", "prompt": "", "timeout_ms": 1}
         for kind, value, fits in [
                 ("job", ask, True), ("job", {**ask, "job": "cancel"}, False), ("job", {**ask, "tools": []}, False),
+                ("job", {**ask, "job": "stream", "include_usage": True}, True),
+                ("job", {**ask, "job": "stream", "include_usage": False}, False),
                 ("job", {**ask, "id": "1"}, False), ("job", {"id": 1, "job": "hello", "protocol": 2}, False),
                 ("answer", {"id": 1, "text": ""}, True), ("answer", {"id": 1}, False), ("answer", {"text": ""}, False),
                 ("answer", {"id": 1, "text": "", "error": None, "usage": None, "tool_calls": None}, True),
