@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# A chat command of curl and jq as it is written in an afternoon, with four bugs that README.md names. careful_curl.sh has
+# them mended.
+#
+#   mock-gateway check --plain -- bash examples/check/careless_curl.sh {prompt}
+set -u
+
+request=$(jq --null-input --arg model "$MOCK_GATEWAY_MODEL" --arg prompt "$1" \
+  '{model: $model, messages: [{role: "user", content: $prompt}]}') || exit
+reply=$(mktemp) || exit
+trap 'rm -f "$reply"' EXIT
+
+for try in 1 2 3; do
+  status=$(curl --silent --max-time 5 --output "$reply" --write-out '%{http_code}' \
+    "$OPENAI_BASE_URL/chat/completions" --header "Authorization: Bearer $OPENAI_API_KEY" \
+    --header 'Content-Type: application/json' --data "$request") # BUG: curl's own status is not looked at
+  case $status in
+    200) break ;;
+    400 | 404 | 413) break ;;
+  esac
+  sleep 0.2 # BUG: also after 401 and 403, and whatever Retry-After says
+done
+[[ $status == 200 ]] || exit 1
+
+answer=$(jq --raw-output '.choices[0].message.content' "$reply") || exit # BUG: prints null when there is none
+echo $answer # BUG: without quotes, so that the shell makes one space of each line end
