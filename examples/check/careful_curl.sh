@@ -13,15 +13,23 @@ fail() {
 
 request=$(jq --null-input --arg model "$MOCK_GATEWAY_MODEL" --arg prompt "$1" \
   '{model: $model, messages: [{role: "user", content: $prompt}]}') || exit
-reply=$(mktemp) || exit
-trap 'rm -f "$reply"' EXIT
+folder=$(mktemp -d) || exit
+trap 'rm -rf "$folder"' EXIT
+reply=$folder/reply head=$folder/head
 
-# Only statuses that may pass are tried again: never 401 or 403. curl's own --retry waits as Retry-After says, and gives up
-# when that is longer than --retry-max-time.
-status=$(curl --silent --show-error --max-time 5 --retry 2 --retry-max-time 5 --output "$reply" --write-out '%{http_code}' \
-  "$OPENAI_BASE_URL/chat/completions" --header "Authorization: Bearer $OPENAI_API_KEY" \
-  --header 'Content-Type: application/json' --data "$request") || fail "curl failed with $?"
-[[ $status == 200 ]] || fail "$status $(head --bytes 2000 "$reply")"
+# What passes is tried again, after the seconds that Retry-After names: never 401 or 403, and not when the quota is used up.
+# Whoever is told to wait for long, or until a date, reports the error.
+for tries_left in 2 1 0; do
+  status=$(curl --silent --show-error --max-time 5 --output "$reply" --dump-header "$head" --write-out '%{http_code}' \
+    "$OPENAI_BASE_URL/chat/completions" --header "Authorization: Bearer $OPENAI_API_KEY" \
+    --header 'Content-Type: application/json' --data "$request") || fail "curl failed with $?"
+  [[ $status == 200 ]] && break
+  error="$status $(head -c 2000 "$reply")"
+  wait=$(tr -d '\r' <"$head" | sed -n 's/^[Rr]etry-[Aa]fter: *//p')
+  [[ $status == 429 || $status == 5?? ]] && [[ $error != *insufficient_quota* ]] || fail "$error"
+  [[ ${wait:=0.5} =~ ^([0-5]|0\.[0-9]+)$ && $tries_left != 0 ]] || fail "$error"
+  sleep "$wait"
+done
 
 # A body with status 200 may be no JSON, or an error; and a finish_reason such as length says that the text is not all.
 # jq gives "" with a status of 0 for no input at all, so that the whole is read as an array.

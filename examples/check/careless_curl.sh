@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A chat command of curl and jq as it is written in an afternoon, with four bugs that README.md names. careful_curl.sh has
-# them mended.
+# A chat command of curl and jq as it is written in an afternoon, with bugs that README.md names. careful_curl.sh
+# has them mended.
 #
 #   mock-gateway check --plain -- bash examples/check/careless_curl.sh {prompt}
 set -u
@@ -18,9 +18,11 @@ for try in 1 2 3; do
     200) break ;;
     400 | 404 | 413) break ;;
   esac
-  sleep 0.2 # BUG: also after 401 and 403, and whatever Retry-After says
+  # BUG: 401 and 403 are tried again too
+  # BUG: at once, whatever Retry-After says
 done
 [[ $status == 200 ]] || exit 1
 
-answer=$(jq --raw-output '.choices[0].message.content' "$reply") || exit # BUG: prints null when there is none
+answer=$(jq --raw-output '.choices[0].message.content' "$reply") || exit # BUG: an error is the answer null
+# BUG: nobody looks at finish_reason
 echo $answer # BUG: without quotes, so that the shell makes one space of each line end

@@ -1,0 +1,106 @@
+"""Tests of the clients of examples/check that need no package: what `mock-gateway check` finds in the careless ones is what
+examples/check/README.md names, and the careful ones pass.
+
+Usage: check_examples_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+Of what is not installed, node or curl and jq, the tests are skipped.
+"""
+
+import concurrent.futures
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import program
+from checking import CHECKOUT, check
+
+PAGE = (CHECKOUT / "examples/check/README.md").read_text(encoding="utf-8")
+NEEDED = {".py": [], ".mjs": ["node"], ".sh": ["bash", "curl", "jq"]}  # by how the name of a client ends
+CLIENTS = [f"{kind}_{rest}" for rest in ("fetch.mjs", "curl.sh", "chat.py") for kind in ("careful", "careless")]
+LIMIT = 120  # seconds: a net for what hangs, never a pace
+
+
+def missing_for(client):
+    return [name for name in NEEDED[Path(client).suffix] if not shutil.which(name)]
+
+
+def words_of(client):
+    """The flags, and the client's command, as README.md has them."""
+    line = re.search(rf"^mock-gateway check (.*/{re.escape(client)}.*)$", PAGE, re.MULTILINE)[1]
+    flags, _, command = line.partition(" -- ")
+    program_of, file, *more = shlex.split(command)
+    return shlex.split(flags), [sys.executable if program_of == "python3" else program_of, str(CHECKOUT / file), *more]
+
+
+def found_in(client):
+    """What README.md says of a careless client, as lines of a baseline."""
+    form = "streamed" if "--stream" in words_of(client)[0] else "plain"
+    section = re.search(rf"^### {re.escape(client)}$(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)[1]
+    lines = []
+    for _, mark, names in re.findall(r"^\| (.*?) \| (.*?) \| (`.*`) \|$", section, re.MULTILINE):
+        what = f"finding {mark.strip('`')}" if mark.startswith("`") else mark.lower()
+        lines += [f"{name} {form} {what}" for name in re.findall(r"`([\w-]+)`", names)]
+    return lines
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """They wait for most of their time, for gateways that stall, so that some run beside each other."""
+        pool = concurrent.futures.ThreadPoolExecutor(3)
+        cls.addClassCleanup(pool.shutdown, cancel_futures=True)
+        cls.runs = {client: pool.submit(cls.run_of, client) for client in CLIENTS if not missing_for(client)}
+
+    @staticmethod
+    def run_of(client):
+        """What is known to be bad is not called again, so that only one line is left to fail."""
+        flags, command = words_of(client)
+        with tempfile.TemporaryDirectory() as folder:
+            if client.startswith("careless"):
+                known = Path(folder, "known")
+                known.write_text("".join(line + "\n" for line in found_in(client)[1:]), encoding="utf-8")
+                flags += ["--baseline", str(known)]
+            return check("--jobs", "8", *flags, of=command, timeout=LIMIT)
+
+    def done(self, client):
+        if missing_for(client):
+            self.skipTest(f"{' and '.join(missing_for(client))} is not installed")
+        return self.runs[client].result()
+
+    def assert_passes(self, client):
+        done = self.done(client)
+        self.assertEqual((done.code, done.bad()), (0, set()), done.said)
+        self.assertGreater(done.report["counts"]["ok"], 40, done.said)
+
+    def assert_found(self, client):
+        done = self.done(client)
+        lines = found_in(client)
+        self.assertEqual(done.bad(), set(lines), done.said)
+        self.assertEqual((done.code, done.report["stale"]), (1, []), done.said)
+        left = {f"{cell['scenario']} {cell['form']}" for cell in done.report["cells"] if not (cell["good"] or cell["accepted"])}
+        self.assertEqual(left, {" ".join(lines[0].split()[:2])}, done.said)
+
+    def test_careful_chat(self):
+        self.assert_passes("careful_chat.py")
+
+    def test_careless_chat(self):
+        self.assert_found("careless_chat.py")
+
+    def test_careful_fetch(self):
+        self.assert_passes("careful_fetch.mjs")
+
+    def test_careless_fetch(self):
+        self.assert_found("careless_fetch.mjs")
+
+    def test_careful_curl(self):
+        self.assert_passes("careful_curl.sh")
+
+    def test_careless_curl(self):
+        self.assert_found("careless_curl.sh")
+
+
+if __name__ == "__main__":
+    program.main()
