@@ -1,6 +1,6 @@
 """A chat command on urllib, mended: it passes every plain scenario but one. careless_chat.py is what it was before.
 
-    mock-gateway check --plain --skip early-hints -- python3 examples/check/careful_chat.py
+    mock-gateway check --plain --fail-on warning --skip early-hints -- python3 examples/check/careful_chat.py
 
 early-hints is skipped since Python's http.client takes a 103 for the answer, below what an app can change.
 """
@@ -45,7 +45,7 @@ def post(body):
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
             wait = seconds_to_wait(error.headers)
-            if error.code not in WORTH_ANOTHER_TRY or "insufficient_quota" in text or wait > LONGEST_WAIT or not tries_left:
+            if error.code not in WORTH_ANOTHER_TRY or "quota" in text.lower() or wait > LONGEST_WAIT or not tries_left:
                 raise RuntimeError(f"{error.code} {text}") from None
         time.sleep(wait)
 

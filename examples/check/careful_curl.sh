@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A chat command of curl and jq, mended: it passes every plain scenario. careless_curl.sh is what it was before.
 #
-#   mock-gateway check --plain -- bash examples/check/careful_curl.sh {prompt}
+#   mock-gateway check --plain --fail-on warning -- bash examples/check/careful_curl.sh {prompt}
 #
 # The answer is on stdout, and the exit status is 0 only when there is all of it.
 set -uo pipefail
@@ -17,7 +17,7 @@ folder=$(mktemp -d) || exit
 trap 'rm -rf "$folder"' EXIT
 reply=$folder/reply head=$folder/head
 
-# What passes is tried again, after the seconds that Retry-After names: never 401 or 403, and not when the quota is used up.
+# What passes is tried again, after the seconds that Retry-After names: never 401 or 403, and not when a quota is used up.
 # Whoever is told to wait for long, or until a date, reports the error.
 for tries_left in 2 1 0; do
   status=$(curl --silent --show-error --max-time 5 --output "$reply" --dump-header "$head" --write-out '%{http_code}' \
@@ -26,7 +26,7 @@ for tries_left in 2 1 0; do
   [[ $status == 200 ]] && break
   error="$status $(head -c 2000 "$reply")"
   wait=$(tr -d '\r' <"$head" | sed -n 's/^[Rr]etry-[Aa]fter: *//p')
-  [[ $status == 429 || $status == 5?? ]] && [[ $error != *insufficient_quota* ]] || fail "$error"
+  [[ $status == 429 || $status == 5?? ]] && [[ $error != *[Qq]uota* ]] || fail "$error"
   [[ ${wait:=0.5} =~ ^([0-5]|0\.[0-9]+)$ && $tries_left != 0 ]] || fail "$error"
   sleep "$wait"
 done

@@ -1,7 +1,7 @@
 // A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md), mended: it passes
 // every scenario in streams but one, and the session of mishaps. careless_fetch.mjs is what it was before.
 //
-//   mock-gateway check --driver --stream --skip unsolicited-continue -- node examples/check/careful_fetch.mjs
+//   mock-gateway check --driver --stream --fail-on warning --skip unsolicited-continue -- node examples/check/careful_fetch.mjs
 //
 // unsolicited-continue is skipped since Node's fetch takes a 100 that it did not ask for for a mistake, below what an app
 // can change.
@@ -12,6 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const PATIENCE = 5000; // ms for a whole answer, since pings keep a stream alive that says nothing
 const LONGEST_WAIT = 5000; // ms: who is told to wait longer reports the error, so that the user can decide
 const TRIES = 3;
+const CLOSED = ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]; // a kept connection, whose time was over at the server
 const WORTH_ANOTHER_TRY = [429, 500, 502, 503, 504]; // never 401 or 403: the same key is refused again
 
 function waitOf(headers) {
@@ -49,10 +50,13 @@ class Chat {
       const response = await fetch(`${this.baseURL}/chat/completions`, {
         method: "POST", body: JSON.stringify(request), signal,
         headers: { Authorization: `Bearer ${this.key}`, "Content-Type": "application/json" },
+      }).catch((error) => {
+        if (!CLOSED.includes(error.cause?.code) || !triesLeft) throw error;
       });
+      if (!response) continue;
       if (response.ok) return response.body;
       const text = await response.text(), wait = waitOf(response.headers);
-      const final = !WORTH_ANOTHER_TRY.includes(response.status) || text.includes("insufficient_quota");
+      const final = !WORTH_ANOTHER_TRY.includes(response.status) || /quota/i.test(text);
       if (final || wait > LONGEST_WAIT || !triesLeft) throw new Error(`${response.status} ${text}`);
       await sleep(wait, undefined, { signal });
     }

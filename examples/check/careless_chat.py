@@ -1,6 +1,6 @@
 """A chat command on urllib as it is written in an afternoon, with bugs that README.md names. careful_chat.py has them mended.
 
-    mock-gateway check --plain --skip early-hints --timeout 8s -- python3 examples/check/careless_chat.py
+    mock-gateway check --plain --fail-on warning --skip early-hints --timeout 8s -- python3 examples/check/careless_chat.py
 """
 
 import json
@@ -24,7 +24,7 @@ def post(body):
                 return json.load(response)
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
-            if error.code not in WORTH_ANOTHER_TRY or "insufficient_quota" in text or not tries_left:
+            if error.code not in WORTH_ANOTHER_TRY or "quota" in text.lower() or not tries_left:
                 raise RuntimeError(f"{error.code} {text}") from None
         time.sleep(0.5)  # BUG: whatever Retry-After says
 

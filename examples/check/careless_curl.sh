@@ -2,7 +2,7 @@
 # A chat command of curl and jq as it is written in an afternoon, with bugs that README.md names. careful_curl.sh
 # has them mended.
 #
-#   mock-gateway check --plain -- bash examples/check/careless_curl.sh {prompt}
+#   mock-gateway check --plain --fail-on warning -- bash examples/check/careless_curl.sh {prompt}
 set -u
 
 request=$(jq --null-input --arg model "$MOCK_GATEWAY_MODEL" --arg prompt "$1" \

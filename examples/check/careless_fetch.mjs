@@ -1,7 +1,7 @@
 // A streaming chat client on Node's fetch as a driver of `mock-gateway check` (docs/driver-protocol.md), as it is written in
 // an afternoon, with bugs that README.md names. careful_fetch.mjs has them mended.
 //
-//   mock-gateway check --driver --stream --skip unsolicited-continue -- node examples/check/careless_fetch.mjs
+//   mock-gateway check --driver --stream --fail-on warning --skip unsolicited-continue -- node examples/check/careless_fetch.mjs
 
 import readline from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,7 +31,7 @@ class Chat {
       });
       if (response.ok) return response.body;
       const text = await response.text(), wait = waitOf(response.headers);
-      const final = !WORTH_ANOTHER_TRY.includes(response.status) || text.includes("insufficient_quota");
+      const final = !WORTH_ANOTHER_TRY.includes(response.status) || /quota/i.test(text);
       if (final || wait > LONGEST_WAIT || !triesLeft) throw new Error(`${response.status} ${text}`);
       await sleep(wait);
     }

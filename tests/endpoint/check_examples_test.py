@@ -40,7 +40,7 @@ def found_in(client):
     form = "streamed" if "--stream" in words_of(client)[0] else "plain"
     section = re.search(rf"^### {re.escape(client)}$(.*?)^##", PAGE, re.MULTILINE | re.DOTALL)[1]
     lines = []
-    for _, mark, names in re.findall(r"^\| (.*?) \| (.*?) \| (`.*`) \|$", section, re.MULTILINE):
+    for mark, names in re.findall(r"^\|.*?\| (.*?) \| (`.*`) \|$", section, re.MULTILINE):
         what = f"finding {mark.strip('`')}" if mark.startswith("`") else mark.lower()
         lines += [f"{name} {form} {what}" for name in re.findall(r"`([\w-]+)`", names)]
     return lines
