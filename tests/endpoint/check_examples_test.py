@@ -61,7 +61,7 @@ class Examples(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             if client.startswith("careless"):
                 known = Path(folder, "known")
-                known.write_text("".join(line + "\n" for line in found_in(client)[1:]), encoding="utf-8")
+                known.write_text("".join(line + "\n" for line in found_in(client)[:-1]), encoding="utf-8")
                 flags += ["--baseline", str(known)]
             return check("--jobs", "8", *flags, of=command, timeout=LIMIT)
 
@@ -78,10 +78,13 @@ class Examples(unittest.TestCase):
     def assert_found(self, client):
         done = self.done(client)
         lines = found_in(client)
+        if done.bad() != set(lines):  # on a machine that is busy two writes may come in one read
+            done = self.run_of(client)
         self.assertEqual(done.bad(), set(lines), done.said)
         self.assertEqual((done.code, done.report["stale"]), (1, []), done.said)
-        left = {f"{cell['scenario']} {cell['form']}" for cell in done.report["cells"] if not (cell["good"] or cell["accepted"])}
-        self.assertEqual(left, {" ".join(lines[0].split()[:2])}, done.said)
+        left = {f"{cell['scenario']} {cell['form']}" for cell in done.report["cells"]
+                if cell["kind"] != "skipped" and not (cell["good"] or cell["accepted"])}
+        self.assertEqual(left, {" ".join(lines[-1].split()[:2])}, done.said)
 
     def test_careful_chat(self):
         self.assert_passes("careful_chat.py")
