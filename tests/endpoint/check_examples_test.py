@@ -68,7 +68,9 @@ class Examples(unittest.TestCase):
     def done(self, client):
         if missing_for(client):
             self.skipTest(f"{' and '.join(missing_for(client))} is not installed")
-        return self.runs[client].result()
+        done = self.runs[client].result()
+        self.assertIsNotNone(done.report, done.said)
+        return done
 
     def assert_passes(self, client):
         done = self.done(client)
