@@ -1,4 +1,5 @@
-"""A chat command on urllib as it is written in an afternoon, with bugs that README.md names. careful_chat.py has them mended.
+"""A chat command on urllib as it is written in an afternoon, with bugs that README.md names. careful_chat.py has them
+mended.
 
     mock-gateway check --plain --fail-on warning --skip early-hints --timeout 8s -- python3 examples/check/careless_chat.py
 """

@@ -50,7 +50,8 @@ class Chat {
         const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
         const data = lines.map((line) => line.slice(5)).join("\n").trim();
         if (data === "[DONE]") return;
-        const piece = data && JSON.parse(data).choices?.[0]?.delta?.content; // BUG: an error has no choices, another choice may
+        // BUG: an error has no choices, and what stands first may be another choice
+        const piece = data && JSON.parse(data).choices?.[0]?.delta?.content;
         if (piece && show(piece) === false) return;
       }
     } // BUG: a body that ends here may have been cut, and nobody looks at finish_reason
