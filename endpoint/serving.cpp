@@ -127,7 +127,10 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
   options = as_the_program_serves(with_flags(options, flags))
                 // Its destructor would end the program before a report is written.
                 .verify_on_destruction(false)
-                .on_exchange([this](const Exchange& exchange) { log_.note(exchange); })
+                .on_exchange([this, counts = !token.empty()](const Exchange& exchange) {
+                  log_.note(exchange);
+                  if (counts) metrics_.note(exchange);
+                })
                 .on_connection_hit([this](const ConnectionHit& hit) { log_.note(hit); });
   if (chosen_) options = chosen_->options(options);
   detail::Access::edit(options).on_exchange_never_waits = true;

@@ -9,6 +9,7 @@
 #include "flags.hpp"
 #include "library.hpp"
 #include "log.hpp"
+#include "metrics.hpp"
 #include "results.hpp"
 #include "script_watch.hpp"
 
@@ -43,6 +44,8 @@ class Serving {
   ScriptState script_state() const;
   /// What the scripts have mounted; nothing without scripts.
   const std::optional<LoadedScript>& script() const { return script_; }
+  /// What was answered so far. Counted where there is a control API, whose token `identity` has.
+  const Metrics& metrics() const { return metrics_; }
   /// Clears what is named ("stubs", "states", "failures", "chaos", "connections", "journal"), then mounts what flags
   /// and scripts say of it again. With "connections" the port is opened. Any thread may call it.
   void reset(const std::vector<std::string>& what);
@@ -65,7 +68,8 @@ class Serving {
   const std::string signature_;  // of the scripts, from before they were read: a change meanwhile is seen
   const std::optional<ScriptDocument> document_;
   const std::optional<Scenario> chosen_;
-  Log log_;  // the gateway's callbacks use it
+  Log log_;          // the gateway's callbacks use it
+  Metrics metrics_;  // likewise
   std::optional<Gateway> gateway_;
   std::vector<ForcedFailure> forced_;  // by --fail; read once, since names of keys may mean others later, or none
   std::optional<LoadedScript> script_;

@@ -1,4 +1,4 @@
-// `/`, `/schema`, `/openapi.json`, `/session`, `/stop`.
+// `/`, `/schema`, `/openapi.json`, `/metrics`, `/session`, `/stop`.
 
 #include <unistd.h>
 
@@ -54,6 +54,15 @@ ControlAnswer show_schema(Control&, const ControlRequest&) { return {200, script
 
 ControlAnswer show_openapi(Control&, const ControlRequest&) { return {200, openapi_document()}; }
 
+ControlAnswer show_metrics(Control& control, const ControlRequest&) {
+  const std::size_t open = control.state().journal->open(RequestScope());
+  return {200,
+          {},
+          control.serving.metrics().text(control.identity.instance, open),
+          nullptr,
+          "text/plain; version=0.0.4; charset=utf-8"};
+}
+
 /// The request has brought a code in place of the token.
 ControlAnswer open_session(Control& control, const ControlRequest& request) {
   static_cast<void>(request.object({}));
@@ -71,6 +80,7 @@ std::vector<ControlRoute> root_routes() {
   return {{"GET", "", {}, &show_root, of_server},
           {"GET", "/schema", {}, &show_schema, of_server},
           {"GET", "/openapi.json", {}, &show_openapi, of_server},
+          {"GET", "/metrics", {}, &show_metrics, of_server},
           {"POST", "/session", {}, &open_session, of_server},
           {"POST", "/stop", {}, &stop, of_server}};
 }

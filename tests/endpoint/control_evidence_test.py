@@ -33,6 +33,79 @@ class Evidence(unittest.TestCase):
         return caught.exception.error
 
 
+class Metrics(Evidence):
+    VALUE = r'"(\\[\\"n]|[^"\\\n])*"'
+    LINE = rf'[a-z_]+(\{{[a-z_]+={VALUE}(,[a-z_]+={VALUE})*\}})? [0-9]+'
+
+    def read(self, gateway):
+        """Each series and its value; every line is one of the format, below the HELP and TYPE of its metric."""
+        status, headers, text = gateway.send("GET", API + "/metrics")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
+        values, helped, typed = {}, set(), {}
+        for line in text.decode().splitlines():
+            if line.startswith("# HELP "):
+                helped.add(line.split()[2])
+            elif line.startswith("# TYPE "):
+                typed[line.split()[2]] = line.split()[3]
+            else:
+                self.assertRegex(line, rf"\A{self.LINE}\Z")
+                name, _, value = line.rpartition(" ")
+                metric = name.partition("{")[0]
+                self.assertIn(metric, helped)
+                self.assertEqual(typed[metric], "counter" if metric.endswith("_total") else "gauge")
+                self.assertNotIn(name, values)
+                values[name] = int(value)
+        return values
+
+    def test_it_counts_by_status_key_and_stub_whatever_is_reset(self):
+        script = {"stubs": [{"name": 'the "first"\\one', "when": {"user_says": "hello"}, "reply": "Hi there, you."},
+                            {"name": "cut", "when": {"user_says": "cut"},
+                             "reply": {"text": "One two three.", "faults": [{"after_tokens": 2, "effect": "close_connection"}]}}]}
+        with Program(script) as gateway:
+            other = gateway.post("/keys", {"name": "other"})
+            default = next(key["id"] for key in gateway.get("/keys")["keys"] if key["is_default"])
+            self.assertEqual(self.read(gateway)["mock_gateway_open_requests"], 0)
+            for key in (None, None, other["secret"]):
+                gateway.ask("hello", key)
+            self.assertEqual(gateway.chat("hello", "sk-wrong")[0], 401)
+            with contextlib.suppress(http.client.HTTPException, OSError):
+                gateway.request("POST", "/v1/chat/completions", json.dumps(
+                    {"model": "mock-model", "stream": True, "messages": [{"role": "user", "content": "cut"}]}))
+            requests = "mock_gateway_requests_total"
+            named = r'stub="the \"first\"\\one"'
+            expected = {f'{requests}{{status="200",decision="stub",key="{default}",{named}}}': 2,
+                        f'{requests}{{status="200",decision="stub",key="{other["id"]}",{named}}}': 1,
+                        f'{requests}{{status="200",decision="stub",key="{default}",stub="cut"}}': 1,
+                        f'{requests}{{status="401",decision="rejected",key="",stub=""}}': 1,
+                        'mock_gateway_ended_total{outcome="completed"}': 4,
+                        'mock_gateway_ended_total{outcome="broken by fault"}': 1,
+                        'mock_gateway_faults_total{by="reply"}': 1, 'mock_gateway_faults_total{by="chaos"}': 0,
+                        'mock_gateway_faults_total{by="connection"}': 0, "mock_gateway_sent_tokens_total": 11}
+            eventually(self, lambda: 'mock_gateway_ended_total{outcome="broken by fault"}' in self.read(gateway),
+                       "the broken answer is counted")
+            values = self.read(gateway)
+            self.assertEqual({name: values.get(name) for name in expected}, expected)
+            self.assertEqual([name for name in values if name.startswith(requests) and name not in expected], [])
+            self.assertGreater(values["mock_gateway_sent_bytes_total"], 500)
+            gateway.call("DELETE", "/journal")
+            gateway.post("/reset")
+            self.assertEqual(self.read(gateway), values)
+
+    def test_a_stream_under_way_is_open(self):
+        with Program({"stubs": [{"reply": {"text": "One two.", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
+            asked = self.pool.submit(gateway.request, "POST", "/v1/chat/completions", json.dumps(
+                {"model": "mock-model", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}))
+            eventually(self, lambda: self.read(gateway)["mock_gateway_open_requests"] == 1, "the stream is open")
+            gateway.post("/stop")
+            with contextlib.suppress(http.client.HTTPException, OSError):
+                asked.result()
+
+    def test_it_is_for_whoever_has_the_token(self):
+        with Program() as gateway:
+            self.assertEqual(gateway.send("GET", API + "/metrics", headers={})[0], 401)
+            self.refused("invalid_request", 400, gateway.get, "/metrics", scope="any")
+
+
 class Keys(Evidence):
     def test_the_secret_of_the_default_key_is_shown_and_no_other(self):
         with Program(None, "--key", "short") as gateway:

@@ -1,0 +1,96 @@
+// Which counts of a run monitoring gets, and how a label is written.
+
+#include "metrics.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace mock_gateway {
+namespace endpoint {
+namespace {
+
+/// `"text"`, in which backslash, quote and line end are escaped.
+std::string quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '\\' || c == '"') quoted += '\\';
+    if (c == '\n')
+      quoted += "\\n";
+    else
+      quoted += c;
+  }
+  return quoted + "\"";
+}
+
+void add_head(std::string& text, const std::string& name, const char* type, const char* help) {
+  text += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+}
+
+void add(std::string& text, const std::string& name,
+         std::initializer_list<std::pair<const char*, const std::string*>> labels, std::uint64_t value) {
+  text += name;
+  const char* separator = "{";
+  for (const auto& [label, said] : labels) {
+    text += separator + std::string(label) + "=" + quoted(*said);
+    separator = ",";
+  }
+  text += (labels.size() == 0 ? " " : "} ") + std::to_string(value) + "\n";
+}
+
+/// How many of these struck: a fault that its reply did not reach is listed too.
+std::uint64_t reached(const std::vector<std::string>& faults) {
+  constexpr std::string_view suffix = ": not reached";
+  return static_cast<std::uint64_t>(std::count_if(faults.begin(), faults.end(), [&suffix](const std::string& fault) {
+    return fault.size() < suffix.size() || fault.compare(fault.size() - suffix.size(), suffix.size(), suffix) != 0;
+  }));
+}
+
+}  // namespace
+
+void Metrics::note(const Exchange& exchange) {
+  const Decision decision = exchange.decision();
+  Labels labels{std::to_string(exchange.status()), to_string(decision.kind), exchange.key_id(),
+                decision == Decision::Kind::stub ? decision.detail : std::string()};
+  const std::string outcome = to_string(exchange.outcome(Duration::zero()).kind);
+  const std::uint64_t by_reply = reached(exchange.faults());
+  const std::uint64_t by_chaos = reached(exchange.chaos());
+  const bool by_connection = exchange.connection_fault().has_value();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (requests_.size() >= most_series && requests_.count(labels) == 0) labels[2] = labels[3] = {};
+  ++requests_[labels];
+  ++ended_[outcome];
+  for (const auto& [by, count] : {std::pair("reply", by_reply), std::pair("chaos", by_chaos),
+                                  std::pair("connection", std::uint64_t{by_connection ? 1U : 0U})})
+    faults_[by] += count;
+  bytes_ += exchange.bytes_sent();
+  tokens_ += exchange.tokens_sent();
+}
+
+std::string Metrics::text(const std::string& instance, std::size_t open) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::string text;
+  const std::string version = MOCK_GATEWAY_VERSION;
+  add_head(text, "mock_gateway_info", "gauge", "The program, always 1.");
+  add(text, "mock_gateway_info", {{"version", &version}, {"instance_id", &instance}}, 1);
+  add_head(text, "mock_gateway_requests_total", "counter",
+           "Requests that have ended, by the status of the answer, who answered, the key's id and the stub.");
+  for (const auto& [labels, count] : requests_)
+    add(text, "mock_gateway_requests_total",
+        {{"status", &labels[0]}, {"decision", &labels[1]}, {"key", &labels[2]}, {"stub", &labels[3]}}, count);
+  add_head(text, "mock_gateway_ended_total", "counter", "Requests that have ended, by how.");
+  for (const auto& [outcome, count] : ended_) add(text, "mock_gateway_ended_total", {{"outcome", &outcome}}, count);
+  add_head(text, "mock_gateway_faults_total", "counter", "Faults that struck a request, by what asked for them.");
+  for (const auto& [by, count] : faults_) add(text, "mock_gateway_faults_total", {{"by", &by}}, count);
+  add_head(text, "mock_gateway_open_requests", "gauge", "Requests under way, streams that are being sent among them.");
+  add(text, "mock_gateway_open_requests", {}, open);
+  add_head(text, "mock_gateway_sent_bytes_total", "counter", "Bytes of answers that were sent.");
+  add(text, "mock_gateway_sent_bytes_total", {}, bytes_);
+  add_head(text, "mock_gateway_sent_tokens_total", "counter", "Tokens of answers that were sent, streamed or not.");
+  add(text, "mock_gateway_sent_tokens_total", {}, tokens_);
+  return text;
+}
+
+}  // namespace endpoint
+}  // namespace mock_gateway
