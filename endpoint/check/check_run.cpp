@@ -16,6 +16,7 @@
 #include "../messages.hpp"
 #include "../results.hpp"
 #include "core/access.hpp"
+#include "core/text.hpp"
 #include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -25,6 +26,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
+/// How far a name may be from that of a turn of mishaps to be taken for a slip, and what is too long to be one.
+constexpr std::size_t most_slips = 2;
+constexpr std::size_t longest_name = 100;
 constexpr const char* unbroken_text = "It is 21 degrees.";
 /// Calls that are expected to wait without end take a thread, and next to no processor time.
 constexpr std::size_t most_waiting = 8;
@@ -185,8 +189,10 @@ void CheckRun::choose(const std::vector<Scenario>& all) {
       const std::string flag = names == &flags_.only ? "--only: " : "--skip: ";
       const std::vector<std::string> known(names_.begin(), names_.end());
       if (!flags_.catalogues.empty()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, known));
-      const std::string near_turn = suggestion(name, turns);
-      if (!near_turn.empty()) throw BadValue(flag + "there is no scenario " + name + near_turn);
+      const auto turn = std::find_if(turns.begin(), turns.end(), [&name](const std::string& one) {
+        return detail::text::edit_distance(name.substr(0, longest_name), one) <= most_slips;
+      });
+      if (turn != turns.end()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, {*turn}));
       try {
         static_cast<void>(scenario(name));
       } catch (const GatewayError& problem) {
