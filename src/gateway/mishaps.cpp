@@ -14,6 +14,7 @@
 #include "../evidence/journal.hpp"
 #include "../keys/keys.hpp"
 #include "../script/matchers.hpp"
+#include "../script/script.hpp"
 #include "catalogue_entries.hpp"
 #include "chat_script.hpp"
 
