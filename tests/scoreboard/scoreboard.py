@@ -1,6 +1,8 @@
 """Installs and runs the clients of clients.json, and has pages.py write what became of them. See scoreboard.sh."""
 
 import argparse
+import collections
+import concurrent.futures
 import datetime
 import functools
 import json
@@ -8,6 +10,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ET
 import zlib
@@ -19,8 +22,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DRIVERS = ROOT / "examples" / "check"
 BUILD = ROOT / "build" / "scoreboard"
-# Longer than the default retries of every client need, the AI SDK's 2 s and 4 s above all.
+# Longer than the default retries of most clients need, the AI SDK's 2 s and 4 s above all. Those that need more have a
+# timeout of their own in clients.json.
 TIMEOUT = "12s"
+# Clients that share packages must not install them at the same time: a lock for each folder of packages.
+INSTALLING = collections.defaultdict(threading.Lock)
+# How many clients run at once. They wait most of their time; the cores that `check` keeps busy are few.
+JOBS = 3
 
 
 # --- Installing -------------------------------------------------------------------------------------------------------
@@ -198,76 +206,115 @@ def check_words(program, client, more):
     environment = ENVIRONMENTS[client["language"]](client)
     flags = [] if client.get("command") else ["--driver", "--tools"]
     return [
-        *(program, "check", *flags, *client.get("flags", []), "--timeout", TIMEOUT, *more, "--"),
+        *(program, "check", *flags, *client.get("flags", []), "--timeout", client.get("timeout", TIMEOUT), *more, "--"),
         *(*environment.command(), *client.get("arguments", [])),
     ]
 
 
-def run_check(program, client, more, quiet=True):
-    """The exit code of check, 0 or 1; RuntimeError when it could not run."""
-    output = subprocess.PIPE if quiet else None
-    done = subprocess.run(check_words(program, client, more), stdout=output, stderr=output, text=True, check=False)
+def run_check(program, client, more):
+    """The exit code of check, 0 or 1, and what it printed; RuntimeError when it could not run."""
+    done = subprocess.run(check_words(program, client, more), capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
-        raise RuntimeError(f"check ended with {done.returncode}: {(done.stderr or '').strip()[-2000:]}")
-    return done.returncode
+        raise RuntimeError(f"check ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return done.returncode, done.stdout
+
+
+def report_of(program, client, more):
+    """The exit code of check, what it printed, and its report."""
+    file = BUILD / f"{client['name']}.new"
+    code, printed = run_check(program, client, [*more, "--report", f"json:{file}"])
+    report = json.loads(file.read_text(encoding="utf-8"))
+    file.unlink()
+    if client.get("command"):
+        report["client"] = {"name": client["package"], "version": execute(client["package"], "--version").split()[1]}
+    return code, printed, report
 
 
 def run(program, client):
     """Leaves the client's report, with what the pages need beside it, in build/scoreboard."""
-    file = BUILD / f"{client['name']}.json"
-    fresh = file.with_suffix(".new")
-    run_check(program, client, ["--report", f"json:{fresh}"])
-    report = json.loads(fresh.read_text(encoding="utf-8"))
-    fresh.unlink()
-    if client.get("command"):
-        report["client"] = {"name": client["package"], "version": execute(client["package"], "--version").split()[1]}
+    _, _, report = report_of(program, client, [])
     report["runtime"] = runtime(client["language"])
     report["date"] = datetime.date.today().isoformat()
+    file = BUILD / f"{client['name']}.json"
     file.write_text(json.dumps(report, ensure_ascii=False), encoding="utf-8")
     return report["conclusion"]
 
 
-def made_with(baseline):
-    """The runtime that a baseline was made with, which its first line says."""
-    return baseline.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# Made with ")
+def show(program, words, client):
+    """Prints what check says of the client. Whether nothing is bad."""
+    code, printed = run_check(program, client, words)
+    print(printed, end="", flush=True)
+    return code == 0
+
+
+def baseline_of(client):
+    return HERE / "baselines" / f"{client['name']}.txt"
+
+
+def made_by(baseline):
+    """The client's version and its runtime that a baseline was made with, which its first line says."""
+    first = baseline.read_text(encoding="utf-8").partition("\n")[0]
+    version, _, language = first.removeprefix("# ").partition(" on ")
+    return version, language
 
 
 def compare(program, folder, client):
     """Whether the client does as its baseline says. One that another runtime runs is not judged."""
-    baseline = HERE / "baselines" / f"{client['name']}.txt"
+    baseline = baseline_of(client)
     junit = Path(folder, f"check-{client['name']}.xml")
+    version, language = made_by(baseline)
     now = runtime(client["language"])
-    if made_with(baseline) != now:
-        print(f"{client['name']}: its baseline was made with {made_with(baseline)}, this is {now}: not judged")
+    if language != now:
+        print(f"{client['name']}: its baseline was made on {language}, this is {now}: not judged")
         suite = ET.Element("testsuite", name=client["name"])
         case = ET.SubElement(suite, "testcase", classname=client["name"], name="as its baseline says")
-        ET.SubElement(case, "skipped", message=f"the baseline was made with {made_with(baseline)}")
+        ET.SubElement(case, "skipped", message=f"the baseline was made on {language}")
         ET.ElementTree(suite).write(junit, encoding="unicode", xml_declaration=True)
         return True
-    reports = ["--report", "text", "--report", f"junit:{junit}"]
-    return run_check(program, client, ["--baseline", baseline, *reports], quiet=False) == 0
+    words = ["--baseline", baseline, "--report", "text", "--report", f"junit:{junit}"]
+    code, printed, report = report_of(program, client, words)
+    print(printed, end="")
+    this = f"{client['package']} {report['client']['version']}"
+    if version != this:
+        print(f"{client['name']}: its baseline was made by {version}, this is {this}: --write-baselines makes it anew")
+    return code == 0
 
 
 def write_baseline(program, client):
-    baseline = HERE / "baselines" / f"{client['name']}.txt"
+    """Its first line is written when the version is known; `check` keeps comments."""
+    baseline = baseline_of(client)
+    fresh = BUILD / f"{client['name']}.txt"
+    fresh.unlink(missing_ok=True)
+    _, _, report = report_of(program, client, ["--baseline", fresh, "--write-baseline"])
+    head = f"# {client['package']} {report['client']['version']} on {runtime(client['language'])}\n"
     baseline.parent.mkdir(exist_ok=True)
-    baseline.write_text(f"# Made with {runtime(client['language'])}\n", encoding="utf-8")
-    run_check(program, client, ["--baseline", baseline, "--write-baseline"])
+    baseline.write_text(head + fresh.read_text(encoding="utf-8"), encoding="utf-8")
+    fresh.unlink()
+    return report["conclusion"]
 
 
-def attempt(what, client, *arguments):
+def attempt(what, client):
     """Does it for one client, and says so. None when it could not be done: the others still are."""
     began = time.monotonic()
     try:
-        ENVIRONMENTS[client["language"]](client).prepare()
+        environment = ENVIRONMENTS[client["language"]](client)
+        with INSTALLING[environment.folder]:
+            environment.prepare()
         installed = time.monotonic()
-        result = what(*arguments, client)
+        result = what(client)
     except RuntimeError as error:
-        print(f"{client['name']}: left out: {error}", file=sys.stderr)
+        print(f"{client['name']}: left out: {error}", file=sys.stderr, flush=True)
         return None
     took = f"{installed - began:.0f} s to install, {time.monotonic() - installed:.0f} s to run"
     print(f"{client['name']}: {took}{f': {result}' if isinstance(result, str) else ''}", file=sys.stderr, flush=True)
     return result
+
+
+def attempt_all(what, clients, jobs):
+    """Does it for several clients at once. Those that take longest begin."""
+    order = sorted(clients, key=lambda one: -int(one.get("timeout", TIMEOUT).removesuffix("s")))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(functools.partial(attempt, what), order))
 
 
 def write_pages(clients, program):
@@ -298,6 +345,7 @@ def main():
     parser.add_argument("--only", action="append", metavar="CLIENT")
     parser.add_argument("--scenario", action="append", metavar="SCENARIO")
     parser.add_argument("--junit", metavar="FOLDER", default=BUILD)
+    parser.add_argument("--jobs", metavar="N", type=int, default=JOBS)
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true")
     mode.add_argument("--write-baselines", action="store_true")
@@ -314,21 +362,18 @@ def main():
 
     if arguments.scenario:
         words = [word for name in arguments.scenario for word in ("--only", name)]
-        results = [attempt(lambda one: run_check(program, one, words, quiet=False), one) for one in chosen]
-        return 0 if all(result == 0 for result in results) else 1
+        return 0 if all(attempt_all(functools.partial(show, program, words), chosen, arguments.jobs)) else 1
     if arguments.check or arguments.write_baselines:
-        chosen = [one for one in chosen if arguments.only or (HERE / "baselines" / f"{one['name']}.txt").exists()]
+        chosen = [one for one in chosen if baseline_of(one).exists() or (arguments.only and arguments.write_baselines)]
+        what = functools.partial(compare, program, arguments.junit)
         if arguments.write_baselines:
-            results = [attempt(write_baseline, one, program) for one in chosen]
-        else:
-            results = [attempt(compare, one, program, arguments.junit) for one in chosen]
-        return 0 if not arguments.check or all(results) else 1
+            what = functools.partial(write_baseline, program)
+        return 0 if all(attempt_all(what, chosen, arguments.jobs)) else 1
     left_out = False
     if not arguments.render:
-        for client in chosen:
-            if not arguments.only:
-                (BUILD / f"{client['name']}.json").unlink(missing_ok=True)
-            left_out |= attempt(run, client, program) is None
+        for client in chosen if not arguments.only else []:
+            (BUILD / f"{client['name']}.json").unlink(missing_ok=True)
+        left_out = None in attempt_all(functools.partial(run, program), chosen, arguments.jobs)
     write_pages(clients, program)
     return 1 if left_out else 0
 
