@@ -3,8 +3,8 @@
 #
 #   tests/clients/run.sh [path to the mock-gateway program]
 #
-# Installs the pinned SDKs on first use (node/node_modules, build/clients) and builds the program unless
-# given.
+# Installs the pinned SDKs on first use (node/node_modules, build/clients, build/scoreboard) and builds the program unless
+# given. The last step compares two clients with their baselines in tests/scoreboard/baselines.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -17,7 +17,7 @@ MOCK_GATEWAY_BIN=$(realpath "${1:-$root/build/run/endpoint/mock-gateway}")
 export MOCK_GATEWAY_BIN
 
 # Each suite leaves its JUnit report in build/clients.
-rm -f "$build"/{node,python,wrappers,curl}.xml
+rm -f "$build"/{node,python,wrappers,curl}.xml "$build"/check-*.xml
 result=0
 
 echo '== Node: openai and the AI SDK'
@@ -36,5 +36,9 @@ install "$build/wrappers/.installed" "$here/wrappers/requirements.txt" -- instal
 echo '== curl'
 "$here/curl_checks.sh" "$build/curl.xml" || result=1
 
-print_totals "clients: " "$build"/{node,python,wrappers,curl}.xml || result=1
+# Through the whole catalogue: what is bad is what the baseline lists.
+echo '== mock-gateway check: openai for Python and Node'
+python3 "$here/../scoreboard/scoreboard.py" "$MOCK_GATEWAY_BIN" --check --junit "$build" || result=1
+
+print_totals "clients: " "$build"/{node,python,wrappers,curl}.xml "$build"/check-*.xml || result=1
 exit $result
