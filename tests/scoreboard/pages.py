@@ -15,6 +15,18 @@ MEANING = {
     "ERROR": "the caller was told of an error, where the whole answer was to be had",
     "finding": "the caller is right, but the client did on its way what it should not",
 }
+LETTERS = {"LOSS": "L", "WRONG": "W", "HANG": "H", "CRASH": "C", "ERROR": "E", "finding": "f"}
+NOTHING = "·"
+SETTINGS = (
+    "Settings are those that each client has by default, its retries included. Answers are read as the client's "
+    "documentation shows, by the drivers in [examples/check](../examples/check). A call that has not ended after 12 s is cut, "
+    "unless its client's row says another time. No client was made for such gateways: what stands here is what an app has to "
+    "see to itself, until they do."
+)
+LEFT_OUT = (
+    "instructor is not here: its calls want an object of the caller's schema, which these answers are not. The session of "
+    "mishaps, which `check` plays as well, is not a part of this page."
+)
 # From what share of right calls on a badge has a color.
 COLORS = [(0.98, "#2da44e"), (0.94, "#6c9a1f"), (0.90, "#b08800"), (0.85, "#c96a1b"), (0.0, "#c0392b")]
 
@@ -39,14 +51,6 @@ class Cell:
         if self.data["kind"] == "error" and self.data["expected"] == "answer":
             return "ERROR"
         return self.data["kind"].upper() if self.data["kind"] not in ("ok", "error") else "finding"
-
-    @property
-    def mark(self):
-        """As `check` prints it."""
-        if not self.judged:
-            return "?"
-        kind = self.kind if self.kind in MEANING and self.kind != "finding" else self.data["kind"]
-        return kind + ("!" if self.bad and self.errors else "")
 
     @property
     def happened(self):
@@ -105,9 +109,13 @@ class Entry:
         """Its cells of a scenario, plain before streamed."""
         return [self.cells[scenario, form] for form in FORMS if (scenario, form) in self.cells]
 
-    def bad(self, kind):
-        """Scenarios in which it has this kind, in the order of the catalogue."""
-        return list(dict.fromkeys(cell.scenario for cell in self.cells.values() if cell.kind == kind))
+    def skipped(self):
+        """Its cells that are not judged, by the reason."""
+        found = collections.defaultdict(list)
+        for cell in self.cells.values():
+            if not cell.judged:
+                found[cell.data["why"].partition(": --")[0]].append(cell)
+        return found
 
 
 class Board:
@@ -120,11 +128,16 @@ class Board:
         self.entries = [Entry(one, reports[one["name"]], by_name) for one in clients if one["name"] in reports]
         self.missing = [one["title"] for one in clients if one["name"] not in reports]
 
-    def groups(self):
-        return itertools.groupby(self.scenarios, lambda one: one["group"])
-
     def is_bad(self, scenario):
         return any(cell.bad for entry in self.entries for cell in entry.of(scenario["name"]))
+
+    def bad_scenarios(self):
+        """Those that a client fails, a group after the other."""
+        return [one for one in self.scenarios if self.is_bad(one)]
+
+    def good_scenarios(self):
+        """The names of the others."""
+        return [one["name"] for one in self.scenarios if not self.is_bad(one)]
 
     def happenings(self, scenario):
         """What is bad: a list of (kind, what happened, to whom). Who saw the same stands together."""
@@ -201,17 +214,13 @@ def table(head, rows):
 # --- Markdown ---------------------------------------------------------------------------------------------------------
 
 
-def marks(entry, scenario, bad):
-    """What a table has for a client in a scenario: its plain mark, then its streamed one. `bad` dresses the bad ones."""
+def marks(entry, scenario):
+    """What a table has for a client in a scenario: letters of its plain call, then of its streamed one. Empty: all is well."""
     cells = {cell.form: cell for cell in entry.of(scenario["name"])}
-    shown = [cells.get(form) for form in FORMS]
-    return " · ".join("–" if cell is None else bad(cell) if cell.bad else cell.mark for cell in shown)
-
-
-def linked(entry, scenario):
-    """The same as a link to what happened, unless all is well."""
-    text = marks(entry, scenario, lambda cell: f"**{cell.mark}**")
-    return f"[{text}](#{scenario['name']})" if "**" in text else text
+    if not any(cell.bad for cell in cells.values()):
+        return ""
+    shown = (cells.get(form) for form in FORMS)
+    return "\N{NO-BREAK SPACE}".join(LETTERS[cell.kind] if cell and cell.bad else NOTHING for cell in shown)
 
 
 def markdown(board):
@@ -219,88 +228,99 @@ def markdown(board):
         "# The scoreboard",
         "",
         "What the callers of clients get when a gateway behaves as each scenario of [the catalogue](catalogue.md) does: what "
-        "[`mock-gateway check`](check.md) says of each, on one page; every cell is [on the same page as HTML](scoreboard.html). "
+        "[`mock-gateway check`](check.md) says of each, on one page, [also as HTML](scoreboard.html). "
         "`tests/scoreboard/scoreboard.sh` installs the clients from their registries, runs them, and writes both.",
         "",
-        f"{board.ran()} Settings are those that each client has by default, its retries included. Answers are read as the "
-        "client's documentation shows, by the drivers in [examples/check](../examples/check). A call that has not ended after "
-        "12 s is cut. No client was made for such gateways: what stands here is what an app has to see to itself, until they "
-        "do.",
+        f"{board.ran()} {SETTINGS}",
         "",
     ]
-    head = ["client", "version", "calls", "right", *KINDS]
     lines += table(
-        head,
+        ["client", "version", "calls", "right", *KINDS],
         [
-            [f"[{one.title}](#{anchor(one.title)})", one.version, str(one.judged), f"**{one.right}**"]
-            + [f"[{one.counts[kind]}](#{anchor(one.title)})" if one.counts[kind] else "0" for kind in KINDS]
+            [one.title, one.version, str(one.judged), f"**{one.right}**", *(str(one.counts[kind]) for kind in KINDS)]
             for one in board.entries
         ],
     )
     lines += ["", "- calls: those that were judged, plain and streamed. right: the answer, or an error where that is right"]
-    lines += [f"- {kind}: {MEANING[kind]}" for kind in KINDS]
-    if board.missing:
-        lines += ["", f"Not run: {', '.join(board.missing)}."]
-    lines += ["", "## The clients"]
-    for entry in board.entries:
-        lines += [
-            "",
-            f"### {entry.title}",
-            "",
-            f"![{entry.title}](badges/{entry.name}.svg)",
-            "",
-            f"`{entry.client['package']}` {entry.version} on {entry.runtime}: {entry.client['calls']}. "
-            f"[Its driver](../examples/check/{entry.client['driver']}).",
-        ]
-        listed = [(kind, entry.bad(kind)) for kind in KINDS if entry.counts[kind]]
-        if listed:
-            lines.append("")
-        for kind, names in listed:
-            lines.append(f"- {kind}: " + ", ".join(f"[{name}](#{name})" for name in names))
-        skipped = [cell for cell in entry.cells.values() if not cell.judged]
-        if skipped:
-            lines += ["", f"Not judged: {', '.join(f'`{cell.scenario}` {cell.form}' for cell in skipped)}."]
+    lines += [f"- {kind}, `{LETTERS[kind]}`: {MEANING[kind]}" for kind in KINDS]
+    lines += ["", "## The clients", ""]
+    lines += table(
+        ["client", "called by its [driver](../examples/check)", "right"],
+        [
+            [
+                f"{one.title}, [`{one.client['package']}`](../examples/check/{one.client['driver']}) on {one.runtime}",
+                one.client["calls"] + f"{'; a call is cut after ' + one.client['timeout'] if 'timeout' in one.client else ''}",
+                f"![{one.right} of {one.judged}](badges/{one.name}.svg)",
+            ]
+            for one in board.entries
+        ],
+    )
+    lines += [""] + paragraphs(board)
     lines += [
         "",
-        "## The scenarios",
+        "## What is not right",
         "",
-        "A cell has the call in one piece before the one that is streamed; `–` is not asked. Bold is not what a good client "
-        "does, and leads to what happened. Scenarios that no client here fails stand below each table.",
+        f"A cell has the call in one piece before the one that is streamed, and leads to what happened. `{NOTHING}` is right, or "
+        "not asked; in an empty cell that goes for both.",
+        "",
+        *table(
+            ["scenario", *(one.title for one in board.entries)],
+            [
+                [f"[{one['name']}](#{one['name']})", *(linked(entry, one) for entry in board.entries)]
+                for one in board.bad_scenarios()
+            ],
+        ),
+        "",
+        f"All clients are right in {', '.join(f'`{name}`' for name in board.good_scenarios())}.",
+        "",
+        "## What happened, and why it matters",
     ]
-    for group, members in board.groups():
-        members = list(members)
-        bad = [one for one in members if board.is_bad(one)]
-        lines += ["", f"### {group[0].upper()}{group[1:]}"]
-        if bad:
-            lines += ["", *table(["scenario", "expected", *(one.title for one in board.entries)], [scenario_row(board, one) for one in bad])]
-        good = [f"`{one['name']}`" for one in members if one not in bad]
-        if good:
-            lines += ["", f"Nobody fails {', '.join(good)}."]
-    lines += ["", "## What happened, and why it matters"]
-    for scenario in [one for one in board.scenarios if board.is_bad(one)]:
-        lines += [
-            "",
-            f"### {scenario['name']}",
-            "",
-            f"The gateway {scenario['description']}. A good client {scenario['good_client']}. Seen in {scenario['reference']}.",
-            "",
-        ]
-        lines += [f"- {kind}, {', '.join(whom)}: {what}" for kind, what, whom in board.happenings(scenario)]
-        notes = board.why(scenario)
-        lines += [""] if notes else []
-        lines += [f"Why{', ' + ', '.join(whom) if len(notes) > 1 else ''}: {note}\n" for whom, note in notes]
-        lines[-1] = lines[-1].rstrip("\n")
+    for group, members in itertools.groupby(board.bad_scenarios(), lambda one: one["group"]):
+        lines += ["", f"### {group[0].upper()}{group[1:]}", ""]
+        lines += [happened(board, one) for one in members]
     return "\n".join(lines) + "\n"
 
 
-def scenario_row(board, scenario):
+def paragraphs(board):
+    """What is to be said of clients and calls that are not in the tables."""
+    said = []
+    if board.missing:
+        said.append(f"Not run: {', '.join(board.missing)}.")
+    for entry in board.entries:
+        for reason, cells in entry.skipped().items():
+            names = ", ".join(f"`{cell.scenario}` {cell.form}" for cell in cells)
+            said.append(f"Not judged of {entry.title}, since {reason}: {names if len(cells) <= 4 else f'{len(cells)} calls'}.")
+    return [" ".join([*said, LEFT_OUT])]
+
+
+def linked(entry, scenario):
+    text = marks(entry, scenario)
+    return f"[{text}](#{scenario['name']})" if text else ""
+
+
+def happened(board, scenario):
+    """An item of a list: what the gateway does, what became of it, and why."""
     name = scenario["name"]
-    return [f"[{name}](#{name})", scenario["expected"], *(linked(one, scenario) for one in board.entries)]
+    parts = [f'<a id="{name}"></a>**{name}**: {story(scenario)}']
+    parts += [f"{kind}: {'; '.join(f'{who}: {what}' for who, what in found)}" for kind, found in grouped(board, scenario)]
+    parts += [f"Why{who}: {note}" for who, note in reasons(board, scenario)]
+    return "- " + "<br>".join(parts)
 
 
-def anchor(title):
-    """The anchor that GitHub gives a heading."""
-    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+def story(scenario):
+    return f"the gateway {scenario['description']}. A good client {scenario['good_client']}. Seen in {scenario['reference']}."
+
+
+def grouped(board, scenario):
+    """The happenings by kind: a list of (kind, list of (to whom, what))."""
+    found = itertools.groupby(board.happenings(scenario), lambda one: one[0])
+    return [(kind, [(", ".join(whom), what) for _, what, whom in same]) for kind, same in found]
+
+
+def reasons(board, scenario):
+    """The notes: a list of (" in X, Y" or nothing when there is only one, note)."""
+    notes = board.why(scenario)
+    return [(f" in {', '.join(whom)}" if len(notes) > 1 else "", note) for whom, note in notes]
 
 
 # --- HTML -------------------------------------------------------------------------------------------------------------
@@ -314,7 +334,7 @@ a { color: var(--link); } .bad, .bad a { color: var(--bad); font-weight: 600; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .6rem; text-align: left; white-space: nowrap; }
 thead th { vertical-align: bottom; } tbody th { font-weight: normal; }
 .matrix tbody th { position: sticky; left: 0; background: Canvas; }
-section:target { background: var(--soft); } code { font-size: 12px; overflow-wrap: anywhere; }
+.long { white-space: normal; min-width: 20rem; } section:target { background: var(--soft); } code { font-size: 12px; overflow-wrap: anywhere; }
 section { border-top: 1px solid var(--line); padding: .3rem .5rem; } h3 { margin: .3rem 0; font-size: 15px; }
 """
 
@@ -332,60 +352,51 @@ def html(board):
         f"<title>mock_gateway: the scoreboard</title><style>{STYLE}</style></head><body>",
         "<h1>The scoreboard</h1>",
         "<p>What the callers of clients get when a gateway behaves as each scenario of mock_gateway's catalogue does. "
-        f"{escaping.escape(board.ran())} Clients have the settings that they have by default, retries included.</p>",
+        f"{escaping.escape(board.ran())} {unlinked(SETTINGS)}</p>",
         '<div class="scroll"><table><thead><tr><th>client<th>version<th>calls<th>right',
-        *(f'<th title="{escaping.escape(MEANING[kind])}">{kind}' for kind in KINDS),
-        "</thead><tbody>",
+        *(f"<th>{kind}" for kind in KINDS),
+        "<th>on<th>called by its driver</thead><tbody>",
     ]
     for one in board.entries:
-        out.append(f'<tr><th><a href="#client-{one.name}">{escaping.escape(one.title)}</a>')
-        out.append(f"<td>{escaping.escape(one.version)}<td>{one.judged}<td><b>{one.right}</b>")
-        for kind in KINDS:
-            shown = f'<a href="#client-{one.name}">{one.counts[kind]}</a>' if one.counts[kind] else "0"
-            out.append(f'<td{" class=bad" if one.counts[kind] else ""}>{shown}')
-    out.append("</tbody></table></div><ul>")
-    out += [f"<li>{kind}: {escaping.escape(MEANING[kind])}" for kind in KINDS]
+        out.append(f"<tr><th>{escaping.escape(one.title)}<td>{escaping.escape(one.version)}<td>{one.judged}<td><b>{one.right}</b>")
+        out += [f'<td{" class=bad" if one.counts[kind] else ""}>{one.counts[kind]}' for kind in KINDS]
+        out.append(f"<td>{one.runtime}<td class=long>{rich(one.client['calls'])}")
+    out.append("</tbody></table></div><ul><li>calls: those that were judged, plain and streamed")
+    out += [f"<li>{kind}, {LETTERS[kind]}: {escaping.escape(MEANING[kind])}" for kind in KINDS]
     out.append("</ul>")
-    if board.missing:
-        out.append(f"<p>Not run: {escaping.escape(', '.join(board.missing))}.</p>")
-    out.append("<h2>The scenarios</h2><p>A cell has the call in one piece before the one that is streamed. What is not as a "
-               "good client does leads to what happened.</p>")
-    for group, members in board.groups():
-        out.append(f'<h3>{group[0].upper()}{group[1:]}</h3><div class="scroll"><table class="matrix"><thead><tr><th>scenario<th>expected')
-        out += [f"<th>{escaping.escape(one.title)}" for one in board.entries]
-        out.append("</thead><tbody>")
-        for scenario in members:
-            name = scenario["name"]
-            label = f'<a href="#{name}">{name}</a>' if board.is_bad(scenario) else name
-            out.append(f"<tr><th>{label}<td>{scenario['expected']}")
-            dress = lambda cell: f'<a class="bad" href="#{name}" title="{escaping.escape(cell.happened)}">{cell.mark}</a>'
-            out += [f"<td>{marks(one, scenario, dress)}" for one in board.entries]
-        out.append("</tbody></table></div>")
-    out.append("<h2>The clients</h2>")
-    for entry in board.entries:
-        out.append(f'<section id="client-{entry.name}"><h3>{escaping.escape(entry.title)}</h3>')
-        out.append(f"<p><code>{escaping.escape(entry.client['package'])}</code> {escaping.escape(entry.version)} on "
-                   f"{entry.runtime}: {rich(entry.client['calls'])}.</p><ul>")
-        for kind in KINDS:
-            if entry.counts[kind]:
-                links = ", ".join(f'<a href="#{name}">{name}</a>' for name in entry.bad(kind))
-                out.append(f"<li>{kind}: {links}")
-        out.append("</ul></section>")
-    out.append("<h2>What happened, and why it matters</h2>")
-    for scenario in [one for one in board.scenarios if board.is_bad(one)]:
-        out.append(f'<section id="{scenario["name"]}"><h3>{scenario["name"]}</h3><p>The gateway {rich(scenario["description"])}. '
-                   f"A good client {rich(scenario['good_client'])}. Seen in {escaping.escape(scenario['reference'])}.</p><ul>")
-        out += [
-            f"<li><span class=bad>{kind}</span>, {escaping.escape(', '.join(whom))}: {rich(what)}"
-            for kind, what, whom in board.happenings(scenario)
-        ]
+    out += [f"<p>{rich(text)}</p>" for text in paragraphs(board)]
+    out.append("<h2>What is not right</h2><p>A cell has the call in one piece before the one that is streamed, and leads to "
+               f"what happened. {NOTHING} is right, or not asked.</p>")
+    out.append('<div class="scroll"><table class="matrix"><thead><tr><th>scenario')
+    out += [f"<th>{escaping.escape(one.title)}" for one in board.entries]
+    out.append("</thead><tbody>")
+    for scenario in board.bad_scenarios():
+        name = scenario["name"]
+        row_ = [f'<tr><th><a href="#{name}">{name}</a>']
+        for one in board.entries:
+            text = marks(one, scenario)
+            row_.append(f'<td><a class="bad" href="#{name}">{text}</a>' if text else "<td>")
+        out.append("".join(row_))
+    good = ", ".join(f"<code>{name}</code>" for name in board.good_scenarios())
+    out.append(f"</tbody></table></div><p>All clients are right in {good}.</p><h2>What happened, and why it matters</h2>")
+    for scenario in board.bad_scenarios():
+        out.append(f'<section id="{scenario["name"]}"><h3>{scenario["name"]}</h3><p>{rich(sentence(story(scenario)))}</p><ul>')
+        for kind, found in grouped(board, scenario):
+            out += [f"<li><span class=bad>{kind}</span>, {escaping.escape(who)}: {rich(what)}" for who, what in found]
         out.append("</ul>")
-        notes = board.why(scenario)
-        for whom, note in notes:
-            out.append(f"<p>Why{escaping.escape(', ' + ', '.join(whom)) if len(notes) > 1 else ''}: {rich(note)}")
+        out += [f"<p>Why{escaping.escape(who)}: {rich(note)}</p>" for who, note in reasons(board, scenario)]
         out.append("</section>")
     out.append("</body></html>")
     return "\n".join(out) + "\n"
+
+
+def sentence(text):
+    return text[0].upper() + text[1:]
+
+
+def unlinked(text):
+    """Markdown's links without what they lead to, and its code as HTML."""
+    return rich(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text))
 
 
 # --- Badges -----------------------------------------------------------------------------------------------------------

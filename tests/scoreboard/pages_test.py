@@ -76,7 +76,7 @@ class Kinds(unittest.TestCase):
     def test_what_is_right_but_for_a_finding(self):
         findings = [{"code": "retried_final_error", "severity": "error", "message": "m"}]
         self.assertEqual(self.kind(kind="error", findings=findings), "finding")
-        self.assertEqual(pages.Cell(cell(kind="ok", findings=findings), SCENARIO).mark, "ok!")
+        self.assertEqual(self.kind(kind="ok", findings=findings), "finding")
 
     def test_skipped_and_flaky_calls_are_not_bad(self):
         self.assertIsNone(self.kind(kind="skipped"))
@@ -108,11 +108,20 @@ class Written(unittest.TestCase):
     def setUp(self):
         self.board = board([cell(), cell(scenario="whole", expected="answer", kind="ok", good=True)], [cell()])
 
-    def test_links_of_the_markdown_lead_to_headings(self):
+    def test_a_cell_of_the_markdown_leads_to_what_happened(self):
         text = pages.markdown(self.board)
-        headings = {pages.anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
-        self.assertLessEqual(set(re.findall(r"\]\(#([^)]*)\)", text)), headings)
-        self.assertIn("Nobody fails `whole`.", text)
+        self.assertEqual(set(re.findall(r"\]\(#([^)]*)\)", text)), {"cut-short"})
+        self.assertEqual(re.findall(r'<a id="([^"]*)">', text), ["cut-short"])
+        self.assertIn("| [cut-short](#cut-short) | [·\N{NO-BREAK SPACE}L](#cut-short) | [·\N{NO-BREAK SPACE}L](#cut-short) |", text)
+
+    def test_a_scenario_that_nobody_fails_has_no_row(self):
+        text = pages.markdown(self.board)
+        self.assertIn("All clients are right in `whole`.", text)
+        self.assertNotIn("[whole]", text)
+
+    def test_what_happened_is_said_once(self):
+        for text in (pages.markdown(self.board), pages.html(self.board)):
+            self.assertEqual(text.count("and no error"), 1)
 
     def test_links_of_the_html_lead_to_sections_and_titles_are_escaped(self):
         text = pages.html(self.board)
@@ -135,7 +144,7 @@ class Notes(unittest.TestCase):
         one.notes = [{"scenarios": ["cut-short"], "clients": ["one"], "note": "It does not look."}]
         self.assertEqual(one.why(SCENARIO), [(["one"], "It does not look.")])
         self.assertEqual(one.without_note(), [("two <2>", "cut-short")])
-        self.assertIn("\nWhy: It does not look.\n", pages.markdown(one))
+        self.assertIn("<br>Why: It does not look.\n", pages.markdown(one))
 
     def test_those_of_the_file_are_about_clients_that_there_are(self):
         names = {one["name"] for one in json.loads((HERE / "clients.json").read_text(encoding="utf-8"))}
