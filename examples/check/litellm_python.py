@@ -7,9 +7,11 @@
 import asyncio
 import importlib.metadata
 import json
+import os
 import sys
 
-import litellm
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it fetches prices from the network when it starts
+import litellm  # noqa: E402
 
 keys = {}  # the key for each address: LiteLLM takes it with each call, and keeps its connections itself
 

@@ -17,6 +17,7 @@ import com.openai.helpers.ChatCompletionAccumulator;
 import com.openai.models.chat.completions.ChatCompletion;
 import com.openai.models.chat.completions.ChatCompletionChunk;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import com.openai.models.chat.completions.ChatCompletionMessageFunctionToolCall;
 import com.openai.models.completions.CompletionUsage;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -48,8 +49,10 @@ class Driver {
     static String take(ChatCompletion completion, ObjectNode seen) {
         ChatCompletion.Choice choice = completion.choices().get(0);
         ArrayNode calls = seen.putArray("tool_calls");
-        choice.message().toolCalls().ifPresent(all -> all.forEach(call -> call.function().ifPresent(made ->
-            calls.addObject().put("name", made.function().name()).put("arguments", made.function().arguments()))));
+        choice.message().toolCalls().ifPresent(all -> all.forEach(call -> {
+            ChatCompletionMessageFunctionToolCall.Function made = call.asFunction().function();
+            calls.add(JSON.createObjectNode().put("name", made.name()).put("arguments", made.arguments()));
+        }));
         seen.put("finish_reason", choice.finishReason().asString());
         completion.usage().ifPresent(usage -> takeUsage(usage, seen));
         return choice.message().content().orElse("");
@@ -87,6 +90,13 @@ class Driver {
         take(all.chatCompletion(), seen);
     }
 
+    /** U+FFFD for half a character, as others write it: Java's encoder has a question mark, which looks like text. */
+    static String wellFormed(String text) {
+        StringBuilder out = new StringBuilder();
+        text.codePoints().forEach(one -> out.appendCodePoint(one >= 0xD800 && one <= 0xDFFF ? 0xFFFD : one));
+        return out.toString();
+    }
+
     static ObjectNode answer(JsonNode job) {
         ObjectNode said = JSON.createObjectNode().put("id", job.get("id").asLong());
         switch (job.get("job").asText()) {
@@ -103,6 +113,7 @@ class Driver {
                 } catch (RuntimeException error) { // what the user would be shown
                     said.put("error", error.getClass().getSimpleName() + ": " + error.getMessage());
                 }
+                said.put("text", wellFormed(said.get("text").asText()));
                 return said;
             default:
                 return said.put("unknown", true);
