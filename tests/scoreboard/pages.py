@@ -62,7 +62,8 @@ class Cell:
         elif self.kind == "finding":
             what = []
         else:
-            what = [self._got() + (f", and {code(one_line(self.data['told'], 120))}" if self.data["told"] else ", and no error")]
+            told = code(one_line(self.data["told"], 80)) if self.data["told"] else "no error"
+            what = [told if self.kind == "ERROR" and not self.data["text"] else f"{self._got()}, and {told}"]
         findings = {one["code"]: one["message"] for one in self.errors}
         return "; ".join(what + [f"{code(name)}: {steady(message)}" for name, message in findings.items()])
 
@@ -91,6 +92,9 @@ class Entry:
         self.name = client["name"]
         self.title = client["title"]
         self.client = client
+        self.calls = client["calls"]
+        if "timeout" in client:
+            self.calls += f"; a call is cut after {client['timeout'].removesuffix('s')} s"
         self.version = report["client"]["version"]
         self.runtime = report["runtime"]
         self.date = report["date"]
@@ -147,7 +151,11 @@ class Board:
                 if cell.bad:
                     found[cell.kind, cell.happened].setdefault(entry.title, []).append(cell.form)
         order = sorted(found.items(), key=lambda item: KINDS.index(item[0][0]))
-        return [(kind, what, [f"{who} ({' and '.join(forms)})" for who, forms in whom.items()]) for (kind, what), whom in order]
+
+        def named(who, forms):
+            return who if scenario.get("needs_stream") else f"{who} ({' and '.join(forms)})"
+
+        return [(kind, what, list(itertools.starmap(named, whom.items()))) for (kind, what), whom in order]
 
     def why(self, scenario):
         """The notes on a scenario: a list of (titles of the clients that they explain, note)."""
@@ -167,6 +175,15 @@ class Board:
             for cell in entry.cells.values()
             if cell.kind in KINDS[:4] and not any(explains(note, cell.scenario, entry) for note in self.notes)
         ]
+
+    def skipped(self):
+        """Of whom cells are not judged, by the reason and by which cells, of many their number."""
+        found = collections.defaultdict(list)
+        for entry in self.entries:
+            for reason, cells in entry.skipped().items():
+                names = ", ".join(f"`{cell.scenario}` {cell.form}" for cell in cells)
+                found[reason, names if len(cells) <= 4 else f"{len(cells)} calls"].append(entry.title)
+        return found
 
     def ran(self):
         """When, and on what."""
@@ -249,7 +266,7 @@ def markdown(board):
         [
             [
                 f"{one.title}, [`{one.client['package']}`](../examples/check/{one.client['driver']}) on {one.runtime}",
-                one.client["calls"] + f"{'; a call is cut after ' + one.client['timeout'] if 'timeout' in one.client else ''}",
+                one.calls,
                 f"![{one.right} of {one.judged}](badges/{one.name}.svg)",
             ]
             for one in board.entries
@@ -286,10 +303,8 @@ def paragraphs(board):
     said = []
     if board.missing:
         said.append(f"Not run: {', '.join(board.missing)}.")
-    for entry in board.entries:
-        for reason, cells in entry.skipped().items():
-            names = ", ".join(f"`{cell.scenario}` {cell.form}" for cell in cells)
-            said.append(f"Not judged of {entry.title}, since {reason}: {names if len(cells) <= 4 else f'{len(cells)} calls'}.")
+    for (reason, cells), titles in board.skipped().items():
+        said.append(f"Not judged of {', '.join(titles)}, since {reason}: {cells}.")
     return [" ".join([*said, LEFT_OUT])]
 
 
@@ -360,7 +375,7 @@ def html(board):
     for one in board.entries:
         out.append(f"<tr><th>{escaping.escape(one.title)}<td>{escaping.escape(one.version)}<td>{one.judged}<td><b>{one.right}</b>")
         out += [f'<td{" class=bad" if one.counts[kind] else ""}>{one.counts[kind]}' for kind in KINDS]
-        out.append(f"<td>{one.runtime}<td class=long>{rich(one.client['calls'])}")
+        out.append(f"<td>{one.runtime}<td class=long>{rich(one.calls)}")
     out.append("</tbody></table></div><ul><li>calls: those that were judged, plain and streamed")
     out += [f"<li>{kind}, {LETTERS[kind]}: {escaping.escape(MEANING[kind])}" for kind in KINDS]
     out.append("</ul>")
