@@ -5,14 +5,14 @@
 #   tests/scoreboard/scoreboard.sh [path to the mock-gateway program] [--only CLIENT]… [--scenario SCENARIO]…
 #                                  [--jobs N] [--check [--junit FOLDER] | --write-baselines | --render]
 #
-# clients.json lists the clients; packages/ pins their versions. Each is installed under build/scoreboard on first use,
-# with the tools of its language: npm, go, cargo, mvn, jq. One that cannot be installed is left out, and said to be.
-# notes.json has what people found who looked at the cells; those without a note are listed. The program is built unless
-# given. --only leaves the others as they were when they last ran here. --scenario prints
-# what check says of a few scenarios, and writes nothing. --jobs says how many clients run at once. --check compares with
-# baselines/ in place of writing pages, for the clients that have one; --junit leaves check-CLIENT.xml for each.
-# --write-baselines writes those baselines anew, and with --only a first one. --render writes the pages again without a
-# run.
+# clients.json lists the clients; packages/ pins their versions. Each is installed under build/scoreboard on first
+# use, with the tools of its language: npm, go, cargo, mvn, jq, g++ with cpp-httplib and nlohmann/json. One that
+# cannot be installed is left out, and said to be. notes.json has what people found who looked at the cells; those
+# without a note are listed. The program is built unless given. --only leaves the others as they were when they last
+# ran here. --scenario prints what check says of a few scenarios, and writes nothing. --jobs says how many clients run
+# at once. --check compares with baselines/ in place of writing pages, for the clients that have one; --junit leaves
+# check-CLIENT.xml for each. --write-baselines writes those baselines anew, and with --only a first one. --render
+# writes the pages again without a run.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
