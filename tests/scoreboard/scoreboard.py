@@ -23,7 +23,7 @@ ROOT = HERE.parent.parent
 DRIVERS = ROOT / "examples" / "check"
 BUILD = ROOT / "build" / "scoreboard"
 # Longer than the default retries of most clients need, the AI SDK's 2 s and 4 s above all. Those that need more have a
-# timeout of their own in clients.json.
+# timeout of their own in clients.json. After 120 s the gateways end what they hold, and a hang would look like an error.
 TIMEOUT = "12s"
 # Clients that share packages must not install them at the same time: a lock for each folder of packages.
 INSTALLING = collections.defaultdict(threading.Lock)
