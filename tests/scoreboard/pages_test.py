@@ -167,6 +167,21 @@ class Clients(unittest.TestCase):
         drivers = {path.name for path in folder.iterdir() if path.is_file() and not path.name.startswith(ours)}
         self.assertEqual(drivers, {one["driver"] for one in clients})
 
+    def test_no_timeout_is_longer_than_the_gateways_hold_an_answer(self):
+        for one in json.loads((HERE / "clients.json").read_text(encoding="utf-8")):
+            self.assertLess(int(one.get("timeout", "12s").removesuffix("s")), 120, one["name"])
+
+    def test_a_baseline_is_of_the_version_that_is_installed(self):
+        clients = {one["name"]: one for one in json.loads((HERE / "clients.json").read_text(encoding="utf-8"))}
+        baselines = list((HERE / "baselines").iterdir())
+        self.assertGreater(len(baselines), 0)
+        for file in baselines:
+            one = clients[file.stem]
+            version = re.match(rf"# {re.escape(one['package'])} (\S+) on {one['language']} ", file.read_text(encoding="utf-8"))
+            self.assertIsNotNone(version, file.name)
+            pinned = [path.read_text(encoding="utf-8") for path in (HERE / "packages" / one["packages"]).iterdir()]
+            self.assertTrue(any(version[1] in text for text in pinned), file.name)
+
 
 if __name__ == "__main__":
     unittest.main()
