@@ -23,6 +23,10 @@ SETTINGS = (
     "unless its client's row says another time. No client was made for such gateways: what stands here is what an app has to "
     "see to itself, until they do."
 )
+CALLS = (
+    "calls: those that were judged, plain and streamed. right: the answer came, or an error where that is right; told: of "
+    "those, the ones in which the caller was told of an error"
+)
 LEFT_OUT = (
     "instructor is not here: its calls want an object of the caller's schema, which these answers are not. The session of "
     "mishaps, which `check` plays as well, is not a part of this page."
@@ -108,6 +112,7 @@ class Entry:
         self.judged = sum(cell.judged for cell in self.cells.values())
         self.counts = collections.Counter(cell.kind for cell in self.cells.values() if cell.bad)
         self.right = self.judged - sum(self.counts.values())
+        self.told = sum(cell.judged and not cell.bad and cell.data["kind"] == "error" for cell in self.cells.values())
 
     def of(self, scenario):
         """Its cells of a scenario, plain before streamed."""
@@ -252,13 +257,13 @@ def markdown(board):
         "",
     ]
     lines += table(
-        ["client", "version", "calls", "right", *KINDS],
+        ["client", "version", "calls", "right", "told", *KINDS],
         [
-            [one.title, one.version, str(one.judged), f"**{one.right}**", *(str(one.counts[kind]) for kind in KINDS)]
+            [one.title, one.version, str(one.judged), f"**{one.right}**", str(one.told), *(str(one.counts[kind]) for kind in KINDS)]
             for one in board.entries
         ],
     )
-    lines += ["", "- calls: those that were judged, plain and streamed. right: the answer, or an error where that is right"]
+    lines += ["", f"- {CALLS}"]
     lines += [f"- {kind}, `{LETTERS[kind]}`: {MEANING[kind]}" for kind in KINDS]
     lines += ["", "## The clients", ""]
     lines += table(
@@ -368,15 +373,15 @@ def html(board):
         "<h1>The scoreboard</h1>",
         "<p>What the callers of clients get when a gateway behaves as each scenario of mock_gateway's catalogue does. "
         f"{escaping.escape(board.ran())} {unlinked(SETTINGS)}</p>",
-        '<div class="scroll"><table><thead><tr><th>client<th>version<th>calls<th>right',
+        '<div class="scroll"><table><thead><tr><th>client<th>version<th>calls<th>right<th>told',
         *(f"<th>{kind}" for kind in KINDS),
         "<th>on<th>called by its driver</thead><tbody>",
     ]
     for one in board.entries:
-        out.append(f"<tr><th>{escaping.escape(one.title)}<td>{escaping.escape(one.version)}<td>{one.judged}<td><b>{one.right}</b>")
+        out.append(f"<tr><th>{escaping.escape(one.title)}<td>{escaping.escape(one.version)}<td>{one.judged}<td><b>{one.right}</b><td>{one.told}")
         out += [f'<td{" class=bad" if one.counts[kind] else ""}>{one.counts[kind]}' for kind in KINDS]
         out.append(f"<td>{one.runtime}<td class=long>{rich(one.calls)}")
-    out.append("</tbody></table></div><ul><li>calls: those that were judged, plain and streamed")
+    out.append("</tbody></table></div><ul><li>" + CALLS)
     out += [f"<li>{kind}, {LETTERS[kind]}: {escaping.escape(MEANING[kind])}" for kind in KINDS]
     out.append("</ul>")
     out += [f"<p>{rich(text)}</p>" for text in paragraphs(board)]

@@ -86,6 +86,11 @@ class Kinds(unittest.TestCase):
         entry = board([cell(), cell(form="plain", kind="ok", good=True), cell(scenario="whole", kind="skipped")]).entries[0]
         self.assertEqual((entry.judged, entry.right, dict(entry.counts)), (2, 1, {"LOSS": 1}))
 
+    def test_who_was_told_of_an_error_is_counted_where_that_is_right(self):
+        cells = [cell(form="plain", kind="error", good=True), cell(kind="error", expected="answer")]
+        entry = board(cells).entries[0]
+        self.assertEqual((entry.right, entry.told, dict(entry.counts)), (1, 1, {"ERROR": 1}))
+
 
 class Happenings(unittest.TestCase):
     def test_who_saw_the_same_stands_together(self):

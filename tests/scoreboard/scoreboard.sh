@@ -12,7 +12,8 @@
 # ran here. --scenario prints what check says of a few scenarios, and writes nothing. --jobs says how many clients run
 # at once. --check compares with baselines/ in place of writing pages, for the clients that have one; --junit leaves
 # check-CLIENT.xml for each. --write-baselines writes those baselines anew, and with --only a first one. --render
-# writes the pages again without a run.
+# writes the pages again without a run. A whole run takes half an hour and more, most of it in LangChain JS, which tries
+# six times again; installing takes ten minutes before that.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
