@@ -15,7 +15,7 @@ if(CMAKE_MATCH_2 STREQUAL "linux")
   set(CMAKE_SYSTEM_NAME Linux)
   # musl gives a thread 128 KiB of stack unless the program says otherwise, and a thread of the program may need what one
   # has with other C libraries. 8 MiB are the most that musl takes, and cost nothing until they are used.
-  set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -s -Wl,-z,stack-size=8388608")
+  set(CMAKE_EXE_LINKER_FLAGS_INIT "-static -s -Wl,--gc-sections -Wl,-z,stack-size=8388608")
 else()
   set(CMAKE_SYSTEM_NAME Darwin)
   set(CMAKE_EXE_LINKER_FLAGS_INIT "-s")

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# Makes the files of a release in build/dist, and tests them: tools/release.sh [options] VERSION
+#
+#   --draft          VERSION may have no section in docs/changelog.md: that of what is unreleased stands in
+#   --targets LIST   only for these, with commas between them; all are linux-x86_64,linux-arm64,macos-arm64,macos-x86_64
+#   --no-tests       makes the files, and says of each that it is not tested
+#   --same-bits      builds each program a second time, from another folder, and compares
+#
+# VERSION is the one of src/core/version.hpp. The programs are compiled by zig; tools/release/inputs.sh fetches it and the
+# libraries, pinned. The first run takes a quarter of an hour on two cores, and needs Linux, cargo, and Debian's apt.
+# Exit status 77: a registry cannot be reached.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+work=$root/build/zig
+dist=$root/build/dist
+inputs=$work/inputs
+
+usage() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+die() { echo "release.sh: $*" >&2; exit 1; }
+
+draft=no tests=yes same_bits=no version= targets=(linux-x86_64 linux-arm64 macos-arm64 macos-x86_64)
+while (($# > 0)); do
+  case $1 in
+    --draft) draft=yes ;;
+    --no-tests) tests=no ;;
+    --same-bits) same_bits=yes ;;
+    --targets) IFS=, read -ra targets <<<"${2:-}"; shift ;;
+    -* | '') usage ;;
+    *) [[ -z $version ]] || usage; version=$1 ;;
+  esac
+  shift
+done
+[[ -n $version ]] || usage
+
+# What zig calls a target.
+zig_target() {
+  case $1 in
+    linux-x86_64) echo x86_64-linux-musl ;;
+    linux-arm64) echo aarch64-linux-musl ;;
+    macos-arm64) echo aarch64-macos.13.0 ;;
+    macos-x86_64) echo x86_64-macos.13.0 ;;
+    *) die "there is no target $1" ;;
+  esac
+}
+for target in "${targets[@]}"; do zig_target "$target" >/dev/null; done
+
+here=$(sed -n 's/^#define MOCK_GATEWAY_VERSION "\(.*\)"/\1/p' src/core/version.hpp)
+[[ $version == "$here" ]] || die "src/core/version.hpp says $here, not $version"
+
+# changelog SECTION: the section's text
+changelog() { awk -v title="## $1" '/^## / { on = $0 == title; next } on' docs/changelog.md; }
+section=$version
+[[ -n $(changelog "$version") || $draft == no ]] || section=Unreleased
+[[ -n $(changelog "$section") ]] || die "docs/changelog.md has no section \"## $section\"; --draft takes \"## Unreleased\""
+
+# --- Programs ---------------------------------------------------------------------------------------------------------
+
+tools/release/inputs.sh "$inputs" || exit $?
+# What zig compiles of its own, such as the C library, stays here.
+export ZIG_GLOBAL_CACHE_DIR=$work/cache ZIG_LOCAL_CACHE_DIR=$work/cache
+# Moments of files in archives. An archive of the sources has no repository.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/core/version.hpp)
+export SOURCE_DATE_EPOCH
+
+# build TARGET SOURCES BUILD: leaves BUILD/endpoint/mock-gateway
+build() {
+  local target=$1 sources=$2 build=$3 options=() flags
+  # No path of this machine is in the program.
+  flags="-ffile-prefix-map=$sources=. -ffile-prefix-map=$build=build -ffile-prefix-map=$inputs=inputs"
+  # What nothing calls is left out. What serves is made for speed; the program around it, most of the bytes, for size.
+  flags+=" -ffunction-sections -fdata-sections"
+  # musl's malloc has one lock for all threads.
+  if [[ $target == linux-* ]]; then options+=(-DMOCK_GATEWAY_MIMALLOC="$inputs/mimalloc"); fi
+  cmake -G Ninja -DCMAKE_MAKE_PROGRAM="$(command -v ninja)" -S "$sources" -B "$build" -DCMAKE_TOOLCHAIN_FILE="$sources/cmake/zig.cmake" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" \
+    -DMOCK_GATEWAY_ZIG="$inputs/zig/bin/zig" -DMOCK_GATEWAY_ZIG_TARGET="$(zig_target "$target")" \
+    -DCMAKE_PROJECT_mock_gateway_INCLUDE="$sources/tools/release/inputs.cmake" -DMOCK_GATEWAY_RELEASE_INPUTS="$inputs" \
+    -DMOCK_GATEWAY_HTTPLIB_INCLUDE_DIR="$inputs/httplib" -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO \
+    -DMOCK_GATEWAY_INSTALL=OFF -DMOCK_GATEWAY_PROGRAM_OPTIONS=-Os "${options[@]}" >"$build.log" 2>&1 &&
+    cmake --build "$build" --target mock-gateway -j 2 >>"$build.log" 2>&1 || {
+    tail -n 40 "$build.log" >&2
+    die "the program for $target was not built"
+  }
+}
+
+mkdir -p "$work"
+rm -rf "$dist"
+mkdir -p "$dist"
+for target in "${targets[@]}"; do
+  echo "Building the program for $target"
+  build "$target" "$root" "$work/$target"
+  install -m 755 "$work/$target/endpoint/mock-gateway" "$dist/mock-gateway-$version-$target"
+done
+
+if [[ $same_bits == yes ]]; then
+  again=$(mktemp -d)
+  trap 'rm -rf "$again"' EXIT
+  mkdir "$again/sources"
+  cp -r CMakeLists.txt cmake endpoint examples src mock_gateway.hpp tools "$again/sources/"
+  for target in "${targets[@]}"; do
+    echo "Building the program for $target a second time"
+    build "$target" "$again/sources" "$again/$target"
+    cmp "$dist/mock-gateway-$version-$target" "$again/$target/endpoint/mock-gateway" ||
+      die "the program for $target is another one when it is built in another folder"
+  done
+  echo "The same bits twice: ${targets[*]}"
+fi
+
+# --- What is beside them ----------------------------------------------------------------------------------------------
+
+changelog "$section" | sed -e '/./,$!d' >"$dist/CHANGELOG.md"
+cp LICENSE "$dist/"
+{
+  echo "mock-gateway $version contains these, under their licenses:"
+  for license in "$inputs"/licenses/*; do
+    printf '\n--- %s\n\n' "${license##*/}"
+    cat "$license"
+  done
+} >"$dist/LICENSES-OF-OTHERS"
+cp "$inputs/VERSIONS" "$dist/BUILT-WITH"
+
+# --- Tests ------------------------------------------------------------------------------------------------------------
+
+result=0
+if [[ $tests == yes ]]; then
+  tests/release/run.sh "$version" "$dist" || result=1
+else
+  echo "Nothing here has been tested." >"$dist/TESTED.md"
+fi
+(cd "$dist" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS)
+cat "$dist/TESTED.md"
+exit $result
