@@ -505,7 +505,9 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   cell.beyond.clear();
   cell.result.outcome.tries = static_cast<int>(std::max<std::size_t>(requests, 1));
   cell.result.outcome.streamed = cell.form == Form::streamed;
-  cell.result.outcome.asked_for_usage = asks_for_usage(cell) && asked_for_usage_in(exchanges);
+  // Of a client that never tells of usage, it is not known whether it was lost.
+  cell.result.outcome.asked_for_usage =
+      flags_.driver && result.tells_usage && asks_for_usage(cell) && asked_for_usage_in(exchanges);
   for (const Finding& finding : gateway.review().findings())
     (finding.severity == Severity::note ? cell.beyond : cell.findings).push_back(finding);
   const auto skip = [&cell](std::string why) {

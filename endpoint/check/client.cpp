@@ -49,6 +49,7 @@ class OutcomeReader {
     if (const Json* const reason = member("finish_reason"))
       result_.outcome.finish_reason = string(*reason, "finish_reason");
     if (const Json* const usage = member("usage")) read_usage(*usage);
+    result_.tells_usage = outcome_.contains("usage");
   }
 
  private:

@@ -46,6 +46,8 @@ struct CallResult {
   std::string crash{};
   /// Why there was no call: a driver that does not know the job.
   std::string skipped{};
+  /// Whether the answer has a `usage`, be it null.
+  bool tells_usage = false;
   /// What it answered in place of an outcome, and what is wrong with that.
   std::string problem{};
   double seconds = 0;

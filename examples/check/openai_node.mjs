@@ -81,7 +81,7 @@ async function answer(job) {
     return {};
   }
   if (!["ask", "stream", "cancel", "abandon"].includes(job.job)) return { unknown: true };
-  const seen = { text: "", tool_calls: [], error: null };
+  const seen = { text: "", tool_calls: [], error: null, usage: null };
   try {
     await call(job, seen);
   } catch (error) {

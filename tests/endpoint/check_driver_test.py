@@ -120,6 +120,17 @@ open(mark, "w").close()
         self.assertTrue(any("tools" not in job and job["job"] == "ask" for job in jobs))
         self.assertEqual({job["job"] for job in jobs}, {"hello", "ask", "stream"})
 
+    def test_usage_that_was_asked_for_is_lost_where_the_answer_says_so(self):
+        """Null says that none was given, and an answer without it says nothing."""
+        for change, kind in (("", "ok"), ("answer['usage'] = None", "loss"), ("answer.pop('usage', None)", "ok"),
+                             ("job.pop('include_usage', None)", "ok")):
+            with self.subTest(change):
+                before, after = (change, "") if change.startswith("job") else ("", change)
+                code = f"for job in jobs:\n    {before or 'pass'}\n    answer = outcome_of(job)\n    {after or 'pass'}\n    say(job, answer)"
+                lines = [f"usage-on-finish-chunk streamed {kind}"] if kind == "loss" else []
+                done = check_driver("--stream", *self.known(*lines), *only("usage-on-finish-chunk"), of=driver(code))
+                self.assertEqual((done.kinds(), done.code), ({"usage-on-finish-chunk streamed": kind}, 0), done.said)
+
     def test_the_schema_says_what_is_wrong(self):
         schema = json.loads((CHECKOUT / "docs/driver-protocol.schema.json").read_text(encoding="utf-8"))
         ask = {"id": 1, "job": "ask", "base_url": "http://x/v1", "api_key": "k", "model": "m", "prompt": "", "timeout_ms": 1}

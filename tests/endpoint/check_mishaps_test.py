@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import program
-from checking import SCENARIOS, TURNS, TURNS_OF_STREAMS, check, check_driver, client, driver, only, Folder
+from checking import ANSWER, CHECKOUT, SCENARIOS, TURNS, TURNS_OF_STREAMS, check, check_driver, client, driver, only, Folder
 from program import execute
 
 SESSION = ["--group", "mishaps"]
@@ -52,6 +52,25 @@ class Careful(Sessions):
                     self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"ok"}, done.said)
                 for name in "unauthorized", "disabled-key", "length":
                     self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"error"}, done.said)
+
+    def test_the_page_says_of_each_turn_what_a_report_says(self):
+        """A client that is wrong in every turn is told of all of them."""
+        code = """
+for job in jobs:
+    answer = outcome_of(job)
+    if answer.get("text", ANSWER) != ANSWER: answer["text"] = "Nobody said this."
+    say(job, answer)
+""".replace("ANSWER", repr(ANSWER))
+        done = self.session(driver(code), "--stream", known=[f"{name} streamed wrong" for name in TURNS])
+        self.assert_found(done, [f"{name} streamed wrong" for name in TURNS])
+        page = (CHECKOUT / "docs/catalogue.md").read_text(encoding="utf-8")
+        table = re.search(r"^\| turn \|.*\n\|---.*\n((?:\|.*\n)+)", page, re.MULTILINE)[1]
+        rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
+        self.assertEqual([row[0].strip("`") for row in rows], TURNS)
+        for name, gateway, expected, good_client, reference in rows:
+            cell = done.cells[name.strip("`"), "streamed"]
+            self.assertEqual((cell["expected"], cell["reference"]), (expected, reference), name)
+            self.assertIn(f"\n  the gateway {gateway.replace('`', '')}\n  a good client {good_client}\n", cell["why"].replace("`", ""), name)
 
     def test_the_seed_decides_the_order_and_the_texts(self):
         def played(flags):
