@@ -211,7 +211,7 @@ def steady(text):
     """Without what differs from run to run: ports, addresses in memory, moments."""
     text = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:…", text)
     text = re.sub(r"0x[0-9a-f]{6,}", "0x…", text)
-    return re.sub(r"\b\d+\.\d{3} s\b", "… s", text)
+    return re.sub(r"\b\d+\.\d+ s\b", "… s", text)
 
 
 def one_line(text, most):
