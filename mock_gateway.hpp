@@ -4353,8 +4353,8 @@ class Mishap {
   /// before is then deleted.
   std::string api_key() const;
   /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits up to a second, in real time, for the client to leave. Throws GatewayError for
-  /// a turn that is not the one that was mounted last.
+  /// that its caller ended, it waits, in real time, up to a second for the request to come, and up to a second for the
+  /// client to leave. Throws GatewayError for a turn that is not the one that was mounted last.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -4381,7 +4381,7 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, a kept connection that is closed, refused keys, an answer that is
+/// seconds and as a date, an error of the server, a connection that is closed, refused keys, an answer that is
 /// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
 /// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
 /// what it no longer reads. The seed decides the order, the texts and the times.
@@ -35377,6 +35377,8 @@ struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
+  /// The wait for a caller that ends the call.
+  Effect wait;
 };
 
 /// A turn as it is written down.
@@ -35407,11 +35409,10 @@ constexpr auto either = Scenario::Expected::answer_or_error;
 constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
                     "hands the answer on", answer,    whole};
 
-/// Behind the first, so that there is a connection which the client has kept.
-constexpr Row second{"kept-connection-closed",
-                     "closes the connection without a byte of the answer, as a server does whose limit for idle "
-                     "connections is over, then the reply",
-                     "RFC 9112, section 9.3.1, huggingface/huggingface_hub#4397",
+/// Behind the first, so that a client that keeps connections has one: some try again on new connections alone.
+constexpr Row second{"closed-before-answer",
+                     "closes the connection without a byte of the answer, then the reply",
+                     "huggingface/huggingface_hub#4397",
                      "tries again: nothing of an answer has come",
                      answer,
                      [](const Plan& plan) {
@@ -35460,15 +35461,14 @@ constexpr Row shuffled[] = {
      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
      "closes the connection at once, so that the gateway makes no more tokens", either,
      [](const Plan& plan) {
-       return std::vector<Reply>{
-           mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall(time_to_end))};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait)};
      },
      Mishap::Call::cancelled, KeyChange::none, true},
     {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
      [](const Plan& plan) {
        const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall(time_to_end))};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
      },
      Mishap::Call::abandoned},
 };
@@ -35576,13 +35576,16 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
+  // On a clock on which no wait takes time, it must have no end.
+  const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
+  const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
     StubBuilder builder = gateway.chat(SourceLocation{})
                               .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
                               .priority(std::numeric_limits<int>::max());
     Access::plan(builder).of_catalogue = true;
     if (streamed) builder = std::move(builder).when(stream_is(true));
-    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens});
+    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens, wait});
     const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
                                           : std::move(builder).reply(replies.front(), replies.back());
     stubs.push_back(stub.scoped());
@@ -35622,7 +35625,7 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
@@ -41263,22 +41266,22 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  34914    gateway/chat_script.cpp
 //  35063    gateway/gateway.cpp
 //  35355    gateway/mishaps.cpp
-//  35701    gateway/options.cpp
-//  35854    gateway/sweep.cpp
-//  36277    document/scenario_files.cpp
-//  36428    document/script_document.cpp
-//  36830    document/script_faults.cpp
-//  37157    document/script_files.cpp
-//  37304    document/script_gateway.cpp
-//  37638    document/script_matchers.cpp
-//  38004    document/script_objects.cpp
-//  38169    document/script_reader.cpp
-//  38606    document/script_references.cpp
-//  38930    document/script_replies.cpp
-//  39408    document/script_schema.cpp
-//  39543    document/script_sections.cpp
-//  40122    document/script_values.cpp
-//  40537  Adapters
-//  40554    adapters/catch2.hpp
-//  40712    adapters/doctest.hpp
-//  40877    adapters/gtest.hpp
+//  35704    gateway/options.cpp
+//  35857    gateway/sweep.cpp
+//  36280    document/scenario_files.cpp
+//  36431    document/script_document.cpp
+//  36833    document/script_faults.cpp
+//  37160    document/script_files.cpp
+//  37307    document/script_gateway.cpp
+//  37641    document/script_matchers.cpp
+//  38007    document/script_objects.cpp
+//  38172    document/script_reader.cpp
+//  38609    document/script_references.cpp
+//  38933    document/script_replies.cpp
+//  39411    document/script_schema.cpp
+//  39546    document/script_sections.cpp
+//  40125    document/script_values.cpp
+//  40540  Adapters
+//  40557    adapters/catch2.hpp
+//  40715    adapters/doctest.hpp
+//  40880    adapters/gtest.hpp

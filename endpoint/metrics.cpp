@@ -56,16 +56,19 @@ void Metrics::note(const Exchange& exchange) {
   const std::string outcome = to_string(exchange.outcome(Duration::zero()).kind);
   const std::uint64_t by_reply = reached(exchange.faults());
   const std::uint64_t by_chaos = reached(exchange.chaos());
-  const bool by_connection = exchange.connection_fault().has_value();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (requests_.size() >= most_series && requests_.count(labels) == 0) labels[2] = labels[3] = {};
   ++requests_[labels];
   ++ended_[outcome];
-  for (const auto& [by, count] : {std::pair("reply", by_reply), std::pair("chaos", by_chaos),
-                                  std::pair("connection", std::uint64_t{by_connection ? 1U : 0U})})
-    faults_[by] += count;
+  faults_["reply"] += by_reply;
+  faults_["chaos"] += by_chaos;
   bytes_ += exchange.bytes_sent();
   tokens_ += exchange.tokens_sent();
+}
+
+void Metrics::note(const ConnectionHit& /*hit*/) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++faults_["connection"];
 }
 
 std::string Metrics::text(const std::string& instance, std::size_t open) const {
@@ -81,7 +84,7 @@ std::string Metrics::text(const std::string& instance, std::size_t open) const {
         {{"status", &labels[0]}, {"decision", &labels[1]}, {"key", &labels[2]}, {"stub", &labels[3]}}, count);
   add_head(text, "mock_gateway_ended_total", "counter", "Requests that have ended, by how.");
   for (const auto& [outcome, count] : ended_) add(text, "mock_gateway_ended_total", {{"outcome", &outcome}}, count);
-  add_head(text, "mock_gateway_faults_total", "counter", "Faults that struck a request, by what asked for them.");
+  add_head(text, "mock_gateway_faults_total", "counter", "Faults that struck, by what asked for them.");
   for (const auto& [by, count] : faults_) add(text, "mock_gateway_faults_total", {{"by", &by}}, count);
   add_head(text, "mock_gateway_open_requests", "gauge", "Requests under way, streams that are being sent among them.");
   add(text, "mock_gateway_open_requests", {}, open);

@@ -18,6 +18,8 @@ class Metrics {
  public:
   /// Counts an exchange that has ended.
   void note(const Exchange& exchange);
+  /// Counts a fault that struck a connection, with a request on it or without.
+  void note(const ConnectionHit& hit);
   /// All counts in the text format of Prometheus, 0.0.4. `instance`: names the run. `open`: exchanges under way.
   std::string text(const std::string& instance, std::size_t open) const;
 
@@ -30,8 +32,8 @@ class Metrics {
 
   mutable std::mutex mutex_;
   std::map<Labels, std::uint64_t> requests_;
-  std::map<std::string, std::uint64_t> ended_;   // by outcome
-  std::map<std::string, std::uint64_t> faults_;  // by what asked for them
+  std::map<std::string, std::uint64_t> ended_;  // by outcome
+  std::map<std::string, std::uint64_t> faults_{{"reply", 0}, {"chaos", 0}, {"connection", 0}};
   std::uint64_t bytes_ = 0;
   std::uint64_t tokens_ = 0;
 };

@@ -131,7 +131,10 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
                   log_.note(exchange);
                   if (counts) metrics_.note(exchange);
                 })
-                .on_connection_hit([this](const ConnectionHit& hit) { log_.note(hit); });
+                .on_connection_hit([this, counts = !token.empty()](const ConnectionHit& hit) {
+                  log_.note(hit);
+                  if (counts) metrics_.note(hit);
+                });
   if (chosen_) options = chosen_->options(options);
   detail::Access::edit(options).on_exchange_never_waits = true;
   // A client may send the token, in a prompt say, before anybody has asked for the first exchange.

@@ -56,7 +56,10 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   option("--seed", flags.seed, "N", "of the session of mishaps: its order, texts and times (1); with --driver")
       ->check([](const std::string& word) {
         const bool is_number = !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
-        return is_number && word.size() <= 18 ? std::string() : "not a whole number of 18 digits at most: " + word;
+        const bool is_decimal = word == "0" || word.empty() || word.front() != '0';  // else it would be read as octal
+        return is_number && is_decimal && word.size() <= 18
+                   ? std::string()
+                   : "not a whole number of 18 digits at most, without zeros in front: " + word;
       });
   option("--jobs", flags.jobs, "N", "how many calls are made at once (as many as there are processors)")
       ->check(CLI::Range(1, 256));

@@ -192,7 +192,8 @@ void CheckRun::choose(const std::vector<Scenario>& all) {
       const auto turn = std::find_if(turns.begin(), turns.end(), [&name](const std::string& one) {
         return detail::text::edit_distance(name.substr(0, longest_name), one) <= most_slips;
       });
-      if (turn != turns.end()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, {*turn}));
+      if (turn != turns.end() && flags_.driver)
+        throw BadValue(flag + "there is no scenario \"" + printable(name) + "\"; did you mean " + *turn + "?");
       try {
         static_cast<void>(scenario(name));
       } catch (const GatewayError& problem) {

@@ -11,10 +11,12 @@
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
+#include "../core/timeline.hpp"
 #include "../evidence/journal.hpp"
 #include "../keys/keys.hpp"
 #include "../script/matchers.hpp"
 #include "../script/script.hpp"
+#include "../serve/gateway_state.hpp"
 #include "catalogue_entries.hpp"
 #include "chat_script.hpp"
 
@@ -39,6 +41,8 @@ struct Plan {
   std::string text;
   bool streamed = false;
   std::size_t tokens = 0;
+  /// The wait for a caller that ends the call.
+  Effect wait;
 };
 
 /// A turn as it is written down.
@@ -69,11 +73,10 @@ constexpr auto either = Scenario::Expected::answer_or_error;
 constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
                     "hands the answer on", answer,    whole};
 
-/// Behind the first, so that there is a connection which the client has kept.
-constexpr Row second{"kept-connection-closed",
-                     "closes the connection without a byte of the answer, as a server does whose limit for idle "
-                     "connections is over, then the reply",
-                     "RFC 9112, section 9.3.1, huggingface/huggingface_hub#4397",
+/// Behind the first, so that a client that keeps connections has one: some try again on new connections alone.
+constexpr Row second{"closed-before-answer",
+                     "closes the connection without a byte of the answer, then the reply",
+                     "huggingface/huggingface_hub#4397",
                      "tries again: nothing of an answer has come",
                      answer,
                      [](const Plan& plan) {
@@ -122,15 +125,14 @@ constexpr Row shuffled[] = {
      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
      "closes the connection at once, so that the gateway makes no more tokens", either,
      [](const Plan& plan) {
-       return std::vector<Reply>{
-           mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), stall(time_to_end))};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait)};
      },
      Mishap::Call::cancelled, KeyChange::none, true},
     {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
      [](const Plan& plan) {
        const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, stall(time_to_end))};
+       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
      },
      Mishap::Call::abandoned},
 };
@@ -238,13 +240,16 @@ void MishapSession::begin_turn(std::size_t number) {
     key = keys.create("mishaps, rotated");
     keys.remove(old_key);
   }
+  // On a clock on which no wait takes time, it must have no end.
+  const bool takes_no_time = detail::is_instant(Access::serving(gateway)->clock);
+  const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
     StubBuilder builder = gateway.chat(SourceLocation{})
                               .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
                               .priority(std::numeric_limits<int>::max());
     Access::plan(builder).of_catalogue = true;
     if (streamed) builder = std::move(builder).when(stream_is(true));
-    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens});
+    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens, wait});
     const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
                                           : std::move(builder).reply(replies.front(), replies.back());
     stubs.push_back(stub.scoped());
@@ -284,7 +289,7 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
   for (const Exchange& exchange : exchanges)
     if (!exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "a second later its connection was still open: " + exchange.summary()};
+      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};

@@ -61,8 +61,8 @@ class Mishap {
   /// before is then deleted.
   std::string api_key() const;
   /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits up to a second, in real time, for the client to leave. Throws GatewayError for
-  /// a turn that is not the one that was mounted last.
+  /// that its caller ended, it waits, in real time, up to a second for the request to come, and up to a second for the
+  /// client to leave. Throws GatewayError for a turn that is not the one that was mounted last.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -89,7 +89,7 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, a kept connection that is closed, refused keys, an answer that is
+/// seconds and as a date, an error of the server, a connection that is closed, refused keys, an answer that is
 /// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
 /// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
 /// what it no longer reads. The seed decides the order, the texts and the times.

@@ -224,6 +224,22 @@ TEST_CASE("a careful client comes through a session, whatever its seed") {
   }
 }
 
+TEST_CASE("a call that its caller ends waits for that on a clock on which waits take no time") {
+  Gateway gateway{Options{}.clock(InstantClock{}).verify_on_destruction(false)};
+  for (const Mishap& mishap : mishaps(gateway)) {
+    if (mishap.call() == Mishap::Call::whole) continue;
+    CAPTURE(mishap.name());
+    mishap.mount();
+    RawConnection connection(gateway);
+    connection.send(Http(gateway.host(), gateway.port(), mishap.api_key()).format_chat(Json{{"stream", true}}));
+    const auto nothing_more = [](std::string_view) { return false; };
+    const auto read = connection.receive_until(nothing_more, std::chrono::milliseconds{200});
+    CHECK(read.bytes.find("[DONE]") == std::string::npos);
+    connection.close();
+    CHECK(mishap.judge({""}));
+  }
+}
+
 TEST_CASE("each bad habit is found in the turns that are meant for it, and in no other") {
   struct Row {
     Habit habit;
@@ -235,7 +251,7 @@ TEST_CASE("each bad habit is found in the turns that are meant for it, and in no
   const Bad none;
   const Bad rotation{{"rotated-key", Kind::error_surfaced}, {"last-answer", Kind::error_surfaced}};
   const Bad server{{"server-error", Kind::error_surfaced}};
-  const Bad closed{{"kept-connection-closed", Kind::error_surfaced}};
+  const Bad closed{{"closed-before-answer", Kind::error_surfaced}};
   const Bad plain_call{{"abandoned-call", Kind::wrong_answer}};
   const Bad both_calls{{"cancelled-stream", Kind::wrong_answer}, {"abandoned-call", Kind::wrong_answer}};
   const Bad limits{{"rate-limited", Kind::error_surfaced}, {"rate-limited-until-date", Kind::error_surfaced}};
@@ -275,7 +291,7 @@ TEST_CASE("text of the turn before is known as such") {
 
 TEST_CASE("an answer that is lost is found in every turn that has one") {
   const Played played = play(Habit::keeps_no_answer, true);
-  for (const char* name : {"first-answer", "kept-connection-closed", "rate-limited", "rate-limited-until-date",
+  for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
                            "server-error", "unended-last-event", "rotated-key", "last-answer"})
     CHECK(played.bad.at(name) == Kind::silent_data_loss);
 }
@@ -284,7 +300,7 @@ TEST_CASE("a verdict says what came, what was to come, and which turn it was") {
   const Played played = play(Habit::leaves_cancelled_stream, true, 3);
   REQUIRE(played.messages.size() == 1);
   CAPTURE(played.messages.front());
-  for (const char* part : {"cancelled-stream: hang, expected answer or error", "was still open",
+  for (const char* part : {"cancelled-stream: hang, expected answer or error", "it had not left a second after",
                            "\n  the gateway sends a few pieces of text", "\n  a good client closes the connection",
                            "\n  the turn    ", " of 14, after ", " (seed 3)"})
     CHECK(played.messages.front().find(part) != std::string::npos);
@@ -321,7 +337,7 @@ TEST_CASE("every turn says what it is, and no two have the same text") {
       CHECK((mishap.abandon_after() > Duration::zero()) == (mishap.call() == Mishap::Call::abandoned));
     }
     CHECK(session.size() == 14);
-    CHECK((session.begin() + 1)->name() == "kept-connection-closed");
+    CHECK((session.begin() + 1)->name() == "closed-before-answer");
     CHECK(session.begin()->name() == "first-answer");
     CHECK((session.end() - 1)->name() == "last-answer");
     CHECK((session.end() - 2)->name() == "rotated-key");

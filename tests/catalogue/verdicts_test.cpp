@@ -370,14 +370,17 @@ TEST_CASE("usage that was asked for, sent, and not handed on is lost") {
     if (has_usage) outcome.usage = TokenUsage(9, 5);
     return one.judge(outcome);
   };
+  int seen = 0;
   for (const Scenario& one : catalogue()) {
     if (!one.needs_stream() || !one.usage()) continue;
+    ++seen;
     CAPTURE(one.name());
     CHECK(asked(one.name().c_str(), true));
     const Verdict lost = asked(one.name().c_str(), false);
     CHECK(lost.kind() == Kind::silent_data_loss);
     CHECK(lost.message().find("the reply   text \"Zürich 21 °C, 東京 9 °C.\", usage 9 + 5 = 14") != std::string::npos);
   }
+  CHECK(seen == 4);
   CHECK(asked("early-hints", false));  // whose stream has none
 }
 

@@ -33,7 +33,7 @@ FOUND = {
     "stream_is_left_open": ("stream-is-left-open", [
         "open-after-done streamed finding stream_left_open", "cancelled-stream streamed hang"]),
     "stall_is_waited_for": ("hang", ["stalled-after-headers streamed hang", "stalled-body streamed hang"]),
-    "kept_connection_is_trusted": ("kept-connection-is-trusted", ["kept-connection-closed streamed error"]),
+    "kept_connection_is_trusted": ("kept-connection-is-trusted", ["closed-before-answer streamed error"]),
     "finish_reason_is_the_end": ("finish-reason-is-the-end", [
         "usage-chunk-without-choices streamed loss", "usage-null-in-every-chunk streamed loss"]),
     "comments_are_parsed": ("comments-are-parsed", [

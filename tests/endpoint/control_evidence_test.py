@@ -81,15 +81,39 @@ class Metrics(Evidence):
                         'mock_gateway_ended_total{outcome="broken by fault"}': 1,
                         'mock_gateway_faults_total{by="reply"}': 1, 'mock_gateway_faults_total{by="chaos"}': 0,
                         'mock_gateway_faults_total{by="connection"}': 0, "mock_gateway_sent_tokens_total": 11}
-            eventually(self, lambda: 'mock_gateway_ended_total{outcome="broken by fault"}' in self.read(gateway),
-                       "the broken answer is counted")
+            def counted():
+                values = self.read(gateway)
+                return {name: values.get(name) for name in expected}
+
+            eventually(self, lambda: counted() == expected, "all is counted")
+            self.assertEqual(counted(), expected)
             values = self.read(gateway)
-            self.assertEqual({name: values.get(name) for name in expected}, expected)
             self.assertEqual([name for name in values if name.startswith(requests) and name not in expected], [])
             self.assertGreater(values["mock_gateway_sent_bytes_total"], 500)
             gateway.call("DELETE", "/journal")
             gateway.post("/reset")
             self.assertEqual(self.read(gateway), values)
+
+    def test_faults_are_counted_by_what_asked_for_them(self):
+        struck = {"reply": 0, "chaos": 0, "connection": 0}
+        with Program({"stubs": [{"reply": "Hi."}]}) as gateway:
+            def check():
+                eventually(self, lambda: {by: self.read(gateway)[f'mock_gateway_faults_total{{by="{by}"}}'] for by in struck}
+                           == struck, f"{struck} are counted")
+
+            check()
+            gateway.post("/chaos", {"failure": 503, "nth": 1})
+            self.assertEqual(gateway.chat("Hi")[0], 503)
+            struck["chaos"] = 1
+            check()
+            gateway.delete("/chaos")
+            gateway.post("/connections", {"fault": "close_on_accept"})
+            with self.assertRaises((http.client.HTTPException, OSError)):
+                gateway.chat("Hi")
+            struck["connection"] = 1
+            check()
+            gateway.ask("Hi")
+            check()
 
     def test_a_stream_under_way_is_open(self):
         with Program({"stubs": [{"reply": {"text": "One two.", "faults": [{"after_tokens": 1, "effect": "stall"}]}}]}) as gateway:
