@@ -4353,8 +4353,9 @@ class Mishap {
   /// before is then deleted.
   std::string api_key() const;
   /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits, in real time, up to a second for the request to come, and up to a second for the
-  /// client to leave. Throws GatewayError for a turn that is not the one that was mounted last.
+  /// that its caller ended, it waits, in real time, up to a second for the request to come, up to a second for the
+  /// client to leave, and in `abandoned-wait` 1.3 s for another try, unless the clock is not real. Throws GatewayError
+  /// for a turn that is not the one that was mounted last.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -4381,10 +4382,10 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, a connection that is closed, refused keys, an answer that is
-/// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
-/// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
-/// what it no longer reads. The seed decides the order, the texts and the times.
+/// seconds and as a date, errors of the server and of a proxy, a connection that is closed, refused keys, an answer
+/// that is cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue()
+/// does: whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it
+/// leaves what it no longer reads. The seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -4398,7 +4399,7 @@ class Mishaps {
 ///
 /// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
 /// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
-/// where it is. It takes some three seconds of real time, in which the client waits as it is told to.
+/// where it is. It takes some five seconds of real time, in which the client waits as it is told to.
 Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 }}  // namespace mock_gateway
@@ -35394,7 +35395,13 @@ struct Row {
   KeyChange key_change = KeyChange::none;
   bool needs_stream = false;
   const char* finish_reason = "stop";
+  /// Until when after the call's end a request of it may still come, from a client that waits to try again.
+  milliseconds time_to_ask_again{0};
 };
+
+inline constexpr const char* proxy_page =
+    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
+    "<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
 
 MOCK_GATEWAY_INLINE std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
 
@@ -35431,14 +35438,17 @@ constexpr Row shuffled[] = {
      [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
     {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
      [](const Plan& plan) { return failing_first(server_error(), plan); }},
+    {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
+     "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
+     [](const Plan& plan) { return failing_first(failure(502, "", "").body(proxy_page, "text/html"), plan); }},
     {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
      [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
     {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
      "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
     {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-     "RFC 9112, section 8", "reports it, or tries again", either,
+     "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", either,
      [](const Plan& plan) {
-       const Trigger place = plan.streamed ? after_tokens(2) : after_bytes(40);
+       const Trigger place = plan.streamed ? inside_event(3, 20) : after_bytes(40);
        return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
                                  mock_gateway::text(plan.text)};
      }},
@@ -35471,6 +35481,11 @@ constexpr Row shuffled[] = {
        return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
      },
      Mishap::Call::abandoned},
+    {"abandoned-wait",
+     "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
+     "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", either,
+     [](const Plan& plan) { return failing_first(service_unavailable().retry_after(seconds{1}), plan); },
+     Mishap::Call::abandoned, KeyChange::none, false, "stop", milliseconds{1300}},
 };
 
 /// Behind all others: a client that keeps its old key misses no more than these.
@@ -35623,12 +35638,19 @@ MOCK_GATEWAY_INLINE Fault fault_of_ended_call(const ClientOutcome& outcome, cons
             "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
-  for (const Exchange& exchange : exchanges)
-    if (!exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+  // An error is there at once: nothing of it is left to leave.
+  for (const Exchange& exchange : exchanges)
+    if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
+      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
+}
+
+/// Whether it tried again so soon that its caller was still there.
+MOCK_GATEWAY_INLINE bool tried_before(const std::vector<Exchange>& exchanges, Duration abandon_after) {
+  return exchanges.size() > 1 && exchanges[0].status() != 200 &&
+         exchanges[1].received() - exchanges[0].received() < abandon_after;
 }
 
 }  // namespace mishap_turns
@@ -35661,6 +35683,11 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
+  // On a clock that is not real, the client's wait is over when the test says so.
+  const Clock& clock = detail::Access::serving(session_->gateway)->clock;
+  const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
+  if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
+    static_cast<void>(session_->gateway.journal().wait_for(session_->count_before + 2, time_to_ask_again));
   const std::vector<Exchange> exchanges = session_->exchanges();
   outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
   const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {
@@ -35677,7 +35704,7 @@ MOCK_GATEWAY_INLINE Verdict Mishap::judge(ClientOutcome outcome) const {
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
              "no request came in this turn"};
-  } else if (call() != Call::whole) {
+  } else if (call() != Call::whole && !detail::mishap_turns::tried_before(exchanges, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
   }
   if (!fault) {
@@ -41038,250 +41065,250 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3988    gateway/sweep.hpp
 //   4129    gateway/catalogue.hpp
 //   4305    gateway/mishaps.hpp
-//   4406    document/scenario_files.hpp
-//   4438    core/error.hpp
-//   4453    document/script_document.hpp
-//   4593    evidence/evidence_json.hpp
-//   4618    core/printed.hpp
-//   4649    core/reporter.hpp
-//   4733  Implementation
-//   4790    core/text.hpp
-//   4901    core/random.hpp
-//   4935    core/json_reader.hpp
-//   4992    core/json_pointer.hpp
-//   5009    core/calendar.hpp
-//   5044    core/access.hpp
-//   5116    core/timeline.hpp
-//   5310    core/process.hpp
-//   5335    core/relief.hpp
-//   5367    core/warning.hpp
-//   5377    core/rows.hpp
-//   5403    core/change_count.hpp
-//   5450    core/seldom.hpp
-//   5477    model/profile_traits.hpp
-//   5586    model/checks.hpp
-//   5603    model/reply_data.hpp
-//   5671    model/request_error.hpp
-//   5684    model/embedding_request.hpp
-//   5708    model/fault_rows.hpp
-//   5837    model/chat_parser.hpp
-//   5855    model/dialect_rows.hpp
-//   5895    model/finding_kinds.hpp
-//   5972    model/reply_checks.hpp
-//   6007    model/chat_fields.hpp
-//   6056    model/chat_reader.hpp
-//   6154    model/reply_template.hpp
-//   6176    keys/secrets.hpp
-//   6223    keys/key_store.hpp
-//   6451    answer/bodies.hpp
-//   6480    answer/events.hpp
-//   6528    answer/tokens.hpp
-//   6603    answer/completion.hpp
-//   6712    answer/completion_json.hpp
-//   6747    answer/completion_events.hpp
-//   6815    answer/words.hpp
-//   6830    answer/default_reply.hpp
-//   6846    answer/schema_pattern.hpp
-//   6943    answer/schema_instance.hpp
-//   6965    answer/embeddings.hpp
-//   6983    answer/occurrences.hpp
-//   7006    answer/schema_checker.hpp
-//   7101    script/matcher_node.hpp
-//   7192    script/script.hpp
-//   7472    script/chaos_plan.hpp
-//   7517    script/chaos_rules.hpp
-//   7599    script/connection_faults.hpp
-//   7655    script/forced_failures.hpp
-//   7700    script/field_matchers.hpp
-//   7794    script/hiding.hpp
-//   7835    script/excerpts.hpp
-//   7861    script/json_comparison.hpp
-//   7888    script/matcher_leaf.hpp
-//   7919    delivery/answer_log.hpp
-//   8037    delivery/gzip.hpp
-//   8063    delivery/framing.hpp
-//   8115    delivery/outlet.hpp
-//   8167    delivery/pace_schedule.hpp
-//   8209    delivery/progress.hpp
-//   8256    delivery/waits.hpp
-//   8337    delivery/delivery.hpp
-//   8593    http/exchange_observer.hpp
-//   8630    http/sockets.hpp
-//   8762    http/connection.hpp
-//   9088    http/request_reader.hpp
-//   9222    http/server.hpp
-//   9288    http/response.hpp
-//   9304    http/turned_away.hpp
-//   9358    http/workers.hpp
-//   9417    http/acceptor.hpp
-//   9465    http/compatibility.hpp
-//   9475    http/poller.hpp
-//   9515    http/reactor.hpp
-//   9629    evidence/kept_problems.hpp
-//   9699    evidence/record.hpp
-//   9968    evidence/gateway_parts.hpp
-//   9987    evidence/review_parts.hpp
-//  10051    evidence/diagnosis.hpp
-//  10123    evidence/redaction.hpp
-//  10145    evidence/gateway_problems.hpp
-//  10247    evidence/neighbours.hpp
-//  10271    serve/asked_requests.hpp
-//  10353    serve/operations.hpp
-//  10423    serve/served_models.hpp
-//  10466    serve/gateway_state.hpp
-//  10527    serve/served_request.hpp
-//  10710    serve/runner.hpp
-//  10776    serve/connection_loop.hpp
-//  10821    serve/request_checks.hpp
-//  10844    serve/tester_code.hpp
-//  10909    serve/explanation.hpp
-//  10932    gateway/catalogue_entries.hpp
-//  11178    gateway/option_values.hpp
-//  11239    gateway/sweep_run.hpp
-//  11263    document/script_reader.hpp
-//  11472    document/script_files.hpp
-//  11491    document/script_references.hpp
-//  11527    document/script_sections.hpp
-//  11656    document/script_values.hpp
-//  11791    document/loaded_document.hpp
-//  11823    core/calendar.cpp
-//  11935    core/clock.cpp
-//  12542    core/json_pointer.cpp
-//  12599    core/json_reader.cpp
-//  12944    core/process.cpp
-//  12968    core/random.cpp
-//  13028    core/relief.cpp
-//  13055    core/reporter.cpp
-//  13138    core/source_location.cpp
-//  13154    core/text.cpp
-//  13510    core/wait.cpp
-//  13522    core/warning.cpp
-//  13536    model/acceptance.cpp
-//  13595    model/chat_fields.cpp
-//  13737    model/chat_messages.cpp
-//  13946    model/chat_reader.cpp
-//  14354    model/chat_request.cpp
-//  14439    model/checks.cpp
-//  14477    model/connection_fault.cpp
-//  14579    model/embedding_request.cpp
-//  14666    model/failure.cpp
-//  14836    model/fault.cpp
-//  15071    model/finding.cpp
-//  15105    model/hold.cpp
-//  15127    model/http_reply.cpp
-//  15193    model/pace.cpp
-//  15392    model/profile.cpp
-//  15572    model/range.cpp
-//  15602    model/received_request.cpp
-//  15670    model/reply.cpp
-//  16142    model/reply_checks.cpp
-//  16334    model/reply_template.cpp
-//  16506    model/sent_answer.cpp
-//  16534    model/sse_dialect.cpp
-//  16680    keys/api_key.cpp
-//  16730    keys/key_store.cpp
-//  17276    keys/keys.cpp
-//  17340    keys/secrets.cpp
-//  17545    answer/bodies.cpp
-//  17652    answer/completion.cpp
-//  17888    answer/completion_events.cpp
-//  18099    answer/completion_json.cpp
-//  18317    answer/default_reply.cpp
-//  18520    answer/embeddings.cpp
-//  18639    answer/events.cpp
-//  18658    answer/occurrences.cpp
-//  18680    answer/schema_checker.cpp
-//  19152    answer/schema_instance.cpp
-//  19532    answer/schema_pattern.cpp
-//  19950    answer/tokens.cpp
-//  20180    answer/words.cpp
-//  20241    script/chaos.cpp
-//  20379    script/chaos_rules.cpp
-//  20491    script/connection_faults.cpp
-//  20600    script/excerpts.cpp
-//  20663    script/field_matchers.cpp
-//  21076    script/forced_failures.cpp
-//  21180    script/hiding.cpp
-//  21237    script/json_comparison.cpp
-//  21323    script/matcher.cpp
-//  21578    script/matchers.cpp
-//  21934    script/scope.cpp
-//  21992    script/script.cpp
-//  22423    script/text_matchers.cpp
-//  22544    delivery/answer_log.cpp
-//  22714    delivery/delivery.cpp
-//  23534    delivery/framing.cpp
-//  23651    delivery/gzip.cpp
-//  23718    delivery/pace_schedule.cpp
-//  23787    delivery/progress.cpp
-//  23839    http/acceptor.cpp
-//  23948    http/compatibility.cpp
-//  24058    http/connection.cpp
-//  24684    http/poller.cpp
-//  24899    http/reactor.cpp
-//  25167    http/request_reader.cpp
-//  25627    http/response.cpp
-//  25708    http/server.cpp
-//  26126    http/sockets.cpp
-//  26646    http/turned_away.cpp
-//  26736    http/workers.cpp
-//  26849    evidence/diagnosis.cpp
-//  27069    evidence/evidence_json.cpp
-//  27453    evidence/exchange.cpp
-//  27755    evidence/gateway_problems.cpp
-//  28206    evidence/journal.cpp
-//  28365    evidence/kept_problems.cpp
-//  28476    evidence/neighbours.cpp
-//  28539    evidence/notes.cpp
-//  28640    evidence/record.cpp
-//  29099    evidence/redaction.cpp
-//  29235    evidence/redirects.cpp
-//  29310    evidence/retries.cpp
-//  29779    evidence/review.cpp
-//  30158    evidence/told_in_body.cpp
-//  30258    evidence/verification.cpp
-//  30375    serve/asked_requests.cpp
-//  30453    serve/chat_judge.cpp
-//  30773    serve/connection_loop.cpp
-//  30933    serve/cross_origin.cpp
-//  30976    serve/delivery_report.cpp
-//  31067    serve/explanation.cpp
-//  31133    serve/gateway_state.cpp
-//  31169    serve/judge.cpp
-//  31396    serve/limits.cpp
-//  31493    serve/operations.cpp
-//  31716    serve/profile_headers.cpp
-//  31757    serve/reply_answer.cpp
-//  31901    serve/request_checks.cpp
-//  31975    serve/runner.cpp
-//  32239    serve/served_models.cpp
-//  32317    serve/served_request.cpp
-//  32388    gateway/catalogue.cpp
-//  32817    gateway/catalogue_chunks.cpp
-//  33319    gateway/catalogue_delivery.cpp
-//  33631    gateway/catalogue_entries.cpp
-//  33813    gateway/catalogue_failures.cpp
-//  34267    gateway/catalogue_framing.cpp
-//  34562    gateway/catalogue_tool_calls.cpp
-//  34914    gateway/chat_script.cpp
-//  35063    gateway/gateway.cpp
-//  35355    gateway/mishaps.cpp
-//  35704    gateway/options.cpp
-//  35857    gateway/sweep.cpp
-//  36280    document/scenario_files.cpp
-//  36431    document/script_document.cpp
-//  36833    document/script_faults.cpp
-//  37160    document/script_files.cpp
-//  37307    document/script_gateway.cpp
-//  37641    document/script_matchers.cpp
-//  38007    document/script_objects.cpp
-//  38172    document/script_reader.cpp
-//  38609    document/script_references.cpp
-//  38933    document/script_replies.cpp
-//  39411    document/script_schema.cpp
-//  39546    document/script_sections.cpp
-//  40125    document/script_values.cpp
-//  40540  Adapters
-//  40557    adapters/catch2.hpp
-//  40715    adapters/doctest.hpp
-//  40880    adapters/gtest.hpp
+//   4407    document/scenario_files.hpp
+//   4439    core/error.hpp
+//   4454    document/script_document.hpp
+//   4594    evidence/evidence_json.hpp
+//   4619    core/printed.hpp
+//   4650    core/reporter.hpp
+//   4734  Implementation
+//   4791    core/text.hpp
+//   4902    core/random.hpp
+//   4936    core/json_reader.hpp
+//   4993    core/json_pointer.hpp
+//   5010    core/calendar.hpp
+//   5045    core/access.hpp
+//   5117    core/timeline.hpp
+//   5311    core/process.hpp
+//   5336    core/relief.hpp
+//   5368    core/warning.hpp
+//   5378    core/rows.hpp
+//   5404    core/change_count.hpp
+//   5451    core/seldom.hpp
+//   5478    model/profile_traits.hpp
+//   5587    model/checks.hpp
+//   5604    model/reply_data.hpp
+//   5672    model/request_error.hpp
+//   5685    model/embedding_request.hpp
+//   5709    model/fault_rows.hpp
+//   5838    model/chat_parser.hpp
+//   5856    model/dialect_rows.hpp
+//   5896    model/finding_kinds.hpp
+//   5973    model/reply_checks.hpp
+//   6008    model/chat_fields.hpp
+//   6057    model/chat_reader.hpp
+//   6155    model/reply_template.hpp
+//   6177    keys/secrets.hpp
+//   6224    keys/key_store.hpp
+//   6452    answer/bodies.hpp
+//   6481    answer/events.hpp
+//   6529    answer/tokens.hpp
+//   6604    answer/completion.hpp
+//   6713    answer/completion_json.hpp
+//   6748    answer/completion_events.hpp
+//   6816    answer/words.hpp
+//   6831    answer/default_reply.hpp
+//   6847    answer/schema_pattern.hpp
+//   6944    answer/schema_instance.hpp
+//   6966    answer/embeddings.hpp
+//   6984    answer/occurrences.hpp
+//   7007    answer/schema_checker.hpp
+//   7102    script/matcher_node.hpp
+//   7193    script/script.hpp
+//   7473    script/chaos_plan.hpp
+//   7518    script/chaos_rules.hpp
+//   7600    script/connection_faults.hpp
+//   7656    script/forced_failures.hpp
+//   7701    script/field_matchers.hpp
+//   7795    script/hiding.hpp
+//   7836    script/excerpts.hpp
+//   7862    script/json_comparison.hpp
+//   7889    script/matcher_leaf.hpp
+//   7920    delivery/answer_log.hpp
+//   8038    delivery/gzip.hpp
+//   8064    delivery/framing.hpp
+//   8116    delivery/outlet.hpp
+//   8168    delivery/pace_schedule.hpp
+//   8210    delivery/progress.hpp
+//   8257    delivery/waits.hpp
+//   8338    delivery/delivery.hpp
+//   8594    http/exchange_observer.hpp
+//   8631    http/sockets.hpp
+//   8763    http/connection.hpp
+//   9089    http/request_reader.hpp
+//   9223    http/server.hpp
+//   9289    http/response.hpp
+//   9305    http/turned_away.hpp
+//   9359    http/workers.hpp
+//   9418    http/acceptor.hpp
+//   9466    http/compatibility.hpp
+//   9476    http/poller.hpp
+//   9516    http/reactor.hpp
+//   9630    evidence/kept_problems.hpp
+//   9700    evidence/record.hpp
+//   9969    evidence/gateway_parts.hpp
+//   9988    evidence/review_parts.hpp
+//  10052    evidence/diagnosis.hpp
+//  10124    evidence/redaction.hpp
+//  10146    evidence/gateway_problems.hpp
+//  10248    evidence/neighbours.hpp
+//  10272    serve/asked_requests.hpp
+//  10354    serve/operations.hpp
+//  10424    serve/served_models.hpp
+//  10467    serve/gateway_state.hpp
+//  10528    serve/served_request.hpp
+//  10711    serve/runner.hpp
+//  10777    serve/connection_loop.hpp
+//  10822    serve/request_checks.hpp
+//  10845    serve/tester_code.hpp
+//  10910    serve/explanation.hpp
+//  10933    gateway/catalogue_entries.hpp
+//  11179    gateway/option_values.hpp
+//  11240    gateway/sweep_run.hpp
+//  11264    document/script_reader.hpp
+//  11473    document/script_files.hpp
+//  11492    document/script_references.hpp
+//  11528    document/script_sections.hpp
+//  11657    document/script_values.hpp
+//  11792    document/loaded_document.hpp
+//  11824    core/calendar.cpp
+//  11936    core/clock.cpp
+//  12543    core/json_pointer.cpp
+//  12600    core/json_reader.cpp
+//  12945    core/process.cpp
+//  12969    core/random.cpp
+//  13029    core/relief.cpp
+//  13056    core/reporter.cpp
+//  13139    core/source_location.cpp
+//  13155    core/text.cpp
+//  13511    core/wait.cpp
+//  13523    core/warning.cpp
+//  13537    model/acceptance.cpp
+//  13596    model/chat_fields.cpp
+//  13738    model/chat_messages.cpp
+//  13947    model/chat_reader.cpp
+//  14355    model/chat_request.cpp
+//  14440    model/checks.cpp
+//  14478    model/connection_fault.cpp
+//  14580    model/embedding_request.cpp
+//  14667    model/failure.cpp
+//  14837    model/fault.cpp
+//  15072    model/finding.cpp
+//  15106    model/hold.cpp
+//  15128    model/http_reply.cpp
+//  15194    model/pace.cpp
+//  15393    model/profile.cpp
+//  15573    model/range.cpp
+//  15603    model/received_request.cpp
+//  15671    model/reply.cpp
+//  16143    model/reply_checks.cpp
+//  16335    model/reply_template.cpp
+//  16507    model/sent_answer.cpp
+//  16535    model/sse_dialect.cpp
+//  16681    keys/api_key.cpp
+//  16731    keys/key_store.cpp
+//  17277    keys/keys.cpp
+//  17341    keys/secrets.cpp
+//  17546    answer/bodies.cpp
+//  17653    answer/completion.cpp
+//  17889    answer/completion_events.cpp
+//  18100    answer/completion_json.cpp
+//  18318    answer/default_reply.cpp
+//  18521    answer/embeddings.cpp
+//  18640    answer/events.cpp
+//  18659    answer/occurrences.cpp
+//  18681    answer/schema_checker.cpp
+//  19153    answer/schema_instance.cpp
+//  19533    answer/schema_pattern.cpp
+//  19951    answer/tokens.cpp
+//  20181    answer/words.cpp
+//  20242    script/chaos.cpp
+//  20380    script/chaos_rules.cpp
+//  20492    script/connection_faults.cpp
+//  20601    script/excerpts.cpp
+//  20664    script/field_matchers.cpp
+//  21077    script/forced_failures.cpp
+//  21181    script/hiding.cpp
+//  21238    script/json_comparison.cpp
+//  21324    script/matcher.cpp
+//  21579    script/matchers.cpp
+//  21935    script/scope.cpp
+//  21993    script/script.cpp
+//  22424    script/text_matchers.cpp
+//  22545    delivery/answer_log.cpp
+//  22715    delivery/delivery.cpp
+//  23535    delivery/framing.cpp
+//  23652    delivery/gzip.cpp
+//  23719    delivery/pace_schedule.cpp
+//  23788    delivery/progress.cpp
+//  23840    http/acceptor.cpp
+//  23949    http/compatibility.cpp
+//  24059    http/connection.cpp
+//  24685    http/poller.cpp
+//  24900    http/reactor.cpp
+//  25168    http/request_reader.cpp
+//  25628    http/response.cpp
+//  25709    http/server.cpp
+//  26127    http/sockets.cpp
+//  26647    http/turned_away.cpp
+//  26737    http/workers.cpp
+//  26850    evidence/diagnosis.cpp
+//  27070    evidence/evidence_json.cpp
+//  27454    evidence/exchange.cpp
+//  27756    evidence/gateway_problems.cpp
+//  28207    evidence/journal.cpp
+//  28366    evidence/kept_problems.cpp
+//  28477    evidence/neighbours.cpp
+//  28540    evidence/notes.cpp
+//  28641    evidence/record.cpp
+//  29100    evidence/redaction.cpp
+//  29236    evidence/redirects.cpp
+//  29311    evidence/retries.cpp
+//  29780    evidence/review.cpp
+//  30159    evidence/told_in_body.cpp
+//  30259    evidence/verification.cpp
+//  30376    serve/asked_requests.cpp
+//  30454    serve/chat_judge.cpp
+//  30774    serve/connection_loop.cpp
+//  30934    serve/cross_origin.cpp
+//  30977    serve/delivery_report.cpp
+//  31068    serve/explanation.cpp
+//  31134    serve/gateway_state.cpp
+//  31170    serve/judge.cpp
+//  31397    serve/limits.cpp
+//  31494    serve/operations.cpp
+//  31717    serve/profile_headers.cpp
+//  31758    serve/reply_answer.cpp
+//  31902    serve/request_checks.cpp
+//  31976    serve/runner.cpp
+//  32240    serve/served_models.cpp
+//  32318    serve/served_request.cpp
+//  32389    gateway/catalogue.cpp
+//  32818    gateway/catalogue_chunks.cpp
+//  33320    gateway/catalogue_delivery.cpp
+//  33632    gateway/catalogue_entries.cpp
+//  33814    gateway/catalogue_failures.cpp
+//  34268    gateway/catalogue_framing.cpp
+//  34563    gateway/catalogue_tool_calls.cpp
+//  34915    gateway/chat_script.cpp
+//  35064    gateway/gateway.cpp
+//  35356    gateway/mishaps.cpp
+//  35731    gateway/options.cpp
+//  35884    gateway/sweep.cpp
+//  36307    document/scenario_files.cpp
+//  36458    document/script_document.cpp
+//  36860    document/script_faults.cpp
+//  37187    document/script_files.cpp
+//  37334    document/script_gateway.cpp
+//  37668    document/script_matchers.cpp
+//  38034    document/script_objects.cpp
+//  38199    document/script_reader.cpp
+//  38636    document/script_references.cpp
+//  38960    document/script_replies.cpp
+//  39438    document/script_schema.cpp
+//  39573    document/script_sections.cpp
+//  40152    document/script_values.cpp
+//  40567  Adapters
+//  40584    adapters/catch2.hpp
+//  40742    adapters/doctest.hpp
+//  40907    adapters/gtest.hpp

@@ -71,6 +71,9 @@ struct Cell {
 /// "CRASH", "?".
 std::string shown(const Cell& cell);
 
+/// The finding that no gateway can make: the error that the user was told has the key in it.
+inline constexpr const char* key_told = "key_told";
+
 /// What is bad about a cell, as lines of a baseline: "NAME streamed loss", "NAME plain finding retry_after_ignored".
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags);
 

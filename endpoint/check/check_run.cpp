@@ -126,6 +126,12 @@ bool happened(const Scenario& scenario, const Journal& journal, const std::vecto
                      [&scenario](const Exchange& exchange) { return scenario.happened_to(exchange); });
 }
 
+/// Whether its caller had given a call up long before it ended. Who waits as long as Retry-After says is so late.
+bool ended_late(const Mishap& turn, const CallResult& result) {
+  return turn.call() == Mishap::Call::abandoned &&
+         std::chrono::duration<double>(result.seconds) > turn.abandon_after() + 800ms;
+}
+
 Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form::plain; }
 
 /// What a call gave in place of the unbroken answer.
@@ -467,12 +473,8 @@ void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnd
     // All turns are played: one that is not asked for is a part of what another one shows.
     const CallResult result = play(turn, gateway, form, client);
     if (asked == cells.end() || children_.is_cancelled()) continue;
-    judge(**asked, gateway, result, gateway.journal().count(), &turn);
     keys.insert(turn.api_key());
-    for (const std::string& key : keys) {
-      mask((*asked)->result, key);
-      mask((*asked)->why, key);
-    }
+    judge(**asked, gateway, result, gateway.journal().count(), &turn, keys);
   }
 }
 
@@ -495,7 +497,8 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
   return result;
 }
 
-void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn) {
+void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn,
+                     std::set<std::string> keys) {
   // A stream that the client leaves open is found half a second after its end.
   static_cast<void>(gateway.journal().wait_until_idle(700ms));
   const std::vector<Exchange> exchanges = gateway.journal().all();
@@ -533,13 +536,26 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   } else if (!turn && scenario.calls() > 1 && !happened(scenario, gateway.journal(), exchanges)) {
     skip("each call came on a connection of its own, so that none was used again");
   } else {
-    const Verdict verdict = turn ? turn->judge(cell.result.outcome) : scenario.judge(cell.result.outcome);
+    Verdict verdict = turn ? turn->judge(cell.result.outcome) : scenario.judge(cell.result.outcome);
+    if (turn && verdict && ended_late(*turn, result)) {
+      cell.result.outcome.hung = true;
+      verdict = turn->judge(cell.result.outcome);
+    }
     cell.mark = mark_of(verdict.kind());
     cell.good = static_cast<bool>(verdict);
     cell.why = result.outcome.hung ? "it had not ended after " + flags_.timeout : verdict.message();
   }
-  mask(cell.result, gateway.api_key());
-  mask(cell.why, gateway.api_key());
+  keys.insert(gateway.api_key());
+  for (const std::string& key : keys) {
+    mask(cell.result, key);
+    static_cast<void>(mask(cell.why, key));
+  }
+  if (cell.result.told_the_key && !contains(flags_.without_findings, key_told))
+    cell.findings.push_back({key_told,
+                             "the error that the user was told has the key in it, and errors end in logs",
+                             Severity::error,
+                             {},
+                             true});
   const std::lock_guard<std::mutex> lock(mutex_);
   ++made_;
   if (!faults_of(cell, flags_).empty()) ++bad_;

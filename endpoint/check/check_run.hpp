@@ -69,9 +69,9 @@ class CheckRun {
   /// Tries again what is not as the baseline says.
   void call_again(const Baseline& baseline);
   std::vector<Cell*> turns_in(Form form);
-  /// A turn judges itself, where there is one.
-  void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests,
-             const Mishap* turn = nullptr);
+  /// A turn judges itself, where there is one. `keys` are those that the client has beside the gateway's.
+  void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
+             std::set<std::string> keys = {});
   void sweep(Form form, ClientUnderTest& client);
   void work(Queue& queue);
   void run_queues(Queue& ordinary, Queue& waiting);

@@ -390,20 +390,23 @@ class DriverClient final : public ClientUnderTest {
 
 ClientUnderTest::~ClientUnderTest() = default;
 
-void mask(std::string& text, const std::string& key) {
+bool mask(std::string& text, const std::string& key) {
   constexpr std::string_view mask = "$OPENAI_API_KEY";
+  const bool is_there = text.find(key) != std::string::npos;
   for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + mask.size()))
     text.replace(at, key.size(), mask);
+  return is_there;
 }
 
 void mask(CallResult& result, const std::string& key) {
-  for (std::string* const text : {&result.output, &result.errors, &result.told, &result.problem, &result.outcome.text})
-    mask(*text, key);
+  if (mask(result.told, key)) result.told_the_key = true;
+  for (std::string* const text : {&result.output, &result.errors, &result.problem, &result.outcome.text})
+    static_cast<void>(mask(*text, key));
   for (wire::ToolCall& call : result.outcome.tool_calls) {
-    mask(call.name, key);
-    mask(call.arguments, key);
+    static_cast<void>(mask(call.name, key));
+    static_cast<void>(mask(call.arguments, key));
   }
-  if (result.outcome.finish_reason) mask(*result.outcome.finish_reason, key);
+  if (result.outcome.finish_reason) static_cast<void>(mask(*result.outcome.finish_reason, key));
 }
 
 std::string printed_by(const std::string& output, const std::string& errors) {

@@ -40,6 +40,8 @@ struct CallResult {
   ClientOutcome outcome{};
   /// What its user was told of an error.
   std::string told{};
+  /// Whether that had the key in it.
+  bool told_the_key = false;
   /// How a process that failed ended: "sh exited with 3".
   std::string ended{};
   /// Its process ended without an answer: how.
@@ -63,7 +65,8 @@ struct CallResult {
 
 /// Puts `$OPENAI_API_KEY` in place of the key, wherever the client has said it: reports are read by others.
 void mask(CallResult& result, const std::string& key);
-void mask(std::string& text, const std::string& key);
+/// Whether it was there.
+bool mask(std::string& text, const std::string& key);
 
 /// A client under test, which makes one call after another. One thread uses it.
 class ClientUnderTest {

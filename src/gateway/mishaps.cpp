@@ -58,7 +58,13 @@ struct Row {
   KeyChange key_change = KeyChange::none;
   bool needs_stream = false;
   const char* finish_reason = "stop";
+  /// Until when after the call's end a request of it may still come, from a client that waits to try again.
+  milliseconds time_to_ask_again{0};
 };
+
+inline constexpr const char* proxy_page =
+    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
+    "<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
 
 std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
 
@@ -95,14 +101,17 @@ constexpr Row shuffled[] = {
      [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
     {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
      [](const Plan& plan) { return failing_first(server_error(), plan); }},
+    {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
+     "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
+     [](const Plan& plan) { return failing_first(failure(502, "", "").body(proxy_page, "text/html"), plan); }},
     {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
      [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
     {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
      "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
     {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-     "RFC 9112, section 8", "reports it, or tries again", either,
+     "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", either,
      [](const Plan& plan) {
-       const Trigger place = plan.streamed ? after_tokens(2) : after_bytes(40);
+       const Trigger place = plan.streamed ? inside_event(3, 20) : after_bytes(40);
        return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
                                  mock_gateway::text(plan.text)};
      }},
@@ -135,6 +144,11 @@ constexpr Row shuffled[] = {
        return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
      },
      Mishap::Call::abandoned},
+    {"abandoned-wait",
+     "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
+     "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", either,
+     [](const Plan& plan) { return failing_first(service_unavailable().retry_after(seconds{1}), plan); },
+     Mishap::Call::abandoned, KeyChange::none, false, "stop", milliseconds{1300}},
 };
 
 /// Behind all others: a client that keeps its old key misses no more than these.
@@ -287,12 +301,19 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
             "it said \"" + text::printable(outcome.text, 200, true) + "\", and the reply \"" + scenario.text() + "\""};
   if (outcome.text == scenario.text())
     return {Verdict::Kind::wrong_answer, "its caller ended it, and was given the whole answer all the same"};
-  for (const Exchange& exchange : exchanges)
-    if (!exchange.wait_for_client_to_leave(time_to_leave))
-      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   if (exchanges.size() > 1)
     return {Verdict::Kind::wrong_answer, "it asked " + std::to_string(exchanges.size()) + " times"};
+  // An error is there at once: nothing of it is left to leave.
+  for (const Exchange& exchange : exchanges)
+    if (exchange.status() == 200 && !exchange.wait_for_client_to_leave(time_to_leave))
+      return {Verdict::Kind::hang, "it had not left a second after its caller ended the call: " + exchange.summary()};
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
+}
+
+/// Whether it tried again so soon that its caller was still there.
+bool tried_before(const std::vector<Exchange>& exchanges, Duration abandon_after) {
+  return exchanges.size() > 1 && exchanges[0].status() != 200 &&
+         exchanges[1].received() - exchanges[0].received() < abandon_after;
 }
 
 }  // namespace mishap_turns
@@ -325,6 +346,11 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
   if (call() != Call::whole)
     static_cast<void>(
         session_->gateway.journal().wait_for(session_->count_before + 1, detail::mishap_turns::time_to_leave));
+  // On a clock that is not real, the client's wait is over when the test says so.
+  const Clock& clock = detail::Access::serving(session_->gateway)->clock;
+  const std::chrono::milliseconds time_to_ask_again = session_->turns[number_].row->time_to_ask_again;
+  if (time_to_ask_again.count() > 0 && !detail::is_manual(clock) && !detail::is_instant(clock))
+    static_cast<void>(session_->gateway.journal().wait_for(session_->count_before + 2, time_to_ask_again));
   const std::vector<Exchange> exchanges = session_->exchanges();
   outcome.tries = static_cast<int>(std::max<std::size_t>(exchanges.size(), 1));
   const auto verdict = [&](Verdict::Kind kind, bool acceptable, std::string message) {
@@ -341,7 +367,7 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
              "no request came in this turn"};
-  } else if (call() != Call::whole) {
+  } else if (call() != Call::whole && !detail::mishap_turns::tried_before(exchanges, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
   }
   if (!fault) {

@@ -61,8 +61,9 @@ class Mishap {
   /// before is then deleted.
   std::string api_key() const;
   /// Whether what became of the client's call is right. It counts the tries itself (ClientOutcome::tries). Of a call
-  /// that its caller ended, it waits, in real time, up to a second for the request to come, and up to a second for the
-  /// client to leave. Throws GatewayError for a turn that is not the one that was mounted last.
+  /// that its caller ended, it waits, in real time, up to a second for the request to come, up to a second for the
+  /// client to leave, and in `abandoned-wait` 1.3 s for another try, unless the clock is not real. Throws GatewayError
+  /// for a turn that is not the one that was mounted last.
   Verdict judge(ClientOutcome outcome) const;
 
  private:
@@ -89,10 +90,10 @@ class Mishaps {
 };
 
 /// A session of one client with one gateway in which one thing after the other goes wrong: limits, with Retry-After in
-/// seconds and as a date, an error of the server, a connection that is closed, refused keys, an answer that is
-/// cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue() does:
-/// whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it leaves
-/// what it no longer reads. The seed decides the order, the texts and the times.
+/// seconds and as a date, errors of the server and of a proxy, a connection that is closed, refused keys, an answer
+/// that is cut, a key that is rotated, calls that their caller stops. It shows what no single scenario of catalogue()
+/// does: whether the client tries again where that helps, whether it goes on as if nothing had been, and whether it
+/// leaves what it no longer reads. The seed decides the order, the texts and the times.
 ///
 ///     Gateway gateway;
 ///     MyClient client(gateway.base_url());
@@ -106,7 +107,7 @@ class Mishaps {
 ///
 /// Let each call ask something of its own: review() cannot tell a call that asks the same at once from another try.
 /// The session has keys of its own, which are deleted with its last handle. The gateway must outlive mount(), and stay
-/// where it is. It takes some three seconds of real time, in which the client waits as it is told to.
+/// where it is. It takes some five seconds of real time, in which the client waits as it is told to.
 Mishaps mishaps(Gateway& gateway, std::uint64_t seed = 1);
 
 }  // namespace mock_gateway

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,7 @@ using Kind = Verdict::Kind;
 enum class Habit {
   none,
   does_not_retry_500,
+  reads_errors_as_json,
   does_not_retry_429,
   does_not_retry_closed_connection,
   does_not_wait,
@@ -42,9 +45,12 @@ enum class Habit {
   keeps_old_key,
   leaves_cancelled_stream,
   leaves_abandoned_call,
+  asks_again_for_nobody,
+  asks_again_early,
   does_not_heed_its_caller,
   says_last_text_again,
   keeps_no_answer,
+  keeps_half_an_event,
 };
 
 /// A client with one connection and one key. It waits on the gateway's clock, so that nobody waits for it.
@@ -108,7 +114,9 @@ class SessionClient {
     if (status == 401) return habit_ == Habit::retries_401;
     if (status == 403) return habit_ == Habit::retries_403;
     if (status == 429) return habit_ != Habit::does_not_retry_429;
-    return status >= 500 && habit_ != Habit::does_not_retry_500;
+    if (status == 500) return habit_ != Habit::does_not_retry_500;
+    if (status == 502) return habit_ != Habit::reads_errors_as_json;
+    return status > 500;
   }
 
   void wait_as_told(const Response& response) {
@@ -120,7 +128,7 @@ class SessionClient {
                            : Duration{std::chrono::seconds{std::atoi(value.c_str())}});
   }
 
-  void read(const Response& response, ClientOutcome& outcome) const {
+  void read(const Response& response, ClientOutcome& outcome) {
     if (!response.is_stream()) {
       if (!response.complete) {
         outcome.error = habit_ != Habit::takes_cut_for_end;
@@ -130,15 +138,20 @@ class SessionClient {
       outcome.finish_reason = response.finish_reason();
     } else {
       std::string body = response.body;
+      if (habit_ == Habit::keeps_half_an_event) {
+        body = half_ + body;
+        half_ = response.complete ? "" : body.substr(body.rfind("\n\n") + 2);
+      }
       if (habit_ != Habit::drops_unended_event) body += "\n\n";
       for (const std::string& data : test_support::sse_events(body)) add(data, outcome);
-      outcome.error = outcome.finish_reason.value_or("").empty() && habit_ != Habit::takes_cut_for_end;
+      if (outcome.finish_reason.value_or("").empty()) outcome.error = habit_ != Habit::takes_cut_for_end;
     }
     if (outcome.finish_reason == "length" && habit_ == Habit::hides_length) outcome.finish_reason = {};
   }
 
   static void add(const std::string& data, ClientOutcome& outcome) {
     const Json chunk = Json::parse(data, nullptr, false);
+    if (!chunk.is_object() && data != "[DONE]") outcome.error = true;
     if (!chunk.is_object()) return;
     for (const Json& choice : chunk.value("choices", Json::array())) {
       outcome.text += choice.value("delta", Json::object()).value("content", "");
@@ -157,6 +170,12 @@ class SessionClient {
         is_cancelled ? std::chrono::milliseconds{10000}
                      : std::chrono::duration_cast<std::chrono::milliseconds>(mishap.abandon_after()));
     for (const std::string& piece : pieces_in(read.bytes)) outcome.text += piece;
+    if (mishap.name() == "abandoned-wait" &&
+        (habit_ == Habit::asks_again_for_nobody || habit_ == Habit::asks_again_early)) {
+      if (habit_ == Habit::asks_again_for_nobody) clock_.advance(1s);
+      send();
+      this->read(connection_->receive_response(), outcome);
+    }
     const bool is_left = habit_ == (is_cancelled ? Habit::leaves_cancelled_stream : Habit::leaves_abandoned_call);
     if (is_left) left_.push_back(std::move(connection_));
     connection_.reset();
@@ -180,6 +199,7 @@ class SessionClient {
   std::string key_;
   std::string question_;
   std::string last_text_;
+  std::string half_;
   std::unique_ptr<RawConnection> connection_;
   std::vector<std::unique_ptr<RawConnection>> left_;  // open, and nobody reads them
 };
@@ -252,13 +272,20 @@ TEST_CASE("each bad habit is found in the turns that are meant for it, and in no
   const Bad rotation{{"rotated-key", Kind::error_surfaced}, {"last-answer", Kind::error_surfaced}};
   const Bad server{{"server-error", Kind::error_surfaced}};
   const Bad closed{{"closed-before-answer", Kind::error_surfaced}};
-  const Bad plain_call{{"abandoned-call", Kind::wrong_answer}};
-  const Bad both_calls{{"cancelled-stream", Kind::wrong_answer}, {"abandoned-call", Kind::wrong_answer}};
+  const Bad plain_call{{"abandoned-call", Kind::wrong_answer}, {"abandoned-wait", Kind::wrong_answer}};
+  const Bad both_calls{{"cancelled-stream", Kind::wrong_answer},
+                       {"abandoned-call", Kind::wrong_answer},
+                       {"abandoned-wait", Kind::wrong_answer}};
+  const Bad wait{{"abandoned-wait", Kind::wrong_answer}};
+  const Bad proxy{{"bad-gateway", Kind::error_surfaced}};
   const Bad limits{{"rate-limited", Kind::error_surfaced}, {"rate-limited-until-date", Kind::error_surfaced}};
   const Bad length{{"length", Kind::silent_data_loss}};
   const Bad cut{{"cut-answer", Kind::silent_data_loss}};
   const std::vector<Row> rows{
       {Habit::does_not_retry_500, server, server, ""},
+      {Habit::reads_errors_as_json, proxy, proxy, ""},
+      {Habit::asks_again_for_nobody, wait, wait, ""},
+      {Habit::asks_again_early, none, none, "retry_after_ignored"},
       {Habit::does_not_retry_429, limits, limits, ""},
       {Habit::does_not_retry_closed_connection, closed, closed, ""},
       {Habit::does_not_heed_its_caller, both_calls, plain_call, ""},
@@ -289,10 +316,41 @@ TEST_CASE("text of the turn before is known as such") {
   CHECK(played.bad.count("first-answer") == 0);
 }
 
+TEST_CASE("half of an event that is kept for the next call is found in that call") {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    CAPTURE(seed);
+    const Played played = play(Habit::keeps_half_an_event, true, seed);
+    CHECK(played.bad.size() == 1);
+    CHECK(played.bad.count("cut-answer") == 0);
+  }
+  CHECK(play(Habit::keeps_half_an_event, false).bad.empty());
+}
+
+TEST_CASE("a try that comes a second after the caller has left is found") {
+  Gateway gateway;
+  for (const Mishap& mishap : mishaps(gateway)) {
+    if (mishap.name() != "abandoned-wait") continue;
+    const Http http(gateway.host(), gateway.port(), mishap.api_key());
+    for (const bool tries_again : {false, true}) {
+      CAPTURE(tries_again);
+      mishap.mount();
+      CHECK(http.chat().header("Retry-After") == "1");
+      const auto second = std::async(std::launch::async, [&] {
+        if (!tries_again) return;
+        std::this_thread::sleep_for(1s);  // what the client was told
+        static_cast<void>(http.chat());
+      });
+      const Verdict verdict = mishap.judge({});
+      CHECK(static_cast<bool>(verdict) != tries_again);
+      CHECK((verdict.message().find("it asked 2 times") != std::string::npos) == tries_again);
+    }
+  }
+}
+
 TEST_CASE("an answer that is lost is found in every turn that has one") {
   const Played played = play(Habit::keeps_no_answer, true);
   for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
-                           "server-error", "unended-last-event", "rotated-key", "last-answer"})
+                           "server-error", "bad-gateway", "unended-last-event", "rotated-key", "last-answer"})
     CHECK(played.bad.at(name) == Kind::silent_data_loss);
 }
 
@@ -302,7 +360,7 @@ TEST_CASE("a verdict says what came, what was to come, and which turn it was") {
   CAPTURE(played.messages.front());
   for (const char* part : {"cancelled-stream: hang, expected answer or error", "it had not left a second after",
                            "\n  the gateway sends a few pieces of text", "\n  a good client closes the connection",
-                           "\n  the turn    ", " of 14, after ", " (seed 3)"})
+                           "\n  the turn    ", " of 16, after ", " (seed 3)"})
     CHECK(played.messages.front().find(part) != std::string::npos);
 }
 
@@ -336,7 +394,7 @@ TEST_CASE("every turn says what it is, and no two have the same text") {
       CHECK((mishap.cancel_after() > 0) == (mishap.call() == Mishap::Call::cancelled));
       CHECK((mishap.abandon_after() > Duration::zero()) == (mishap.call() == Mishap::Call::abandoned));
     }
-    CHECK(session.size() == 14);
+    CHECK(session.size() == 16);
     CHECK((session.begin() + 1)->name() == "closed-before-answer");
     CHECK(session.begin()->name() == "first-answer");
     CHECK((session.end() - 1)->name() == "last-answer");

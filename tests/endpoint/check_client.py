@@ -43,6 +43,11 @@ BUGS = {
     "retries-daily-quota": "tries again when the quota of a day is used up",
     "abandoned-call-goes-on": "does not close a call that its caller has given up",
     "abandoned-call-is-repeated": "makes a call again that its caller has given up",
+    "waits-for-nobody": "waits for its next try when its caller has given the call up",
+    "waits-and-asks-for-nobody": "tries again after a wait in which its caller has given the call up",
+    "bad-gateway-is-final": "reads every error as JSON before it looks at the status",
+    "error-has-key": "tells its user the headers of a request that failed",
+    "half-event-is-kept": "begins each stream with what was left of the one before",
     "ignores-retry-after": "tries again at once, whatever Retry-After says",
     "ignores-body-delay": "reads no time to wait in the body of an error",
     "follows-nothing": "takes a redirect for an error",
@@ -180,13 +185,15 @@ class Client:
         self.connection = None
         self.socket = None
         self.deadline = None  # when the caller gives the call up
+        self.kept_events = None
         self.is_reused = False
 
     def use_key(self, api_key):
         if "key-is-kept" not in self.bugs:
             self.api_key = api_key
 
-    def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False):
+    def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False,
+             is_repeated=False):
         """`show` takes each piece of text as it comes, and may raise CallStopped."""
         self.deadline = give_up_after and time.monotonic() + give_up_after
         body = {"model": "gpt-of-my-own" if "wrong-model" in self.bugs else model,
@@ -208,9 +215,8 @@ class Client:
                 CallFailed) as error:
             outcome.error = f"{type(error).__name__}: {error}"
             self.close()
-            if self.is_given_up() and "abandoned-call-is-repeated" in self.bugs:
-                self.bugs -= {"abandoned-call-is-repeated"}
-                return self.call(model, prompt, stream, tools, show, give_up_after)
+            if self.is_given_up() and "abandoned-call-is-repeated" in self.bugs and not is_repeated:
+                return self.call(model, prompt, stream, tools, show, give_up_after, is_repeated=True)
         if "empty-on-error" in self.bugs and isinstance(outcome.error, str) and outcome.error.startswith("CallFailed"):
             outcome.error = None
         if "length-is-whole" in self.bugs and outcome.finish_reason == "length":
@@ -266,7 +272,15 @@ class Client:
             said, pause = self.read_error(response)
             if pause is None or not left:
                 raise CallFailed(said)
-            time.sleep(pause)
+            if self.deadline is None or time.monotonic() + pause < self.deadline:
+                time.sleep(pause)
+            elif "waits-and-asks-for-nobody" in self.bugs:
+                self.deadline = None
+                time.sleep(pause)
+            else:
+                until = time.monotonic() + pause if "waits-for-nobody" in self.bugs else self.deadline
+                time.sleep(max(0.0, until - time.monotonic()))
+                raise CallFailed("given up while it waited to try again")
         raise AssertionError("the last try returns or raises")
 
     def redirected_path(self, response):
@@ -308,12 +322,16 @@ class Client:
         error = None
         try:
             error = json.loads(body).get("error")
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError) as wrong:
             if "crash" in self.bugs:
                 os.abort()
+            if "bad-gateway-is-final" in self.bugs:
+                return f"{type(wrong).__name__}: {wrong}", None
         details = error if isinstance(error, dict) else {"message": error}
         said = details.get("message") or response.reason
         pause = self.pause(response, details.get("code") or details.get("type"), body.decode(errors="replace"))
+        if "error-has-key" in self.bugs:
+            said = f"{said}, request headers: Authorization: Bearer {self.api_key}"
         return f"{response.status} {said}", pause
 
     def pause(self, response, code, body):
@@ -417,7 +435,9 @@ class Client:
         self.end_answer(outcome)
 
     def events(self, response):
-        events = Events(self.bugs)
+        events = self.kept_events or Events(self.bugs)
+        if "half-event-is-kept" in self.bugs:
+            self.kept_events = events
         for text in self.decoded(self.parts(response)):
             yield from events.feed(text.replace("\r", " ") if "crlf" in self.bugs else text)
         # The standard drops what no blank line ends; who reads JSON can tell whether it is whole.

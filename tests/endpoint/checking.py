@@ -21,9 +21,9 @@ CLIENT = [sys.executable, str(HERE / "check_client.py")]
 ANSWER = "It is 21 degrees."
 WHOLE = "Zürich 21 °C, 東京 9 °C."
 # The turns of a session of mishaps, and which of them streams alone have.
-TURNS = ["first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error", "unauthorized", "disabled-key",
-         "cut-answer", "length", "unended-last-event", "cancelled-stream", "abandoned-call", "rotated-key",
-         "last-answer"]
+TURNS = ["first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date", "server-error", "bad-gateway",
+         "unauthorized", "disabled-key", "cut-answer", "length", "unended-last-event", "cancelled-stream",
+         "abandoned-call", "abandoned-wait", "rotated-key", "last-answer"]
 TURNS_OF_STREAMS = ["unended-last-event", "cancelled-stream"]
 
 # What commands begin with that are written here: `go` makes the call as the good client does.
