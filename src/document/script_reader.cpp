@@ -37,7 +37,13 @@ bool names_secret(std::string_view name) {
   constexpr std::size_t longest = 9;  // two characters more than the longer one has
   if (name.size() > longest) return false;
   const std::string lower = text::lower_ascii(name);
-  return text::edit_distance(lower, "secret") <= 2 || text::edit_distance(lower, "api_key") <= 2;
+  // Most words have too few of a name's letters, which is known in less time than the distance.
+  const auto is_near = [&lower](std::string_view secret) {
+    const auto shared = std::count_if(lower.begin(), lower.end(),
+                                      [secret](char letter) { return secret.find(letter) != std::string_view::npos; });
+    return static_cast<std::size_t>(shared) + 2 >= secret.size() && text::edit_distance(lower, secret) <= 2;
+  };
+  return is_near("secret") || is_near("api_key");
 }
 
 void fail_expected(const ScriptNode& node, const std::string& what) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mock_gateway.hpp"
+#include "support/patience.hpp"
 #include "support/printing.hpp"
 #include "support/script_files.hpp"
 #include "support/text.hpp"
@@ -423,40 +424,42 @@ struct Shape {
 
 Json numbered(const char* text, int number) { return text + std::to_string(number); }
 
-TEST_CASE("what a script takes to be read, mounted and read again grows as the script does") {
+// It takes no other steps under a sanitizer, and minutes.
+TEST_CASE("what a script takes to be read, mounted and read again grows as the script does" *
+          doctest::skip(test_support::sanitized)) {
   const Shape shapes[] = {
-      {"one model", "stubs", 1000, false,
+      {"one model", "stubs", 500, false,
        [](int number) {
          return Json{{"when", {{"model_is", "m"}, {"user_says", numbered("question ", number)}}}, {"reply", "a"}};
        }},
-      {"states one after the other", "stubs", 1000, false,
+      {"states one after the other", "stubs", 500, false,
        [](int number) {
          return Json{{"in_state", {{"step", number == 0 ? "started" : std::to_string(number)}}},
                      {"then_state", {{"step", std::to_string(number + 1)}}},
                      {"reply", "a"}};
        }},
-      {"states that nothing leads to", "stubs", 2000, false,
+      {"states that nothing leads to", "stubs", 1000, false,
        [](int number) {
          return Json{{number % 2 == 0 ? "in_state" : "then_state", {{"step", std::to_string(number)}}}, {"reply", "a"}};
        }},
-      {"models that nobody serves", "stubs", 1000, true,
+      {"models that nobody serves", "stubs", 500, true,
        [](int number) {
          return Json{{"when", {{"model_is", numbered("nobody's ", number)}}}, {"reply", "a"}};
        }},
-      {"models of a base", "models", 1000, true, [](int number) { return numbered("model ", number); }},
-      {"models of a base with owners", "models", 1000, true,
+      {"models of a base", "models", 500, true, [](int number) { return numbered("model ", number); }},
+      {"models of a base with owners", "models", 500, true,
        [](int number) {
          return Json{{"id", numbered("model ", number)}, {"owner", "own"}};
        }},
-      {"chaos", "chaos", 3000, false,
+      {"chaos", "chaos", 1500, false,
        [](int number) {
          return Json{{"failure", 503}, {"nth", number + 1}};
        }},
-      {"operations", "operations", 2000, false,
+      {"operations", "operations", 1000, false,
        [](int number) {
          return Json{{"method", "POST"}, {"path", numbered("/v1/own/", number)}, {"reply", {{"body", "a"}}}};
        }},
-      {"connections", "connections", 4000, false,
+      {"connections", "connections", 2000, false,
        [](int number) {
          return Json{{"fault", "reset_on_accept"}, {"times", number + 1}};
        }},

@@ -76,8 +76,8 @@ def failures_of_unknown_keys(count, changed=0):
 
 
 # Scripts, each with the smaller number of its elements.
-SECTIONS = {"chaos": (chaos, 3000), "operations": (operations, 3000), "connections": (connections, 2000),
-            "unknown keys": (unknown_keys, 300), "unreached states": (unreached_states, 500)}
+SECTIONS = {"chaos": (chaos, 1500), "operations": (operations, 1500), "connections": (connections, 1000),
+            "unknown keys": (unknown_keys, 150), "unreached states": (unreached_states, 250)}
 
 
 class Large(unittest.TestCase):
@@ -145,7 +145,7 @@ class Large(unittest.TestCase):
                         "show": self.cost(gateway, "GET", API + "/script"),
                         "the same again": self.cost(gateway, "PUT", API + "/script", body)}
 
-        self.assert_linear(costs, 5000)
+        self.assert_linear(costs, 2000)
 
     def test_a_file_that_is_served_and_read_again(self):
         def costs(count):
@@ -157,7 +157,7 @@ class Large(unittest.TestCase):
                 self.wait_for(gateway, stubs=count + 1)
                 return {**steps, "read again": seconds(gateway) - before}
 
-        self.assert_linear(costs, 5000)
+        self.assert_linear(costs, 2000)
 
     def test_keys_that_a_file_names_and_renames(self):
         def costs(count):
@@ -168,7 +168,7 @@ class Large(unittest.TestCase):
                 self.wait_for(gateway, keys=count + 2)
                 return {"start": started, "read again": seconds(gateway) - started}
 
-        self.assert_linear(costs, 3000)
+        self.assert_linear(costs, 2000)
 
     def test_each_section_that_the_api_puts(self):
         for name, (make, size) in SECTIONS.items():
@@ -176,22 +176,22 @@ class Large(unittest.TestCase):
                 self.assert_linear(self.costs_of_putting(make), size)
 
     def test_failures_for_keys_that_nobody_has(self):
-        self.assert_linear(self.costs_of_putting(failures_of_unknown_keys, status=400), 300)
+        self.assert_linear(self.costs_of_putting(failures_of_unknown_keys, status=400), 150)
 
     def test_validate(self):
-        shapes = {**SECTIONS, "stubs": (lambda count: script(count, one_model), 5000), "models": (models, 8000),
-                  "keys": (keys, 3000)}
+        shapes = {**SECTIONS, "stubs": (lambda count: script(count, one_model), 2000), "models": (models, 4000),
+                  "keys": (keys, 2000)}
         for name, (make, size) in shapes.items():
             with self.subTest(name):
                 self.assert_linear(self.costs_of_validating(make), size)
-        self.assert_linear(self.costs_of_validating(failures_of_unknown_keys, exit_code=2), 300)
+        self.assert_linear(self.costs_of_validating(failures_of_unknown_keys, exit_code=2), 150)
 
     def test_models_that_a_file_names(self):
         def costs(count):
             with Program(models(count)) as gateway:
                 return {"start": seconds(gateway)}
 
-        self.assert_linear(costs, 8000)
+        self.assert_linear(costs, 4000)
 
     def test_operations_that_come_and_go(self):
         def costs(count):
@@ -205,7 +205,7 @@ class Large(unittest.TestCase):
                 steps["a path that is near to none"] = seconds(gateway) - before
                 return {**steps, "delete": self.cost(gateway, "DELETE", API + "/operations")}
 
-        self.assert_linear(costs, 3000)
+        self.assert_linear(costs, 2000)
 
     def test_the_stubs_of_a_scope_that_ends(self):
         def costs(count):
@@ -244,12 +244,12 @@ class Beside(unittest.TestCase):
     def test_no_chat_waits_for_a_script(self):
         stubs = [{"priority": 1, "when": {"user_says": "Hi"}, "reply": "Hello."}]
         bodies = [json.dumps({"mock_gateway": 1, "stubs": stubs + [
-            {"when": {"user_says": f"question {number}"}, "reply": f"{answer} {number}"} for number in range(10_000)
+            {"when": {"user_says": f"question {number}"}, "reply": f"{answer} {number}"} for number in range(5_000)
         ]}) for answer in ("one", "two")]
         parts = []
         with Program() as gateway:
             gateway.put("/script", bodies[0])
-            for body in bodies[::-1] * 3:
+            for body in bodies[::-1] * 2:
                 ended, times = threading.Event(), []
                 chats = threading.Thread(target=self.chats_until, args=(gateway, ended, times))
                 chats.start()
