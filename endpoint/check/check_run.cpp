@@ -538,8 +538,9 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   } else {
     Verdict verdict = turn ? turn->judge(cell.result.outcome) : scenario.judge(cell.result.outcome);
     if (turn && verdict && ended_late(*turn, result)) {
-      cell.result.outcome.hung = true;
-      verdict = turn->judge(cell.result.outcome);
+      ClientOutcome late = cell.result.outcome;
+      late.hung = true;
+      verdict = turn->judge(late);
     }
     cell.mark = mark_of(verdict.kind());
     cell.good = static_cast<bool>(verdict);

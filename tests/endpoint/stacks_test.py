@@ -122,7 +122,12 @@ class Stacks(unittest.TestCase):
             codes.append(self.code_of(gateway, body()))
         for name, (text, _) in BODIES.items():
             with self.subTest(name):
-                self.assertEqual(self.code_of(gateway, text), "connection_limit")
+                code = self.code_of(gateway, text)
+                # A descriptor that became free meanwhile is taken by another user.
+                while code != "connection_limit":
+                    self.assertLess(len(users), 200, code)
+                    users.append(socket.create_connection(address, program.TIMEOUT))
+                    code = self.code_of(gateway, text)
                 self.assertIsNone(gateway.process.poll())
         gateway.process.terminate()
         self.assertEqual(gateway.end(), 0, gateway.log)
