@@ -11139,6 +11139,8 @@ Reply usual_stream();
 Reply stream_ending_in_text();
 Reply usual_plain();
 
+/// The page that a proxy sends when its server gives it no answer.
+Failure no_answer_behind_proxy(int status, const char* what);
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(const std::string& content_type, const std::string& body);
 /// After the first byte of the usual answer's first character of two.
@@ -33837,7 +33839,6 @@ MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
-/// The page that a proxy sends when its server gives it no answer.
 MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what) {
   return failure(status, "", "")
       .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +
@@ -35399,10 +35400,6 @@ struct Row {
   milliseconds time_to_ask_again{0};
 };
 
-inline constexpr const char* proxy_page =
-    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
-    "<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
-
 MOCK_GATEWAY_INLINE std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
 
 MOCK_GATEWAY_INLINE std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
@@ -35440,7 +35437,7 @@ constexpr Row shuffled[] = {
      [](const Plan& plan) { return failing_first(server_error(), plan); }},
     {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
-     [](const Plan& plan) { return failing_first(failure(502, "", "").body(proxy_page, "text/html"), plan); }},
+     [](const Plan& plan) { return failing_first(catalogue_parts::no_answer_behind_proxy(502, "Bad gateway"), plan); }},
     {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
      [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
     {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
@@ -41169,152 +41166,152 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10845    serve/tester_code.hpp
 //  10910    serve/explanation.hpp
 //  10933    gateway/catalogue_entries.hpp
-//  11179    gateway/option_values.hpp
-//  11240    gateway/sweep_run.hpp
-//  11264    document/script_reader.hpp
-//  11473    document/script_files.hpp
-//  11492    document/script_references.hpp
-//  11528    document/script_sections.hpp
-//  11657    document/script_values.hpp
-//  11792    document/loaded_document.hpp
-//  11824    core/calendar.cpp
-//  11936    core/clock.cpp
-//  12543    core/json_pointer.cpp
-//  12600    core/json_reader.cpp
-//  12945    core/process.cpp
-//  12969    core/random.cpp
-//  13029    core/relief.cpp
-//  13056    core/reporter.cpp
-//  13139    core/source_location.cpp
-//  13155    core/text.cpp
-//  13511    core/wait.cpp
-//  13523    core/warning.cpp
-//  13537    model/acceptance.cpp
-//  13596    model/chat_fields.cpp
-//  13738    model/chat_messages.cpp
-//  13947    model/chat_reader.cpp
-//  14355    model/chat_request.cpp
-//  14440    model/checks.cpp
-//  14478    model/connection_fault.cpp
-//  14580    model/embedding_request.cpp
-//  14667    model/failure.cpp
-//  14837    model/fault.cpp
-//  15072    model/finding.cpp
-//  15106    model/hold.cpp
-//  15128    model/http_reply.cpp
-//  15194    model/pace.cpp
-//  15393    model/profile.cpp
-//  15573    model/range.cpp
-//  15603    model/received_request.cpp
-//  15671    model/reply.cpp
-//  16143    model/reply_checks.cpp
-//  16335    model/reply_template.cpp
-//  16507    model/sent_answer.cpp
-//  16535    model/sse_dialect.cpp
-//  16681    keys/api_key.cpp
-//  16731    keys/key_store.cpp
-//  17277    keys/keys.cpp
-//  17341    keys/secrets.cpp
-//  17546    answer/bodies.cpp
-//  17653    answer/completion.cpp
-//  17889    answer/completion_events.cpp
-//  18100    answer/completion_json.cpp
-//  18318    answer/default_reply.cpp
-//  18521    answer/embeddings.cpp
-//  18640    answer/events.cpp
-//  18659    answer/occurrences.cpp
-//  18681    answer/schema_checker.cpp
-//  19153    answer/schema_instance.cpp
-//  19533    answer/schema_pattern.cpp
-//  19951    answer/tokens.cpp
-//  20181    answer/words.cpp
-//  20242    script/chaos.cpp
-//  20380    script/chaos_rules.cpp
-//  20492    script/connection_faults.cpp
-//  20601    script/excerpts.cpp
-//  20664    script/field_matchers.cpp
-//  21077    script/forced_failures.cpp
-//  21181    script/hiding.cpp
-//  21238    script/json_comparison.cpp
-//  21324    script/matcher.cpp
-//  21579    script/matchers.cpp
-//  21935    script/scope.cpp
-//  21993    script/script.cpp
-//  22424    script/text_matchers.cpp
-//  22545    delivery/answer_log.cpp
-//  22715    delivery/delivery.cpp
-//  23535    delivery/framing.cpp
-//  23652    delivery/gzip.cpp
-//  23719    delivery/pace_schedule.cpp
-//  23788    delivery/progress.cpp
-//  23840    http/acceptor.cpp
-//  23949    http/compatibility.cpp
-//  24059    http/connection.cpp
-//  24685    http/poller.cpp
-//  24900    http/reactor.cpp
-//  25168    http/request_reader.cpp
-//  25628    http/response.cpp
-//  25709    http/server.cpp
-//  26127    http/sockets.cpp
-//  26647    http/turned_away.cpp
-//  26737    http/workers.cpp
-//  26850    evidence/diagnosis.cpp
-//  27070    evidence/evidence_json.cpp
-//  27454    evidence/exchange.cpp
-//  27756    evidence/gateway_problems.cpp
-//  28207    evidence/journal.cpp
-//  28366    evidence/kept_problems.cpp
-//  28477    evidence/neighbours.cpp
-//  28540    evidence/notes.cpp
-//  28641    evidence/record.cpp
-//  29100    evidence/redaction.cpp
-//  29236    evidence/redirects.cpp
-//  29311    evidence/retries.cpp
-//  29780    evidence/review.cpp
-//  30159    evidence/told_in_body.cpp
-//  30259    evidence/verification.cpp
-//  30376    serve/asked_requests.cpp
-//  30454    serve/chat_judge.cpp
-//  30774    serve/connection_loop.cpp
-//  30934    serve/cross_origin.cpp
-//  30977    serve/delivery_report.cpp
-//  31068    serve/explanation.cpp
-//  31134    serve/gateway_state.cpp
-//  31170    serve/judge.cpp
-//  31397    serve/limits.cpp
-//  31494    serve/operations.cpp
-//  31717    serve/profile_headers.cpp
-//  31758    serve/reply_answer.cpp
-//  31902    serve/request_checks.cpp
-//  31976    serve/runner.cpp
-//  32240    serve/served_models.cpp
-//  32318    serve/served_request.cpp
-//  32389    gateway/catalogue.cpp
-//  32818    gateway/catalogue_chunks.cpp
-//  33320    gateway/catalogue_delivery.cpp
-//  33632    gateway/catalogue_entries.cpp
-//  33814    gateway/catalogue_failures.cpp
-//  34268    gateway/catalogue_framing.cpp
-//  34563    gateway/catalogue_tool_calls.cpp
-//  34915    gateway/chat_script.cpp
-//  35064    gateway/gateway.cpp
-//  35356    gateway/mishaps.cpp
-//  35731    gateway/options.cpp
-//  35884    gateway/sweep.cpp
-//  36307    document/scenario_files.cpp
-//  36458    document/script_document.cpp
-//  36860    document/script_faults.cpp
-//  37187    document/script_files.cpp
-//  37334    document/script_gateway.cpp
-//  37668    document/script_matchers.cpp
-//  38034    document/script_objects.cpp
-//  38199    document/script_reader.cpp
-//  38642    document/script_references.cpp
-//  38966    document/script_replies.cpp
-//  39444    document/script_schema.cpp
-//  39579    document/script_sections.cpp
-//  40158    document/script_values.cpp
-//  40573  Adapters
-//  40590    adapters/catch2.hpp
-//  40748    adapters/doctest.hpp
-//  40913    adapters/gtest.hpp
+//  11181    gateway/option_values.hpp
+//  11242    gateway/sweep_run.hpp
+//  11266    document/script_reader.hpp
+//  11475    document/script_files.hpp
+//  11494    document/script_references.hpp
+//  11530    document/script_sections.hpp
+//  11659    document/script_values.hpp
+//  11794    document/loaded_document.hpp
+//  11826    core/calendar.cpp
+//  11938    core/clock.cpp
+//  12545    core/json_pointer.cpp
+//  12602    core/json_reader.cpp
+//  12947    core/process.cpp
+//  12971    core/random.cpp
+//  13031    core/relief.cpp
+//  13058    core/reporter.cpp
+//  13141    core/source_location.cpp
+//  13157    core/text.cpp
+//  13513    core/wait.cpp
+//  13525    core/warning.cpp
+//  13539    model/acceptance.cpp
+//  13598    model/chat_fields.cpp
+//  13740    model/chat_messages.cpp
+//  13949    model/chat_reader.cpp
+//  14357    model/chat_request.cpp
+//  14442    model/checks.cpp
+//  14480    model/connection_fault.cpp
+//  14582    model/embedding_request.cpp
+//  14669    model/failure.cpp
+//  14839    model/fault.cpp
+//  15074    model/finding.cpp
+//  15108    model/hold.cpp
+//  15130    model/http_reply.cpp
+//  15196    model/pace.cpp
+//  15395    model/profile.cpp
+//  15575    model/range.cpp
+//  15605    model/received_request.cpp
+//  15673    model/reply.cpp
+//  16145    model/reply_checks.cpp
+//  16337    model/reply_template.cpp
+//  16509    model/sent_answer.cpp
+//  16537    model/sse_dialect.cpp
+//  16683    keys/api_key.cpp
+//  16733    keys/key_store.cpp
+//  17279    keys/keys.cpp
+//  17343    keys/secrets.cpp
+//  17548    answer/bodies.cpp
+//  17655    answer/completion.cpp
+//  17891    answer/completion_events.cpp
+//  18102    answer/completion_json.cpp
+//  18320    answer/default_reply.cpp
+//  18523    answer/embeddings.cpp
+//  18642    answer/events.cpp
+//  18661    answer/occurrences.cpp
+//  18683    answer/schema_checker.cpp
+//  19155    answer/schema_instance.cpp
+//  19535    answer/schema_pattern.cpp
+//  19953    answer/tokens.cpp
+//  20183    answer/words.cpp
+//  20244    script/chaos.cpp
+//  20382    script/chaos_rules.cpp
+//  20494    script/connection_faults.cpp
+//  20603    script/excerpts.cpp
+//  20666    script/field_matchers.cpp
+//  21079    script/forced_failures.cpp
+//  21183    script/hiding.cpp
+//  21240    script/json_comparison.cpp
+//  21326    script/matcher.cpp
+//  21581    script/matchers.cpp
+//  21937    script/scope.cpp
+//  21995    script/script.cpp
+//  22426    script/text_matchers.cpp
+//  22547    delivery/answer_log.cpp
+//  22717    delivery/delivery.cpp
+//  23537    delivery/framing.cpp
+//  23654    delivery/gzip.cpp
+//  23721    delivery/pace_schedule.cpp
+//  23790    delivery/progress.cpp
+//  23842    http/acceptor.cpp
+//  23951    http/compatibility.cpp
+//  24061    http/connection.cpp
+//  24687    http/poller.cpp
+//  24902    http/reactor.cpp
+//  25170    http/request_reader.cpp
+//  25630    http/response.cpp
+//  25711    http/server.cpp
+//  26129    http/sockets.cpp
+//  26649    http/turned_away.cpp
+//  26739    http/workers.cpp
+//  26852    evidence/diagnosis.cpp
+//  27072    evidence/evidence_json.cpp
+//  27456    evidence/exchange.cpp
+//  27758    evidence/gateway_problems.cpp
+//  28209    evidence/journal.cpp
+//  28368    evidence/kept_problems.cpp
+//  28479    evidence/neighbours.cpp
+//  28542    evidence/notes.cpp
+//  28643    evidence/record.cpp
+//  29102    evidence/redaction.cpp
+//  29238    evidence/redirects.cpp
+//  29313    evidence/retries.cpp
+//  29782    evidence/review.cpp
+//  30161    evidence/told_in_body.cpp
+//  30261    evidence/verification.cpp
+//  30378    serve/asked_requests.cpp
+//  30456    serve/chat_judge.cpp
+//  30776    serve/connection_loop.cpp
+//  30936    serve/cross_origin.cpp
+//  30979    serve/delivery_report.cpp
+//  31070    serve/explanation.cpp
+//  31136    serve/gateway_state.cpp
+//  31172    serve/judge.cpp
+//  31399    serve/limits.cpp
+//  31496    serve/operations.cpp
+//  31719    serve/profile_headers.cpp
+//  31760    serve/reply_answer.cpp
+//  31904    serve/request_checks.cpp
+//  31978    serve/runner.cpp
+//  32242    serve/served_models.cpp
+//  32320    serve/served_request.cpp
+//  32391    gateway/catalogue.cpp
+//  32820    gateway/catalogue_chunks.cpp
+//  33322    gateway/catalogue_delivery.cpp
+//  33634    gateway/catalogue_entries.cpp
+//  33816    gateway/catalogue_failures.cpp
+//  34269    gateway/catalogue_framing.cpp
+//  34564    gateway/catalogue_tool_calls.cpp
+//  34916    gateway/chat_script.cpp
+//  35065    gateway/gateway.cpp
+//  35357    gateway/mishaps.cpp
+//  35728    gateway/options.cpp
+//  35881    gateway/sweep.cpp
+//  36304    document/scenario_files.cpp
+//  36455    document/script_document.cpp
+//  36857    document/script_faults.cpp
+//  37184    document/script_files.cpp
+//  37331    document/script_gateway.cpp
+//  37665    document/script_matchers.cpp
+//  38031    document/script_objects.cpp
+//  38196    document/script_reader.cpp
+//  38639    document/script_references.cpp
+//  38963    document/script_replies.cpp
+//  39441    document/script_schema.cpp
+//  39576    document/script_sections.cpp
+//  40155    document/script_values.cpp
+//  40570  Adapters
+//  40587    adapters/catch2.hpp
+//  40745    adapters/doctest.hpp
+//  40910    adapters/gtest.hpp

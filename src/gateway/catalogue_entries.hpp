@@ -223,6 +223,8 @@ Reply usual_stream();
 Reply stream_ending_in_text();
 Reply usual_plain();
 
+/// The page that a proxy sends when its server gives it no answer.
+Failure no_answer_behind_proxy(int status, const char* what);
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
 Reply until_close(const std::string& content_type, const std::string& body);
 /// After the first byte of the usual answer's first character of two.

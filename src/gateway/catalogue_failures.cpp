@@ -28,7 +28,6 @@ Reply broken_by(const StreamChunk& event) {
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
-/// The page that a proxy sends when its server gives it no answer.
 Failure no_answer_behind_proxy(int status, const char* what) {
   return failure(status, "", "")
       .body("<!DOCTYPE html><html><head><title>" + std::to_string(status) + ": " + what +

@@ -62,10 +62,6 @@ struct Row {
   milliseconds time_to_ask_again{0};
 };
 
-inline constexpr const char* proxy_page =
-    "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n"
-    "<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
-
 std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
 
 std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
@@ -103,7 +99,7 @@ constexpr Row shuffled[] = {
      [](const Plan& plan) { return failing_first(server_error(), plan); }},
     {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
-     [](const Plan& plan) { return failing_first(failure(502, "", "").body(proxy_page, "text/html"), plan); }},
+     [](const Plan& plan) { return failing_first(catalogue_parts::no_answer_behind_proxy(502, "Bad gateway"), plan); }},
     {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
      [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
     {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",

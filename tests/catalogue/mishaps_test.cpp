@@ -11,7 +11,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -327,7 +326,8 @@ TEST_CASE("half of an event that is kept for the next call is found in that call
 }
 
 TEST_CASE("a try that comes a second after the caller has left is found") {
-  Gateway gateway;
+  const RealClock clock;
+  Gateway gateway{Options{}.clock(clock)};
   for (const Mishap& mishap : mishaps(gateway)) {
     if (mishap.name() != "abandoned-wait") continue;
     const Http http(gateway.host(), gateway.port(), mishap.api_key());
@@ -337,7 +337,9 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
       CHECK(http.chat().header("Retry-After") == "1");
       const auto second = std::async(std::launch::async, [&] {
         if (!tries_again) return;
-        std::this_thread::sleep_for(1s);  // what the client was told
+        const Exchange first = gateway.journal().last();
+        // What the client was told is over.
+        CHECK(test_support::eventually([&] { return clock.now() - first.received() >= 1s; }));
         static_cast<void>(http.chat());
       });
       const Verdict verdict = mishap.judge({});
