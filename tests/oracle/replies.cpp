@@ -174,8 +174,11 @@ void drive(const Case& one, Gateway& gateway, const ManualClock* manual, Client&
     if (waits.empty()) return false;
     if (step++ == one.acts_at && one.act != Act::reads && client.is_open()) {
       client.act(one.act);
-      // The gateway hears of a reset by itself: who moved the clock meanwhile would race with it.
-      if (!client.is_open()) test_support::eventually([&gateway] { return is_over(gateway.journal().last()); });
+      // The gateway hears of it by itself: who moved the clock meanwhile would race with it.
+      test_support::eventually([&gateway] {
+        const Exchange exchange = gateway.journal().last();
+        return is_over(exchange) || exchange.departure();
+      });
       return false;
     }
     for (const ManualClock::PendingWait& wait : waits)
