@@ -132,6 +132,9 @@ bool ended_late(const Mishap& turn, const CallResult& result) {
          std::chrono::duration<double>(result.seconds) > turn.abandon_after() + 800ms;
 }
 
+/// Whether the client is asked for an answer of another gateway first.
+bool is_after_another_address(const Mishap& turn) { return turn.name() == "last-answer"; }
+
 Form other_than(Form form) { return form == Form::plain ? Form::streamed : Form::plain; }
 
 /// What a call gave in place of the unbroken answer.
@@ -475,6 +478,8 @@ void CheckRun::run_session(const std::vector<Cell*>& cells, Form form, ClientUnd
     if (asked == cells.end() || children_.is_cancelled()) continue;
     keys.insert(turn.api_key());
     judge(**asked, gateway, result, gateway.journal().count(), &turn, keys);
+    if (is_after_another_address(turn) && !(*asked)->good)
+      (*asked)->why += "\n  before it   a call to another address, with another key";
   }
 }
 
@@ -488,6 +493,7 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
     turn.mount();
     if (result.has_answer()) result = client.use_key(gateway, turn.api_key());
   } else {
+    if (is_after_another_address(turn)) result = call_elsewhere(form, client);
     turn.mount();
   }
   if (!result.has_answer()) return result;
@@ -495,6 +501,12 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
   // Whoever gives a call up early may have done so before the gateway has read it.
   if (turn.call() != Mishap::Call::whole && result.has_answer()) static_cast<void>(gateway.journal().wait_for(1, 1s));
   return result;
+}
+
+CallResult CheckRun::call_elsewhere(Form form, ClientUnderTest& client) {
+  Gateway elsewhere{options_.api_key("sk-of-another-address").verify_on_destruction(false)};
+  elsewhere.chat().reply(unbroken_text);
+  return client.call({elsewhere, form, "", false});
 }
 
 void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn,

@@ -66,6 +66,9 @@ class CheckRun {
   /// A session of mishaps in this form, and what it has of these cells.
   void run_session(const std::vector<Cell*>& cells, Form form, ClientUnderTest& client);
   CallResult play(const Mishap& turn, Gateway& gateway, Form form, ClientUnderTest& client);
+  /// A call to a gateway of another address, with another key. A client that shares its key with all others of its
+  /// process has that one from then on.
+  CallResult call_elsewhere(Form form, ClientUnderTest& client);
   /// Tries again what is not as the baseline says.
   void call_again(const Baseline& baseline);
   std::vector<Cell*> turns_in(Form form);

@@ -39,6 +39,7 @@ BUGS = {
     "server-error-is-final": "does not try again after 500",
     "kept-connection-is-trusted": "does not try again when a connection that it kept is closed",
     "key-is-kept": "goes on with its first key",
+    "key-is-global": "sends the key that any client of the process was given last",
     "stream-is-left-open": "does not close a stream that it no longer reads",
     "retries-daily-quota": "tries again when the quota of a day is used up",
     "abandoned-call-goes-on": "does not close a call that its caller has given up",
@@ -177,10 +178,12 @@ class Events:
 class Client:
     """Of one base address; keeps its connection for the next call."""
 
+    given_last = None  # the key
+
     def __init__(self, base_url, api_key, bugs=(), idle=IDLE):
         self.address = urllib.parse.urlsplit(base_url)
-        self.api_key = api_key
         self.bugs = frozenset(bugs)
+        self.api_key = Client.given_last = api_key
         self.idle = None if "hang" in self.bugs else idle
         self.connection = None
         self.socket = None
@@ -190,7 +193,10 @@ class Client:
 
     def use_key(self, api_key):
         if "key-is-kept" not in self.bugs:
-            self.api_key = api_key
+            self.api_key = Client.given_last = api_key
+
+    def key(self):
+        return Client.given_last if "key-is-global" in self.bugs else self.api_key
 
     def call(self, model, prompt, stream, tools=None, show=lambda piece: None, give_up_after=None, usage=False,
              is_repeated=False):
@@ -306,7 +312,7 @@ class Client:
         self.socket.settimeout(self.time_left(self.idle))
         query = f"?key={self.api_key}" if "key-in-query" in self.bugs else ""
         self.connection.request("POST", path or self.address.path + "/chat/completions" + query, body,
-                                {"Authorization": "Bearer " + self.api_key, "Content-Type": "application/json"})
+                                {"Authorization": "Bearer " + self.key(), "Content-Type": "application/json"})
         return self.connection.getresponse()
 
     def read_error(self, response):

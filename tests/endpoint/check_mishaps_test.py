@@ -99,7 +99,8 @@ for job in jobs:
         self.assertEqual((done.code, done.kinds()), (0, {"rotated-key plain": "ok"}), done.said)
         jobs = self.logged()
         self.assertEqual((jobs.count("use_key"), jobs.count("abandon")), (2, 2), jobs)
-        self.assertEqual(jobs.count("ask"), 1 + len(TURNS) - len(TURNS_OF_STREAMS) - 2, "one of the preflight")
+        self.assertEqual(jobs.count("ask"), 2 + len(TURNS) - len(TURNS_OF_STREAMS) - 2,
+                         "one of the preflight, and one at another address")
         done = self.session(CAREFUL, "--plain", "--skip", "server-error", "--skip", "length")
         self.assertEqual(done.code, 0, done.said)
         self.assertEqual({name for name, _ in done.cells}, set(TURNS) - set(TURNS_OF_STREAMS) - {"server-error", "length"})
@@ -153,6 +154,7 @@ class Bugs(Sessions):
         ("done-is-needed", ["unended-last-event streamed error"], "the stream has no [DONE]"),
         ("length-is-whole", ["length streamed wrong"], "tells that the answer was cut"),
         ("key-is-kept", ["rotated-key streamed error", "last-answer streamed error"], "uses the new key"),
+        ("key-is-global", ["last-answer streamed error"], "a call to another address, with another key"),
         ("stream-is-left-open", ["cancelled-stream streamed hang"], "it had not left a second after"),
         ("bad-gateway-is-final", ["bad-gateway streamed error"], "proxy's HTML page"),
         ("half-event-is-kept", ["bad-gateway streamed error"], "after cut-answer"),
