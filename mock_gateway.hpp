@@ -3925,13 +3925,13 @@ struct ChaosPlan;
 /// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
 /// of them allows it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
-/// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
-/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
-/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
-/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
-/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
-/// they come.
+/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
+/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
+/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
+/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
+/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
+/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
+/// their turn may depend on the order in which they come.
 class Chaos {
  public:
   /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
@@ -3958,6 +3958,9 @@ class Chaos {
   [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
+  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
+  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  [[nodiscard]] Chaos by_request() const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
   /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
   template <class... Matchers>
@@ -7489,6 +7492,7 @@ struct ChaosPlan {
   std::optional<double> probability;
   std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
+  bool by_request = false;
   std::vector<Matcher> matchers;  // all must match
 
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }
@@ -20285,6 +20289,7 @@ MOCK_GATEWAY_INLINE std::string chaos_frequency(const ChaosPlan& plan) {
   if (plan.probability) add("probability " + text::number(*plan.probability));
   if (plan.nth) add("nth " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
+  if (plan.by_request) add("by request");
   return text.empty() ? "every time" : text;
 }
 
@@ -20369,6 +20374,8 @@ MOCK_GATEWAY_INLINE Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
   return detail::with(*this, &detail::ChaosPlan::first, n);
 }
+
+MOCK_GATEWAY_INLINE Chaos Chaos::by_request() const { return detail::with(*this, &detail::ChaosPlan::by_request, true); }
 
 MOCK_GATEWAY_INLINE std::string Chaos::to_string() const {
   std::string text = detail::chaos_effect(*data_) + " (" + detail::chaos_frequency(*data_);
@@ -20466,9 +20473,9 @@ MOCK_GATEWAY_INLINE std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCa
 MOCK_GATEWAY_INLINE std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
                                                   std::uint64_t occurrence) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
+  const std::uint64_t coming = plan.by_request ? 0 : occurrence;
   Random random(fingerprint(
-      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
-      request));
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));
   const double drawn = random.unit();
   if (plan.probability && drawn >= *plan.probability) return std::nullopt;
   if (plan.nth && occurrence % *plan.nth != 0) return std::nullopt;
@@ -39924,6 +39931,8 @@ inline constexpr ScriptRow chaos_setter_rows[] = {
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
+    {"by_request", &yes, "draws alike each time a request comes, in each gateway of the same seed",
+     &SetBy<&Chaos::by_request>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
 };
@@ -41065,253 +41074,253 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3786    script/scope.hpp
 //   3842    script/failure_scope.hpp
 //   3888    script/chaos.hpp
-//   3988    gateway/sweep.hpp
-//   4129    gateway/catalogue.hpp
-//   4305    gateway/mishaps.hpp
-//   4407    document/scenario_files.hpp
-//   4439    core/error.hpp
-//   4454    document/script_document.hpp
-//   4594    evidence/evidence_json.hpp
-//   4619    core/printed.hpp
-//   4650    core/reporter.hpp
-//   4734  Implementation
-//   4791    core/text.hpp
-//   4902    core/random.hpp
-//   4936    core/json_reader.hpp
-//   4993    core/json_pointer.hpp
-//   5010    core/calendar.hpp
-//   5045    core/access.hpp
-//   5117    core/timeline.hpp
-//   5311    core/process.hpp
-//   5336    core/relief.hpp
-//   5368    core/warning.hpp
-//   5378    core/rows.hpp
-//   5404    core/change_count.hpp
-//   5451    core/seldom.hpp
-//   5478    model/profile_traits.hpp
-//   5587    model/checks.hpp
-//   5604    model/reply_data.hpp
-//   5672    model/request_error.hpp
-//   5685    model/embedding_request.hpp
-//   5709    model/fault_rows.hpp
-//   5838    model/chat_parser.hpp
-//   5856    model/dialect_rows.hpp
-//   5896    model/finding_kinds.hpp
-//   5973    model/reply_checks.hpp
-//   6008    model/chat_fields.hpp
-//   6057    model/chat_reader.hpp
-//   6155    model/reply_template.hpp
-//   6177    keys/secrets.hpp
-//   6224    keys/key_store.hpp
-//   6452    answer/bodies.hpp
-//   6481    answer/events.hpp
-//   6529    answer/tokens.hpp
-//   6604    answer/completion.hpp
-//   6713    answer/completion_json.hpp
-//   6748    answer/completion_events.hpp
-//   6816    answer/words.hpp
-//   6831    answer/default_reply.hpp
-//   6847    answer/schema_pattern.hpp
-//   6944    answer/schema_instance.hpp
-//   6966    answer/embeddings.hpp
-//   6984    answer/occurrences.hpp
-//   7007    answer/schema_checker.hpp
-//   7102    script/matcher_node.hpp
-//   7193    script/script.hpp
-//   7473    script/chaos_plan.hpp
-//   7518    script/chaos_rules.hpp
-//   7600    script/connection_faults.hpp
-//   7656    script/forced_failures.hpp
-//   7701    script/field_matchers.hpp
-//   7795    script/hiding.hpp
-//   7836    script/excerpts.hpp
-//   7862    script/json_comparison.hpp
-//   7889    script/matcher_leaf.hpp
-//   7920    delivery/answer_log.hpp
-//   8038    delivery/gzip.hpp
-//   8064    delivery/framing.hpp
-//   8116    delivery/outlet.hpp
-//   8168    delivery/pace_schedule.hpp
-//   8210    delivery/progress.hpp
-//   8257    delivery/waits.hpp
-//   8338    delivery/delivery.hpp
-//   8594    http/exchange_observer.hpp
-//   8631    http/sockets.hpp
-//   8763    http/connection.hpp
-//   9089    http/request_reader.hpp
-//   9223    http/server.hpp
-//   9289    http/response.hpp
-//   9305    http/turned_away.hpp
-//   9359    http/workers.hpp
-//   9418    http/acceptor.hpp
-//   9466    http/compatibility.hpp
-//   9476    http/poller.hpp
-//   9516    http/reactor.hpp
-//   9630    evidence/kept_problems.hpp
-//   9700    evidence/record.hpp
-//   9969    evidence/gateway_parts.hpp
-//   9988    evidence/review_parts.hpp
-//  10052    evidence/diagnosis.hpp
-//  10124    evidence/redaction.hpp
-//  10146    evidence/gateway_problems.hpp
-//  10248    evidence/neighbours.hpp
-//  10272    serve/asked_requests.hpp
-//  10354    serve/operations.hpp
-//  10424    serve/served_models.hpp
-//  10467    serve/gateway_state.hpp
-//  10528    serve/served_request.hpp
-//  10711    serve/runner.hpp
-//  10777    serve/connection_loop.hpp
-//  10822    serve/request_checks.hpp
-//  10845    serve/tester_code.hpp
-//  10910    serve/explanation.hpp
-//  10933    gateway/catalogue_entries.hpp
-//  11181    gateway/option_values.hpp
-//  11242    gateway/sweep_run.hpp
-//  11266    document/script_reader.hpp
-//  11475    document/script_files.hpp
-//  11494    document/script_references.hpp
-//  11530    document/script_sections.hpp
-//  11659    document/script_values.hpp
-//  11794    document/loaded_document.hpp
-//  11826    core/calendar.cpp
-//  11938    core/clock.cpp
-//  12545    core/json_pointer.cpp
-//  12602    core/json_reader.cpp
-//  12947    core/process.cpp
-//  12971    core/random.cpp
-//  13031    core/relief.cpp
-//  13058    core/reporter.cpp
-//  13141    core/source_location.cpp
-//  13157    core/text.cpp
-//  13513    core/wait.cpp
-//  13525    core/warning.cpp
-//  13539    model/acceptance.cpp
-//  13598    model/chat_fields.cpp
-//  13740    model/chat_messages.cpp
-//  13949    model/chat_reader.cpp
-//  14357    model/chat_request.cpp
-//  14442    model/checks.cpp
-//  14480    model/connection_fault.cpp
-//  14582    model/embedding_request.cpp
-//  14669    model/failure.cpp
-//  14839    model/fault.cpp
-//  15074    model/finding.cpp
-//  15108    model/hold.cpp
-//  15130    model/http_reply.cpp
-//  15196    model/pace.cpp
-//  15395    model/profile.cpp
-//  15575    model/range.cpp
-//  15605    model/received_request.cpp
-//  15673    model/reply.cpp
-//  16145    model/reply_checks.cpp
-//  16337    model/reply_template.cpp
-//  16509    model/sent_answer.cpp
-//  16537    model/sse_dialect.cpp
-//  16683    keys/api_key.cpp
-//  16733    keys/key_store.cpp
-//  17279    keys/keys.cpp
-//  17343    keys/secrets.cpp
-//  17548    answer/bodies.cpp
-//  17655    answer/completion.cpp
-//  17891    answer/completion_events.cpp
-//  18102    answer/completion_json.cpp
-//  18320    answer/default_reply.cpp
-//  18523    answer/embeddings.cpp
-//  18642    answer/events.cpp
-//  18661    answer/occurrences.cpp
-//  18683    answer/schema_checker.cpp
-//  19155    answer/schema_instance.cpp
-//  19535    answer/schema_pattern.cpp
-//  19953    answer/tokens.cpp
-//  20183    answer/words.cpp
-//  20244    script/chaos.cpp
-//  20382    script/chaos_rules.cpp
-//  20494    script/connection_faults.cpp
-//  20603    script/excerpts.cpp
-//  20666    script/field_matchers.cpp
-//  21079    script/forced_failures.cpp
-//  21183    script/hiding.cpp
-//  21240    script/json_comparison.cpp
-//  21326    script/matcher.cpp
-//  21581    script/matchers.cpp
-//  21937    script/scope.cpp
-//  21995    script/script.cpp
-//  22426    script/text_matchers.cpp
-//  22547    delivery/answer_log.cpp
-//  22717    delivery/delivery.cpp
-//  23537    delivery/framing.cpp
-//  23654    delivery/gzip.cpp
-//  23721    delivery/pace_schedule.cpp
-//  23790    delivery/progress.cpp
-//  23842    http/acceptor.cpp
-//  23951    http/compatibility.cpp
-//  24061    http/connection.cpp
-//  24687    http/poller.cpp
-//  24902    http/reactor.cpp
-//  25170    http/request_reader.cpp
-//  25630    http/response.cpp
-//  25711    http/server.cpp
-//  26129    http/sockets.cpp
-//  26649    http/turned_away.cpp
-//  26739    http/workers.cpp
-//  26852    evidence/diagnosis.cpp
-//  27072    evidence/evidence_json.cpp
-//  27456    evidence/exchange.cpp
-//  27758    evidence/gateway_problems.cpp
-//  28209    evidence/journal.cpp
-//  28368    evidence/kept_problems.cpp
-//  28479    evidence/neighbours.cpp
-//  28542    evidence/notes.cpp
-//  28643    evidence/record.cpp
-//  29102    evidence/redaction.cpp
-//  29238    evidence/redirects.cpp
-//  29313    evidence/retries.cpp
-//  29782    evidence/review.cpp
-//  30161    evidence/told_in_body.cpp
-//  30261    evidence/verification.cpp
-//  30378    serve/asked_requests.cpp
-//  30456    serve/chat_judge.cpp
-//  30776    serve/connection_loop.cpp
-//  30936    serve/cross_origin.cpp
-//  30979    serve/delivery_report.cpp
-//  31070    serve/explanation.cpp
-//  31136    serve/gateway_state.cpp
-//  31172    serve/judge.cpp
-//  31399    serve/limits.cpp
-//  31496    serve/operations.cpp
-//  31719    serve/profile_headers.cpp
-//  31760    serve/reply_answer.cpp
-//  31904    serve/request_checks.cpp
-//  31978    serve/runner.cpp
-//  32242    serve/served_models.cpp
-//  32320    serve/served_request.cpp
-//  32391    gateway/catalogue.cpp
-//  32820    gateway/catalogue_chunks.cpp
-//  33322    gateway/catalogue_delivery.cpp
-//  33634    gateway/catalogue_entries.cpp
-//  33816    gateway/catalogue_failures.cpp
-//  34269    gateway/catalogue_framing.cpp
-//  34564    gateway/catalogue_tool_calls.cpp
-//  34916    gateway/chat_script.cpp
-//  35065    gateway/gateway.cpp
-//  35357    gateway/mishaps.cpp
-//  35728    gateway/options.cpp
-//  35881    gateway/sweep.cpp
-//  36304    document/scenario_files.cpp
-//  36455    document/script_document.cpp
-//  36857    document/script_faults.cpp
-//  37184    document/script_files.cpp
-//  37331    document/script_gateway.cpp
-//  37665    document/script_matchers.cpp
-//  38031    document/script_objects.cpp
-//  38196    document/script_reader.cpp
-//  38639    document/script_references.cpp
-//  38963    document/script_replies.cpp
-//  39441    document/script_schema.cpp
-//  39576    document/script_sections.cpp
-//  40155    document/script_values.cpp
-//  40570  Adapters
-//  40587    adapters/catch2.hpp
-//  40745    adapters/doctest.hpp
-//  40910    adapters/gtest.hpp
+//   3991    gateway/sweep.hpp
+//   4132    gateway/catalogue.hpp
+//   4308    gateway/mishaps.hpp
+//   4410    document/scenario_files.hpp
+//   4442    core/error.hpp
+//   4457    document/script_document.hpp
+//   4597    evidence/evidence_json.hpp
+//   4622    core/printed.hpp
+//   4653    core/reporter.hpp
+//   4737  Implementation
+//   4794    core/text.hpp
+//   4905    core/random.hpp
+//   4939    core/json_reader.hpp
+//   4996    core/json_pointer.hpp
+//   5013    core/calendar.hpp
+//   5048    core/access.hpp
+//   5120    core/timeline.hpp
+//   5314    core/process.hpp
+//   5339    core/relief.hpp
+//   5371    core/warning.hpp
+//   5381    core/rows.hpp
+//   5407    core/change_count.hpp
+//   5454    core/seldom.hpp
+//   5481    model/profile_traits.hpp
+//   5590    model/checks.hpp
+//   5607    model/reply_data.hpp
+//   5675    model/request_error.hpp
+//   5688    model/embedding_request.hpp
+//   5712    model/fault_rows.hpp
+//   5841    model/chat_parser.hpp
+//   5859    model/dialect_rows.hpp
+//   5899    model/finding_kinds.hpp
+//   5976    model/reply_checks.hpp
+//   6011    model/chat_fields.hpp
+//   6060    model/chat_reader.hpp
+//   6158    model/reply_template.hpp
+//   6180    keys/secrets.hpp
+//   6227    keys/key_store.hpp
+//   6455    answer/bodies.hpp
+//   6484    answer/events.hpp
+//   6532    answer/tokens.hpp
+//   6607    answer/completion.hpp
+//   6716    answer/completion_json.hpp
+//   6751    answer/completion_events.hpp
+//   6819    answer/words.hpp
+//   6834    answer/default_reply.hpp
+//   6850    answer/schema_pattern.hpp
+//   6947    answer/schema_instance.hpp
+//   6969    answer/embeddings.hpp
+//   6987    answer/occurrences.hpp
+//   7010    answer/schema_checker.hpp
+//   7105    script/matcher_node.hpp
+//   7196    script/script.hpp
+//   7476    script/chaos_plan.hpp
+//   7522    script/chaos_rules.hpp
+//   7604    script/connection_faults.hpp
+//   7660    script/forced_failures.hpp
+//   7705    script/field_matchers.hpp
+//   7799    script/hiding.hpp
+//   7840    script/excerpts.hpp
+//   7866    script/json_comparison.hpp
+//   7893    script/matcher_leaf.hpp
+//   7924    delivery/answer_log.hpp
+//   8042    delivery/gzip.hpp
+//   8068    delivery/framing.hpp
+//   8120    delivery/outlet.hpp
+//   8172    delivery/pace_schedule.hpp
+//   8214    delivery/progress.hpp
+//   8261    delivery/waits.hpp
+//   8342    delivery/delivery.hpp
+//   8598    http/exchange_observer.hpp
+//   8635    http/sockets.hpp
+//   8767    http/connection.hpp
+//   9093    http/request_reader.hpp
+//   9227    http/server.hpp
+//   9293    http/response.hpp
+//   9309    http/turned_away.hpp
+//   9363    http/workers.hpp
+//   9422    http/acceptor.hpp
+//   9470    http/compatibility.hpp
+//   9480    http/poller.hpp
+//   9520    http/reactor.hpp
+//   9634    evidence/kept_problems.hpp
+//   9704    evidence/record.hpp
+//   9973    evidence/gateway_parts.hpp
+//   9992    evidence/review_parts.hpp
+//  10056    evidence/diagnosis.hpp
+//  10128    evidence/redaction.hpp
+//  10150    evidence/gateway_problems.hpp
+//  10252    evidence/neighbours.hpp
+//  10276    serve/asked_requests.hpp
+//  10358    serve/operations.hpp
+//  10428    serve/served_models.hpp
+//  10471    serve/gateway_state.hpp
+//  10532    serve/served_request.hpp
+//  10715    serve/runner.hpp
+//  10781    serve/connection_loop.hpp
+//  10826    serve/request_checks.hpp
+//  10849    serve/tester_code.hpp
+//  10914    serve/explanation.hpp
+//  10937    gateway/catalogue_entries.hpp
+//  11185    gateway/option_values.hpp
+//  11246    gateway/sweep_run.hpp
+//  11270    document/script_reader.hpp
+//  11479    document/script_files.hpp
+//  11498    document/script_references.hpp
+//  11534    document/script_sections.hpp
+//  11663    document/script_values.hpp
+//  11798    document/loaded_document.hpp
+//  11830    core/calendar.cpp
+//  11942    core/clock.cpp
+//  12549    core/json_pointer.cpp
+//  12606    core/json_reader.cpp
+//  12951    core/process.cpp
+//  12975    core/random.cpp
+//  13035    core/relief.cpp
+//  13062    core/reporter.cpp
+//  13145    core/source_location.cpp
+//  13161    core/text.cpp
+//  13517    core/wait.cpp
+//  13529    core/warning.cpp
+//  13543    model/acceptance.cpp
+//  13602    model/chat_fields.cpp
+//  13744    model/chat_messages.cpp
+//  13953    model/chat_reader.cpp
+//  14361    model/chat_request.cpp
+//  14446    model/checks.cpp
+//  14484    model/connection_fault.cpp
+//  14586    model/embedding_request.cpp
+//  14673    model/failure.cpp
+//  14843    model/fault.cpp
+//  15078    model/finding.cpp
+//  15112    model/hold.cpp
+//  15134    model/http_reply.cpp
+//  15200    model/pace.cpp
+//  15399    model/profile.cpp
+//  15579    model/range.cpp
+//  15609    model/received_request.cpp
+//  15677    model/reply.cpp
+//  16149    model/reply_checks.cpp
+//  16341    model/reply_template.cpp
+//  16513    model/sent_answer.cpp
+//  16541    model/sse_dialect.cpp
+//  16687    keys/api_key.cpp
+//  16737    keys/key_store.cpp
+//  17283    keys/keys.cpp
+//  17347    keys/secrets.cpp
+//  17552    answer/bodies.cpp
+//  17659    answer/completion.cpp
+//  17895    answer/completion_events.cpp
+//  18106    answer/completion_json.cpp
+//  18324    answer/default_reply.cpp
+//  18527    answer/embeddings.cpp
+//  18646    answer/events.cpp
+//  18665    answer/occurrences.cpp
+//  18687    answer/schema_checker.cpp
+//  19159    answer/schema_instance.cpp
+//  19539    answer/schema_pattern.cpp
+//  19957    answer/tokens.cpp
+//  20187    answer/words.cpp
+//  20248    script/chaos.cpp
+//  20389    script/chaos_rules.cpp
+//  20501    script/connection_faults.cpp
+//  20610    script/excerpts.cpp
+//  20673    script/field_matchers.cpp
+//  21086    script/forced_failures.cpp
+//  21190    script/hiding.cpp
+//  21247    script/json_comparison.cpp
+//  21333    script/matcher.cpp
+//  21588    script/matchers.cpp
+//  21944    script/scope.cpp
+//  22002    script/script.cpp
+//  22433    script/text_matchers.cpp
+//  22554    delivery/answer_log.cpp
+//  22724    delivery/delivery.cpp
+//  23544    delivery/framing.cpp
+//  23661    delivery/gzip.cpp
+//  23728    delivery/pace_schedule.cpp
+//  23797    delivery/progress.cpp
+//  23849    http/acceptor.cpp
+//  23958    http/compatibility.cpp
+//  24068    http/connection.cpp
+//  24694    http/poller.cpp
+//  24909    http/reactor.cpp
+//  25177    http/request_reader.cpp
+//  25637    http/response.cpp
+//  25718    http/server.cpp
+//  26136    http/sockets.cpp
+//  26656    http/turned_away.cpp
+//  26746    http/workers.cpp
+//  26859    evidence/diagnosis.cpp
+//  27079    evidence/evidence_json.cpp
+//  27463    evidence/exchange.cpp
+//  27765    evidence/gateway_problems.cpp
+//  28216    evidence/journal.cpp
+//  28375    evidence/kept_problems.cpp
+//  28486    evidence/neighbours.cpp
+//  28549    evidence/notes.cpp
+//  28650    evidence/record.cpp
+//  29109    evidence/redaction.cpp
+//  29245    evidence/redirects.cpp
+//  29320    evidence/retries.cpp
+//  29789    evidence/review.cpp
+//  30168    evidence/told_in_body.cpp
+//  30268    evidence/verification.cpp
+//  30385    serve/asked_requests.cpp
+//  30463    serve/chat_judge.cpp
+//  30783    serve/connection_loop.cpp
+//  30943    serve/cross_origin.cpp
+//  30986    serve/delivery_report.cpp
+//  31077    serve/explanation.cpp
+//  31143    serve/gateway_state.cpp
+//  31179    serve/judge.cpp
+//  31406    serve/limits.cpp
+//  31503    serve/operations.cpp
+//  31726    serve/profile_headers.cpp
+//  31767    serve/reply_answer.cpp
+//  31911    serve/request_checks.cpp
+//  31985    serve/runner.cpp
+//  32249    serve/served_models.cpp
+//  32327    serve/served_request.cpp
+//  32398    gateway/catalogue.cpp
+//  32827    gateway/catalogue_chunks.cpp
+//  33329    gateway/catalogue_delivery.cpp
+//  33641    gateway/catalogue_entries.cpp
+//  33823    gateway/catalogue_failures.cpp
+//  34276    gateway/catalogue_framing.cpp
+//  34571    gateway/catalogue_tool_calls.cpp
+//  34923    gateway/chat_script.cpp
+//  35072    gateway/gateway.cpp
+//  35364    gateway/mishaps.cpp
+//  35735    gateway/options.cpp
+//  35888    gateway/sweep.cpp
+//  36311    document/scenario_files.cpp
+//  36462    document/script_document.cpp
+//  36864    document/script_faults.cpp
+//  37191    document/script_files.cpp
+//  37338    document/script_gateway.cpp
+//  37672    document/script_matchers.cpp
+//  38038    document/script_objects.cpp
+//  38203    document/script_reader.cpp
+//  38646    document/script_references.cpp
+//  38970    document/script_replies.cpp
+//  39448    document/script_schema.cpp
+//  39583    document/script_sections.cpp
+//  40164    document/script_values.cpp
+//  40579  Adapters
+//  40596    adapters/catch2.hpp
+//  40754    adapters/doctest.hpp
+//  40919    adapters/gtest.hpp

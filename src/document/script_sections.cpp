@@ -364,6 +364,8 @@ inline constexpr ScriptRow chaos_setter_rows[] = {
      R"("minimum":0,"maximum":1)"},
     {"nth", &positive, "strikes each nth occurrence of a request", &SetBy<&Chaos::nth>::apply},
     {"first", &positive, "strikes the first occurrences of a request", &SetBy<&Chaos::first>::apply},
+    {"by_request", &yes, "draws alike each time a request comes, in each gateway of the same seed",
+     &SetBy<&Chaos::by_request>::apply},
     {"when", &when, "strikes only these requests", nullptr},
     {"headers", &headers, "with failure: response headers", nullptr},
 };

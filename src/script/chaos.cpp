@@ -51,6 +51,7 @@ std::string chaos_frequency(const ChaosPlan& plan) {
   if (plan.probability) add("probability " + text::number(*plan.probability));
   if (plan.nth) add("nth " + std::to_string(*plan.nth));
   if (plan.first) add("first " + std::to_string(*plan.first));
+  if (plan.by_request) add("by request");
   return text.empty() ? "every time" : text;
 }
 
@@ -135,6 +136,8 @@ Chaos Chaos::first(std::size_t n) const {
   if (n == 0) throw GatewayError("Chaos::first(0) would strike nothing; first(1) strikes each request once");
   return detail::with(*this, &detail::ChaosPlan::first, n);
 }
+
+Chaos Chaos::by_request() const { return detail::with(*this, &detail::ChaosPlan::by_request, true); }
 
 std::string Chaos::to_string() const {
   std::string text = detail::chaos_effect(*data_) + " (" + detail::chaos_frequency(*data_);

@@ -52,13 +52,13 @@ struct ChaosPlan;
 /// Without probability(), nth() and first() it strikes each time; where several of them are set, it strikes when each
 /// of them allows it.
 ///
-/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and how often that request
-/// has come: never from when it came, or what other requests came before it. So the same run strikes the same requests,
-/// with any number of threads, and with another Options::seed it strikes others. Requests are the same when their
-/// bodies and the description of their key are: a client's retry is a further occurrence of the same request, whatever
-/// its headers say. Occurrences are counted by each rule for itself, of the requests that it matches; exactly for its
-/// first 65,536 different ones, while later ones share counters, so that their turn may depend on the order in which
-/// they come.
+/// Whether it strikes follows from the gateway's seed, the number of the rule, the request, and, unless by_request() is
+/// set, how often that request has come: never from when it came, or what other requests came before it. So the same
+/// run strikes the same requests, with any number of threads, and with another Options::seed it strikes others.
+/// Requests are the same when their bodies and the description of their key are: a client's retry is a further
+/// occurrence of the same request, whatever its headers say. Occurrences are counted by each rule for itself, of the
+/// requests that it matches; exactly for its first 65,536 different ones, while later ones share counters, so that
+/// their turn may depend on the order in which they come.
 class Chaos {
  public:
   /// Breaks the reply that a stub or the default gives, or the failure of a later rule; see Reply::fault. Where that
@@ -85,6 +85,9 @@ class Chaos {
   [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
+  /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
+  /// gateways of the same seed, rules and keys agree, whichever of them is asked. nth() and first() count as before.
+  [[nodiscard]] Chaos by_request() const;
   /// Strikes only requests that match all of these, and counts only those; see StubBuilder::when. Functions of the test
   /// run on the connection's thread, under no lock; what they throw becomes a 500 and a problem that verify() reports.
   template <class... Matchers>

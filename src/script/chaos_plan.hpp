@@ -25,6 +25,7 @@ struct ChaosPlan {
   std::optional<double> probability;
   std::optional<std::size_t> nth;
   std::optional<std::size_t> first;
+  bool by_request = false;
   std::vector<Matcher> matchers;  // all must match
 
   static const ChaosPlan& moved_from() { refuse_moved_from("Chaos"); }

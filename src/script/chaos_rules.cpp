@@ -93,9 +93,9 @@ std::vector<ChaosRules::Hit> ChaosRules::decide(const ChatCall& call, std::uint6
 std::optional<ChaosRules::Hit> ChaosRules::strike(const std::shared_ptr<const Rule>& rule, std::uint64_t request,
                                                   std::uint64_t occurrence) const {
   const ChaosPlan& plan = Access::data(rule->chaos);
+  const std::uint64_t coming = plan.by_request ? 0 : occurrence;
   Random random(fingerprint(
-      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(occurrence),
-      request));
+      "chaos " + std::to_string(seed_) + " " + std::to_string(rule->number) + " " + std::to_string(coming), request));
   const double drawn = random.unit();
   if (plan.probability && drawn >= *plan.probability) return std::nullopt;
   if (plan.nth && occurrence % *plan.nth != 0) return std::nullopt;

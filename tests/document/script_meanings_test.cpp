@@ -648,6 +648,8 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"("failure": 500, "probability": 0.5)", Chaos(server_error()).probability(0.5)},
       {R"("failure": 500, "nth": 2)", Chaos(server_error()).nth(2)},
       {R"("failure": 500, "first": 2)", Chaos(server_error()).first(2)},
+      {R"("failure": 500, "probability": 0.5, "by_request": true)",
+       Chaos(server_error()).probability(0.5).by_request()},
       {R"("failure": 500, "when": {"user_says": "x"})", Chaos(server_error()).when(user_says("x"))},
       {R"("failure": 500, "when": {"user_says": "H"})", Chaos(server_error()).when(user_says("H"))},
       {R"("pace": {"every": "1ms"})", Chaos(Pace().every(1ms))},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -103,6 +104,38 @@ TEST_CASE("probability 0 strikes nothing, and probability 1 everything") {
   CHECK(failed_of(robust(gateway), 50, "Hi").empty());
   gateway.chaos(Chaos(server_error()).probability(1));
   CHECK(failed_of(robust(gateway), 50, "Hi").size() == 50);
+}
+
+TEST_CASE("by request, gateways of one seed strike the same requests, each time that they come, at the same place") {
+  const Chaos cut = Chaos(at_any_token(4), close_connection()).probability(0.5).by_request();
+  Gateway one(lenient(7));
+  Gateway other(lenient(7));
+  Gateway of_another_seed(lenient(8));
+  for (Gateway* const gateway : {&one, &other, &of_another_seed}) {
+    gateway->chat().reply("one two three four five");
+    gateway->chaos(cut);
+  }
+  // How much of its answer each question got.
+  const auto sent = [](Gateway& gateway) {
+    std::vector<std::size_t> tokens;
+    for (int i = 0; i < 40; ++i) {
+      robust(gateway).stream(Json("question " + std::to_string(i)));
+      REQUIRE(gateway.journal().wait_until_idle(10s));
+      tokens.push_back(gateway.journal().last().tokens_sent());
+    }
+    return tokens;
+  };
+  const std::vector<std::size_t> first = sent(one);
+  sent(one);  // a client's retries, all of them here
+  CHECK(sent(one) == first);
+  CHECK(sent(other) == first);
+  CHECK(sent(of_another_seed) != first);
+  CHECK(std::set<std::size_t>(first.begin(), first.end()) == std::set<std::size_t>{1, 2, 3, 4, 5});
+
+  // What counts goes on counting.
+  Gateway counting(lenient(7));
+  counting.chaos(Chaos(server_error()).first(1).by_request());
+  CHECK(failed_of(robust(counting), 3, "Hi") == Comings{1});
 }
 
 /// Each of 40 questions, plain and streamed, 4 times each.
@@ -642,6 +675,7 @@ TEST_CASE("a rule says what it is") {
   CHECK(Chaos(at_any_byte(1), close_connection()).to_string() ==
         "close the connection after 1 byte of the body (every time)");
   CHECK(Chaos(rate_limited(1s)).probability(1).to_string() == "429 rate_limit_exceeded (probability 1)");
+  CHECK(Chaos(rate_limited(1s)).first(2).by_request().to_string() == "429 rate_limit_exceeded (first 2, by request)");
   CHECK(Chaos(Pace().first_token_after(uniform(1ms, 2ms)).tokens_per_second(2.5).chunked(by_words())).to_string() ==
         "first token after a drawn time, 2.5 tokens per second, cut in other chunks (every time)");
   CHECK(Chaos(Pace().first_token_after(2s).every(1500us)).to_string() ==
