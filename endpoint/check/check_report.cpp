@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -100,6 +101,34 @@ std::string line_of(const CheckResults& results, const Row& row, std::size_t wid
   }
   line += remarks;
   return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+/// Cells that fail alike: their mark, and what their users were told.
+using Causes = std::map<std::string, std::vector<const Cell*>>;
+
+std::string cause_of(const Cell& cell) {
+  return cell.result.told.empty() ? "" : std::string(to_string(cell.mark)) + cell.result.told + codes_of(cell.findings);
+}
+
+Causes causes_of(const CheckResults& results) {
+  Causes causes;
+  for (const Cell& cell : results.run.cells())
+    if (results.fails(cell)) causes[cause_of(cell)].push_back(&cell);
+  causes.erase("");  // who tells nothing may have another reason each time
+  return causes;
+}
+
+/// The story of a cell; of more than three that fail alike the first one's, with the names of the others.
+std::string story_once(const CheckResults& results, const Causes& causes, const Cell& cell) {
+  constexpr std::size_t most_alike = 3;
+  const auto alike = causes.find(cause_of(cell));
+  if (alike == causes.end() || alike->second.size() <= most_alike) return "\n" + results.story(cell) + "\n";
+  if (alike->second.front() != &cell) return "";
+  std::string others;
+  for (const Cell* const other : alike->second)
+    if (other != &cell) others += (others.empty() ? " " : ", ") + other->id();
+  return "\n" + results.story(cell) + "\n  the same in " + std::to_string(alike->second.size() - 1) +
+         " others:" + others + "\n";
 }
 
 std::string rendered(const ReportTarget& target, const CheckResults& results) {
@@ -235,8 +264,9 @@ std::string check_report_text(const CheckResults& results) {
     text += line_of(results, row, width) + "\n";
   }
   std::set<std::string> beyond;
+  const Causes causes = causes_of(results);
   for (const Cell& cell : results.run.cells()) {
-    if (results.fails(cell)) text += "\n" + results.story(cell) + "\n";
+    if (results.fails(cell)) text += story_once(results, causes, cell);
     for (const Finding& one : cell.beyond) beyond.insert(one.code + ": " + printable(one.message));
   }
   if (!beyond.empty()) {

@@ -29,6 +29,8 @@ using std::chrono::steady_clock;
 /// How far a name may be from that of a turn of mishaps to be taken for a slip, and what is too long to be one.
 constexpr std::size_t most_slips = 2;
 constexpr std::size_t longest_name = 100;
+/// Of a gateway at another address, which a session asks before its last turn.
+constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
 /// Calls that are expected to wait without end take a thread, and next to no processor time.
 constexpr std::size_t most_waiting = 8;
@@ -504,7 +506,7 @@ CallResult CheckRun::play(const Mishap& turn, Gateway& gateway, Form form, Clien
 }
 
 CallResult CheckRun::call_elsewhere(Form form, ClientUnderTest& client) {
-  Gateway elsewhere{options_.api_key("sk-of-another-address").verify_on_destruction(false)};
+  Gateway elsewhere{options_.api_key(key_elsewhere).verify_on_destruction(false)};
   elsewhere.chat().reply(unbroken_text);
   return client.call({elsewhere, form, "", false});
 }
@@ -558,7 +560,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.good = static_cast<bool>(verdict);
     cell.why = result.outcome.hung ? "it had not ended after " + flags_.timeout : verdict.message();
   }
-  keys.insert(gateway.api_key());
+  keys.insert({gateway.api_key(), key_elsewhere});
   for (const std::string& key : keys) {
     mask(cell.result, key);
     static_cast<void>(mask(cell.why, key));

@@ -145,6 +145,24 @@ class Clients(Folder):
         self.assertEqual(told.kinds()["bad-request plain"], "wrong", "half is nothing that anybody said")
 
 
+    def test_what_fails_alike_is_told_once_with_the_names_of_the_others(self):
+        names = ["created-as-text", "created-float", "created-null", "delta-null", "role-empty"]
+        code = """
+for job in jobs:
+    answer = outcome_of(job)
+    if answer.get("text", ANSWER) != ANSWER: answer = {"text": "", "error": "no answer today"}
+    say(job, answer)
+""".replace("ANSWER", repr(ANSWER))
+        done = check_driver("--stream", *only(*names), of=driver(code))
+        self.assertEqual((done.code, len(done.bad())), (1, 5), done.said)
+        others = ", ".join(f"{cell['scenario']} streamed" for cell in done.report["cells"][1:])
+        self.assertIn(f"\n  the same in 4 others: {others}\n", done.stdout)
+        self.assertEqual(done.stdout.count("its user was told: no answer today"), 1, done.stdout)
+        few = check_driver("--stream", *only(*names[:3]), of=driver(code))
+        self.assertNotIn("the same in", few.stdout)
+        self.assertEqual(few.stdout.count("its user was told: no answer today"), 3, few.stdout)
+
+
 class Preflight(Folder):
     def refused(self, *flags, of, **options):
         done = check(*flags, *only("early-hints"), of=of, **options)
