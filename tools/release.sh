@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Makes the files of a release in build/dist, and tests them: tools/release.sh [options] VERSION
+# Makes the programs and packages of a release in build/dist, and tests them: tools/release.sh [options] VERSION
 #
 #   --draft          VERSION may have no section in docs/changelog.md: that of what is unreleased stands in
 #   --targets LIST   only for these, with commas between them; all are linux-x86_64,linux-arm64,macos-arm64,macos-x86_64
 #   --no-tests       makes the files, and says of each that it is not tested
+#   --part LIST      of the endpoint suite only these files, with commas between them: serve,control
+#   --junit FOLDER   leaves the report of the endpoint suite there
 #   --same-bits      builds each program a second time, from another folder, and compares
 #
 # VERSION is the one of src/core/version.hpp. The programs are compiled by zig; tools/release/inputs.sh fetches it and the
@@ -17,14 +19,16 @@ work=$root/build/zig
 dist=$root/build/dist
 inputs=$work/inputs
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 die() { echo "release.sh: $*" >&2; exit 1; }
 
-draft=no tests=yes same_bits=no version= targets=(linux-x86_64 linux-arm64 macos-arm64 macos-x86_64)
+draft=no tests=yes same_bits=no version= part= junit= targets=(linux-x86_64 linux-arm64 macos-arm64 macos-x86_64)
 while (($# > 0)); do
   case $1 in
     --draft) draft=yes ;;
     --no-tests) tests=no ;;
+    --part) part=${2:-}; shift ;;
+    --junit) mkdir -p "${2:?--junit needs a folder}" && junit=$(realpath "$2"); shift ;;
     --same-bits) same_bits=yes ;;
     --targets) IFS=, read -ra targets <<<"${2:-}"; shift ;;
     -* | '') usage ;;
@@ -54,6 +58,8 @@ changelog() { awk -v title="## $1" '/^## / { on = $0 == title; next } on' docs/c
 section=$version
 [[ -n $(changelog "$version") || $draft == no ]] || section=Unreleased
 [[ -n $(changelog "$section") ]] || die "docs/changelog.md has no section \"## $section\"; --draft takes \"## Unreleased\""
+
+for tool in npm dpkg-deb; do command -v $tool >/dev/null || die "$tool is missing, which makes a package"; done
 
 # --- Programs ---------------------------------------------------------------------------------------------------------
 
@@ -120,12 +126,13 @@ cp LICENSE "$dist/"
   done
 } >"$dist/LICENSES-OF-OTHERS"
 cp "$inputs/VERSIONS" "$dist/BUILT-WITH"
+tools/release/packages.sh "$version" "$dist" || exit $?
 
 # --- Tests ------------------------------------------------------------------------------------------------------------
 
 result=0
 if [[ $tests == yes ]]; then
-  tests/release/run.sh "$version" "$dist" || result=1
+  tests/release/run.sh "$version" "$dist" "$part" "$junit" || result=1
 else
   echo "Nothing here has been tested." >"$dist/TESTED.md"
 fi

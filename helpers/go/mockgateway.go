@@ -64,10 +64,19 @@ type Server struct {
 	}
 }
 
-// StartServer runs the program that MOCK_GATEWAY_BIN names, or mock-gateway on the PATH, with flags of `mock-gateway
-// serve`, such as "--script=agent.jsonc" or "--profile=openai", and returns when it serves.
+// Of a module that carries the program; the file alone has none.
+var programOfModule = func() (string, error) { return "", nil }
+
+// StartServer runs the program that MOCK_GATEWAY_BIN names, that of this module, or mock-gateway on the PATH, with flags
+// of `mock-gateway serve`, such as "--script=agent.jsonc" or "--profile=openai", and returns when it serves.
 func StartServer(flags ...string) (*Server, error) {
 	program := os.Getenv("MOCK_GATEWAY_BIN")
+	if program == "" {
+		var err error
+		if program, err = programOfModule(); err != nil {
+			return nil, err
+		}
+	}
 	if program == "" {
 		program = "mock-gateway"
 	}

@@ -351,6 +351,30 @@ func TestAServerOfItsOwnTakesFlagsAndMovesItsClock(t *testing.T) {
 	}
 }
 
+func TestTheProgramOfItsModuleComesAfterTheVariableAndBeforeThePath(t *testing.T) {
+	program, ofModule := os.Getenv("MOCK_GATEWAY_BIN"), programOfModule
+	t.Cleanup(func() { programOfModule = ofModule })
+	programOfModule = func() (string, error) { return program, nil }
+	t.Setenv("PATH", "/nowhere")
+	t.Setenv("MOCK_GATEWAY_BIN", "")
+	server, err := StartServer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Stop(); err != nil {
+		t.Error(err)
+	}
+	programOfModule = func() (string, error) { return "", errors.New("no room for it") }
+	if _, err := StartServer(); err == nil || err.Error() != "no room for it" {
+		t.Error(err)
+	}
+	t.Setenv("MOCK_GATEWAY_BIN", "/nowhere/mock-gateway")
+	if _, err = StartServer(); err == nil {
+		t.Fatal("it started")
+	}
+	expectText(t, err.Error(), "cannot run /nowhere/mock-gateway")
+}
+
 func TestAProgramThatIsNotThereIsSaid(t *testing.T) {
 	t.Setenv("MOCK_GATEWAY_BIN", "/nowhere/mock-gateway")
 	_, err := StartServer()

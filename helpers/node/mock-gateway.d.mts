@@ -169,3 +169,6 @@ export type TestContext =
 
 /** A scope for the test whose context this is, closed with it; or for one of that name, closed by its close(). */
 export function openGateway(test: TestContext | string, server?: MockGateway): Promise<Scope>;
+
+/** The program of the package mock-gateway for this platform; undefined where that is not installed. */
+export function programOfPackage(): string | undefined;

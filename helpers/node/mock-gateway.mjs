@@ -29,6 +29,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import http from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +54,7 @@ export class MockGateway {
   // Resolves when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
   // serve`. Rejects with a GatewayError, at the latest after `within` milliseconds.
   static async start({ scripts = [], flags = [], within = 30_000 } = {}) {
-    const program = process.env.MOCK_GATEWAY_BIN || 'mock-gateway';
+    const program = process.env.MOCK_GATEWAY_BIN || programOfPackage() || 'mock-gateway';
     const words = ['serve', '--port=0', '--control=0', '--print=json', '--until-eof', '--quiet', ...flags];
     words.push(...scripts.map((script) => `--script=${script}`));
     const server = new MockGateway();
@@ -77,7 +78,7 @@ export class MockGateway {
       const answering = await server.control('GET', '');
       assert.equal(answering.instance, server.#info.instance, 'another process has its control port');
     } catch (cause) {
-      const hint = 'Set MOCK_GATEWAY_BIN to the program mock-gateway, or put it on PATH; examples/run.sh builds it.';
+      const hint = 'Set MOCK_GATEWAY_BIN to the program mock-gateway, put it on PATH, or install its package.';
       let problem = `cannot run ${program}: ${cause.code}. ${hint}`;
       if (server.#child?.pid) {
         const ended = `it ended with ${await server.#end(1000)}, its stderr:\n${server.stderr()}`;
@@ -252,6 +253,15 @@ class Gate extends Waited {
   wait(count = 1, within = '5s', what = 'reached') { return this.waitFor({ for: what, count, within }); }
   release() { return this.owner.control('POST', `${this.path}/release`); }
   open() { return this.owner.control('POST', `${this.path}/open`); }
+}
+
+// The program of the package mock-gateway for this platform; undefined where that is not installed.
+export function programOfPackage() {
+  try {
+    return createRequire(import.meta.url).resolve(`@mock-gateway/${process.platform}-${process.arch}/mock-gateway`);
+  } catch {
+    return undefined;
+  }
 }
 
 let shared;

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmdirSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,7 +12,7 @@ import { after, describe, test as nodeTest } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
-import { GatewayError, MockGateway, openGateway } from './mock-gateway.mjs';
+import { GatewayError, MockGateway, openGateway, programOfPackage } from './mock-gateway.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'mock-gateway-test-'));
@@ -591,6 +593,28 @@ describe('the program', () => {
     const server = await start({ MOCK_GATEWAY_BIN: undefined, PATH: `${folder}:${process.env.PATH}` });
     assert.match(server.baseURL, /\/v1$/);
     await server.stop();
+  });
+
+  test('of its package comes after the variable and before the PATH', async () => {
+    const program = `node_modules/@mock-gateway/${process.platform}-${process.arch}`;
+    mkdirSync(join(folder, program), { recursive: true });
+    symlinkSync(process.env.MOCK_GATEWAY_BIN, join(folder, program, 'mock-gateway'));
+    const none = file('none-of-it', '#!/bin/sh\nexit 3\n');
+    const code = `
+      import { MockGateway, programOfPackage } from './mock-gateway.mjs';
+      console.log(programOfPackage());
+      await (await MockGateway.start()).stop();
+    `;
+    copyFileSync(join(here, 'mock-gateway.mjs'), join(folder, 'mock-gateway.mjs'));
+    const run = (env) => spawnSync(process.execPath, [file('of-package.mjs', code, 0o644)], { env, encoding: 'utf8' });
+    mkdirSync(join(folder, 'on-path'));
+    symlinkSync(none, join(folder, 'on-path/mock-gateway'));
+    const found = run({ PATH: join(folder, 'on-path') });
+    assert.equal(found.status, 0, found.stderr);
+    assert.equal(found.stdout.trim(), realpathSync(process.env.MOCK_GATEWAY_BIN));
+    const named = run({ MOCK_GATEWAY_BIN: none });
+    assert.match(named.stderr, /none-of-it did not start/);
+    assert.equal(programOfPackage(), undefined, 'none is installed here');
   });
 
   for (const [name, env, expected] of [

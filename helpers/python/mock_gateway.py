@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import importlib.metadata
 import json
 import os
 import signal
@@ -64,7 +65,7 @@ class MockGateway:
               within: float = 30) -> MockGateway:
         """Returns when the program serves. `scripts` are files or folders of scripts, `flags` others of `mock-gateway
         serve`, such as ["--profile", "openai"]. Raises GatewayError, at the latest after `within` seconds."""
-        program = os.environ.get("MOCK_GATEWAY_BIN") or "mock-gateway"
+        program = os.environ.get("MOCK_GATEWAY_BIN") or _program_of_package() or "mock-gateway"
         command = [program, "serve", "--port=0", "--control=0", "--print=json", "--until-eof", "--quiet", *flags]
         command += [f"--script={os.fspath(script)}" for script in scripts]
         log, pipe = tempfile.TemporaryFile(), subprocess.PIPE
@@ -72,7 +73,7 @@ class MockGateway:
             process: Any = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=log, start_new_session=True)
         except OSError as error:
             log.close()
-            hint = "Set MOCK_GATEWAY_BIN to the program mock-gateway, or put it on PATH; examples/run.sh builds it."
+            hint = "Set MOCK_GATEWAY_BIN to the program mock-gateway, put it on PATH, or install its package."
             raise GatewayError(f"cannot run {program}: {error.strerror}. {hint}") from None
         server = cls(process, log)
         late = threading.Timer(within, server._end)
@@ -250,6 +251,15 @@ class Gate:
     def open(self) -> None: self._control("POST", f"{self._path}/open")
 
 
+def _program_of_package() -> str | None:
+    """That of the package mock-gateway, wherever it is installed. Its folder need not be on PATH."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        for file in importlib.metadata.files("mock-gateway") or ():
+            if file.name == "mock-gateway" and os.access(path := file.locate(), os.X_OK):
+                return os.fspath(path)
+    return None
+
+
 def _line_of_test() -> str:
     """The line that called this file, for reports: "tests/test_agent.py:12"."""
     frame: Any = sys._getframe()
@@ -297,6 +307,8 @@ def _wait(waited: Stub | Gate, **query: Any) -> None:
 
 with contextlib.suppress(ImportError):
     import pytest
+    if getattr(pytest, "version_tuple", (0,))[0] < 8:  # the package may be there for its program alone
+        raise ImportError
     _scopes = pytest.StashKey[list[Scope]]()
 
     def scope_of(request: pytest.FixtureRequest, server: MockGateway) -> Scope:

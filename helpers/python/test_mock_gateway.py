@@ -660,6 +660,26 @@ def test_the_program_is_found_on_the_path(monkeypatch, tmp_path):
         assert server.base_url.endswith("/v1")
 
 
+def test_the_program_of_its_package_comes_after_the_variable_and_before_the_path(monkeypatch, tmp_path):
+    """What pip leaves of a package that has been installed."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/mock-gateway").symlink_to(os.environ["MOCK_GATEWAY_BIN"])
+    about = tmp_path / "mock_gateway-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mock-gateway\nVersion: 1\n")
+    (about / "RECORD").write_text("mock_gateway/__init__.py,,\nbin/mock-gateway,,\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    script_file(tmp_path, "mock-gateway", "exit 3\n")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with monkeypatch.context() as unset:
+        unset.delenv("MOCK_GATEWAY_BIN")
+        with MockGateway.start() as server:
+            assert server.base_url.endswith("/v1")
+    monkeypatch.setenv("MOCK_GATEWAY_BIN", script_file(tmp_path, "another", "exit 3\n"))
+    with pytest.raises(GatewayError, match="another did not start"):
+        MockGateway.start()
+
+
 def test_a_program_that_is_not_there_is_named_with_the_remedy(monkeypatch, tmp_path):
     monkeypatch.delenv("MOCK_GATEWAY_BIN")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Tests the programs of a release, and writes what was tested of each: tests/release/run.sh VERSION FOLDER [JUNIT]
+# Tests the programs and packages of a release, and writes what was tested of each:
+#
+#   tests/release/run.sh VERSION FOLDER [PART [JUNIT]]
 #
 # FOLDER is what tools/release.sh fills; TESTED.md there has a line for each program. Linux x86-64 gets the whole endpoint
-# suite. Linux arm64 runs a part of it in qemu-user, where that can be had: an emulated program is some ten times slower,
-# which tests with deadlines take for a fault. Of macOS nothing can run here: the file is looked at, and that is all.
+# suite, or the files that PART names. Linux arm64 runs a part of it in qemu-user, where that can be had: an emulated
+# program is some ten times slower, which tests with deadlines take for a fault. Of macOS nothing can run here: the file is
+# looked at, and that is all. The report of that suite goes to the folder JUNIT.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 version=$1
 dist=$(realpath "$2")
-junit=${3:-}
+chosen=${3:-}
+junit=${4:-}
 cd "$root"
 work=$root/build/zig
 status=0
@@ -43,8 +47,11 @@ for target in linux-x86_64 linux-arm64 macos-arm64 macos-x86_64; do
   ran="not at all: it was linked, and nothing here can run it"
   case $target in
     linux-x86_64)
-      python3 tests/release/suite.py "$file" ${junit:+--junit "$junit"} | tee "$work/suite-$target.log" || status=1
-      ran="the whole endpoint suite: $(said "$work/suite-$target.log")"
+      python3 tests/release/suite.py "$file" ${chosen:+--only "$chosen"} ${junit:+--junit "$junit/release.xml"} |
+        tee "$work/suite-$target.log" || status=1
+      what="the whole endpoint suite"
+      if [[ -n $chosen ]]; then what="of the endpoint suite $chosen"; fi
+      ran="$what: $(said "$work/suite-$target.log")"
       ;;
     linux-arm64)
       if "$root/cmake/ensure_packages.sh" qemu-user >/dev/null 2>&1 && command -v qemu-aarch64 >/dev/null; then
@@ -59,4 +66,19 @@ for target in linux-x86_64 linux-arm64 macos-arm64 macos-x86_64; do
   esac
   echo "| $target | $looked | $ran |" >>"$dist/TESTED.md"
 done
+
+# Of packages those of this machine, each in a new folder.
+if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
+  echo "== packages"
+  python3 tests/release/package_test.py "$dist" "$version" 2>&1 | tee "$work/packages.log" || status=1
+  {
+    echo
+    echo "The packages for $(uname -m) were installed in new folders and asked; of the Containerfile what it says was done"
+    echo "without an engine. From nothing to the first answer:"
+    echo
+    grep -oE '[A-Z][a-z]+: the first answer [0-9.]+ s' "$work/packages.log" | sed 's/: the first answer/:/; s/^/- /'
+    echo
+    echo "The tests of all of them: $(tail -n 1 "$work/packages.log" | sed 's/^OK$/passed/')."
+  } >>"$dist/TESTED.md"
+fi
 exit $status

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Tests several replicas behind HAProxy, and what Prometheus reads of them: tests/load/run.sh PROGRAM
+# Installs both on Debian first.
+set -eu
+
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+"$here/../../cmake/ensure_packages.sh" python3 haproxy prometheus
+exec python3 "$here/load_test.py" "${1:?usage: tests/load/run.sh PROGRAM}"
