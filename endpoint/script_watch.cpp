@@ -29,9 +29,14 @@ constexpr std::size_t most_errors = 20;
 std::string signature_of(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return file + " none\n";
+#ifdef __APPLE__
+  const timespec& changed = status.st_mtimespec;
+#else
+  const timespec& changed = status.st_mtim;
+#endif
   return file + " " + std::to_string(status.st_dev) + " " + std::to_string(status.st_ino) + " " +
-         std::to_string(status.st_size) + " " + std::to_string(status.st_mtim.tv_sec) + "." +
-         std::to_string(status.st_mtim.tv_nsec) + "\n";
+         std::to_string(status.st_size) + " " + std::to_string(changed.tv_sec) + "." + std::to_string(changed.tv_nsec) +
+         "\n";
 }
 
 }  // namespace

@@ -215,8 +215,9 @@ class CommandClient final : public ClientUnderTest {
     std::string printed = child.output();
     if (!printed.empty() && printed.back() == '\n') printed.pop_back();
     if (!printed.empty() && printed.back() == '\r') printed.pop_back();
-    if (!result.outcome.hung && WIFSIGNALED(child.status())) result.crash = child.how_it_ended();
-    const bool failed = !result.outcome.hung && WIFEXITED(child.status()) && WEXITSTATUS(child.status()) != 0;
+    const int status = child.status();  // whose address the macros of some systems take
+    if (!result.outcome.hung && WIFSIGNALED(status)) result.crash = child.how_it_ended();
+    const bool failed = !result.outcome.hung && WIFEXITED(status) && WEXITSTATUS(status) != 0;
     if (flags_.outcome == "text") {
       result.outcome.text = printed.substr(0, most_text);
     } else if (result.crash.empty() && !result.outcome.hung) {

@@ -4,9 +4,9 @@
 #   tests/release/run.sh VERSION FOLDER [PART [JUNIT]]
 #
 # FOLDER is what tools/release.sh fills; TESTED.md there has a line for each program. Linux x86-64 gets the whole endpoint
-# suite, or the files that PART names. Linux arm64 runs a part of it in qemu-user, where that can be had: an emulated
-# program is some ten times slower, which tests with deadlines take for a fault. Of macOS nothing can run here: the file is
-# looked at, and that is all. The report of that suite goes to the folder JUNIT.
+# suite, or the files that PART names. Linux arm64 runs a part of it in qemu-user, where that can be had: whoever looks
+# at processes there sees the emulator, which is some ten times slower, so that what measures time fails. Of macOS nothing
+# can run here: the file is looked at, and that is all. The report of that suite goes to the folder JUNIT.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -17,7 +17,7 @@ junit=${4:-}
 cd "$root"
 work=$root/build/zig
 status=0
-part=scripts,import,small_scripts
+part=control,control_evidence,control_gate,control_reset,import,journal,reload,report,scripts,serve,small_scripts,stacks
 
 # file_of TARGET
 file_of() { echo "$dist/mock-gateway-$version-$1"; }
