@@ -64,12 +64,19 @@ class Flood(unittest.TestCase):
         """The head of a request that waits for a minute."""
         return self.head(f"GET /control/v1/stubs/{self.stub}/wait?within=60s")
 
-    def seconds_of_answers(self, count=20):
-        """How long each of so many requests takes, one after the other, on a connection of its own."""
+    def seconds_of_answers(self, count=20, tries=1):
+        """How long each of so many requests takes, one after the other, on a connection of its own. With more `tries`
+        it asks again when that was closed, and the time goes on."""
         times = []
         for _ in range(count):
             began = time.monotonic()
-            self.assertEqual(self.gateway.get("")["instance"], self.gateway.info["instance"])
+            for left in reversed(range(tries)):
+                try:
+                    self.assertEqual(self.gateway.get("")["instance"], self.gateway.info["instance"])
+                    break
+                except ConnectionError:
+                    if not left:
+                        raise
             times.append(time.monotonic() - began)
         return sorted(times)
 
@@ -128,7 +135,8 @@ class Silence(Flood):
         flood = subprocess.Popen([sys.executable, "-c", FLOOD, *map(str, address)], stdout=subprocess.PIPE)
         try:
             flood.stdout.readline()
-            times = self.seconds_of_answers(50)
+            # On a machine that is busy 64 others may come before this one has sent its request.
+            times = self.seconds_of_answers(50, tries=10)
         finally:
             flood.kill()
             flood.communicate()
