@@ -357,6 +357,9 @@ def main():
     if unknown:
         parser.error(f"clients.json has no {', '.join(sorted(unknown))}")
     chosen = [one for one in clients if not arguments.only or one["name"] in arguments.only]
+    without = [one["name"] for one in chosen if not baseline_of(one).exists()]
+    if arguments.check and arguments.only and without:
+        parser.error(f"--check: there is no baseline of {', '.join(without)}; --write-baselines --only CLIENT writes one")
     BUILD.mkdir(parents=True, exist_ok=True)
     program = arguments.program
 
