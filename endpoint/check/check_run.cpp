@@ -29,7 +29,7 @@ using std::chrono::steady_clock;
 /// How far a name may be from that of a turn of mishaps to be taken for a slip, and what is too long to be one.
 constexpr std::size_t most_slips = 2;
 constexpr std::size_t longest_name = 100;
-/// Of a gateway at another address, which a session asks before its last turn.
+/// A session asks a gateway at another address before its last turn. This is the key there.
 constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
 /// Calls that are expected to wait without end take a thread, and next to no processor time.

@@ -64,7 +64,7 @@ type Server struct {
 	}
 }
 
-// Of a module that carries the program; the file alone has none.
+// programOfModule gives the program that a released module carries. This file alone has none.
 var programOfModule = func() (string, error) { return "", nil }
 
 // StartServer runs the program that MOCK_GATEWAY_BIN names, that of this module, or mock-gateway on the PATH, with flags

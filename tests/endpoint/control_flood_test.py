@@ -64,19 +64,20 @@ class Flood(unittest.TestCase):
         """The head of a request that waits for a minute."""
         return self.head(f"GET /control/v1/stubs/{self.stub}/wait?within=60s")
 
-    def seconds_of_answers(self, count=20, tries=1):
-        """How long each of so many requests takes, one after the other, on a connection of its own. With more `tries`
-        it asks again when that was closed, and the time goes on."""
+    def seconds_of_answers(self, count=20, may_be_closed=0):
+        """How long each of so many requests takes, one after the other, on a connection of its own. So many in all may
+        be closed before they are answered: it asks again, and the time goes on."""
         times = []
         for _ in range(count):
             began = time.monotonic()
-            for left in reversed(range(tries)):
+            while True:
                 try:
                     self.assertEqual(self.gateway.get("")["instance"], self.gateway.info["instance"])
                     break
                 except ConnectionError:
-                    if not left:
+                    if may_be_closed == 0:
                         raise
+                    may_be_closed -= 1
             times.append(time.monotonic() - began)
         return sorted(times)
 
@@ -136,7 +137,7 @@ class Silence(Flood):
         try:
             flood.stdout.readline()
             # On a machine that is busy 64 others may come before this one has sent its request.
-            times = self.seconds_of_answers(50, tries=10)
+            times = self.seconds_of_answers(50, may_be_closed=5)
         finally:
             flood.kill()
             flood.communicate()

@@ -249,7 +249,7 @@ class Beside(unittest.TestCase):
         parts = []
         with Program() as gateway:
             gateway.put("/script", bodies[0])
-            for body in bodies[::-1]:
+            for body in bodies[::-1] * 2:
                 ended, times = threading.Event(), []
                 chats = threading.Thread(target=self.chats_until, args=(gateway, ended, times))
                 chats.start()

@@ -6,9 +6,9 @@ in FOLDER. One more is the newest of them with the conversion of std::optional s
 had it while they were developed: with those, JSON converts to std::optional by itself.
 
 Each version is compiled in both modes of the header, as C++17 and C++20, by g++ and clang: not in each combination, but
-with each pair of compiler and standard, of compiler and mode, and of standard and mode; the newest also with libc++. By g++ as C++17, examples/first_test.cpp is built and run, all others are
-only checked, which takes a third of the time. Of the compiled mode the implementation, which has the code of the other
-mode, is checked with the oldest and the newest.
+with each pair of compiler and standard, of compiler and mode, and of standard and mode; the newest also with libc++. By
+g++ as C++17, examples/first_test.cpp is built and run. All others are only checked, which takes a third of the time. Of
+the compiled mode the implementation, which has the code of the other mode, is checked with the oldest and the newest.
 
 `--jobs` at once, 2 unless told; `--junit` writes a report. Exit status: 0 all passed, 1 something failed, 77 the
 registry cannot be reached.

@@ -79,6 +79,7 @@ class Installed(unittest.TestCase):
         command = [*map(str, program), "serve", "--port", "0", "--print", "json", "--quiet", *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=self.folder, env=self.environment) as served:
             late = threading.Timer(LIMIT, served.kill)
+            late.daemon = True  # a test that has failed does not wait for it
             late.start()
             try:
                 about = json.loads(served.stdout.readline())
@@ -122,6 +123,15 @@ class Wheel(Installed):
         said = self.run_here(self.bin / "mypy", "--strict", typed, code=1)
         self.assertIn('Argument "flags" to "start" of "MockGateway" has incompatible type "int"', said)
         self.assertNotIn("missing library stubs", said)
+
+    def test_an_older_pytest_runs_without_its_fixtures(self):
+        """The plugin is loaded in each run of pytest in the environment."""
+        ran(sys.executable, "-m", "venv", self.folder / "older")
+        bin = self.folder / "older/bin"
+        self.run_here(bin / "pip", "install", "--quiet", "--disable-pip-version-check", WHEEL, "pytest==7.2.1")
+        test = self.folder / "test_of_its_own.py"
+        test.write_text("def test_it(): pass\n", encoding="utf-8")
+        self.assertIn("1 passed", self.run_here(bin / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", test))
 
     def test_tools_run_it_without_installing_it(self):
         ran(sys.executable, "-m", "venv", self.folder / "tools")
@@ -274,14 +284,11 @@ class Container(Installed):
         entry = json.loads(re.search(r"^ENTRYPOINT (.*)$", said, re.MULTILINE)[1])
         command = json.loads(re.search(r"^CMD (.*)$", said, re.MULTILINE)[1])
         self.assertEqual(command[0], "serve")
-        # In its own namespaces it is process 1. A signal that unshare is sent is not passed on: so it serves in a root of
-        # its own, and in this machine's network, which stands for a port that is published.
-        inside = ["unshare", "--fork", "--kill-child=SIGTERM", "--pid", "--mount", "--ipc", "--uts", "chroot",
-                  f"--userspec={user}:{user}", image, *entry]
-        self.assertEqual(ran(*inside, "--version").strip(), VERSION_LINE)
-        served = ["chroot", f"--userspec={user}:{user}", image, *entry]
-        host = command[command.index("--host") + 1]
-        self.first_answer(served, began, "--host", host)
+        in_image = ["chroot", f"--userspec={user}:{user}", image, *entry]
+        namespaces = ["unshare", "--fork", "--pid", "--mount", "--ipc", "--uts"]
+        self.assertEqual(ran(*namespaces, *in_image, "--version").strip(), VERSION_LINE)
+        # This machine's network stands for a port that is published. unshare would not pass the signal on that ends it.
+        self.first_answer(in_image, began, "--host", command[command.index("--host") + 1])
 
 
 if __name__ == "__main__":
