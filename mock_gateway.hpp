@@ -2462,6 +2462,10 @@ class Exchange {
   std::size_t events_sent() const;
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
+  /// How much later than scripted anything of the answer left so far, by the gateway's doing: the longest time from the
+  /// moment of a token, or the end of a stall, until its bytes were handed to the connection. What waited for the
+  /// client to read is not counted. Zero where nothing was to wait, and on a clock other than the real one.
+  Duration lateness() const;
 
   /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
   /// answer. Copies the bytes.
@@ -5206,6 +5210,9 @@ class ClockWait final : public Pending {
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   MOCK_GATEWAY_INLINE bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
+  /// How much real time has passed since the moment that was waited for, once it has come; zero on a clock that takes
+  /// none.
+  Duration lateness() const;
 
  private:
   friend class RealClockState;
@@ -8239,6 +8246,8 @@ struct DeliveryProgress {
   /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
   /// it, and the latest moment until that is known.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
+  /// How much later than its moment the latest wait ended, in nanoseconds.
+  std::atomic<Duration::rep> lateness{0};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
   /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
@@ -8247,6 +8256,10 @@ struct DeliveryProgress {
   /// What left of the answer; null unless somebody wants to know.
   std::unique_ptr<AnswerLog> log;
 
+  /// For the connection's thread.
+  void note_lateness(Duration late) {
+    if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
+  }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
   std::optional<ScriptedWait> scripted_wait() const;
@@ -11966,6 +11979,8 @@ class ClockState {
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
+  /// How late a wait that is over is found to be.
+  virtual Duration lateness(const ClockWait&) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether a wait is ended by another thread rather than by time.
   virtual bool wakes() const { return false; }
@@ -11987,6 +12002,10 @@ class RealClockState : public ClockState {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     return std::max(Duration{0}, wait.deadline_ - now());
   }
+  Duration lateness(const ClockWait& wait) const override {
+    // A wait that begins when its moment has passed waits for nothing.
+    return now() - std::max(wait.deadline_, at(wait.began_));
+  }
   void settle(Timeline&) override {}
 
  private:
@@ -12004,6 +12023,7 @@ class InstantClockState final : public RealClockState {
     timeline.offset_ += std::max(Duration{0}, wait.deadline_ - timeline.now());
   }
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max(); }
+  Duration lateness(const ClockWait&) const override { return Duration{0}; }
   bool is_instant() const override { return true; }
 };
 
@@ -12292,6 +12312,8 @@ MOCK_GATEWAY_INLINE ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 MOCK_GATEWAY_INLINE bool ClockWait::over() { return timeline_.clock_->over(*this); }
 
 MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
+
+MOCK_GATEWAY_INLINE Duration ClockWait::lateness() const { return timeline_.clock_->lateness(*this); }
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
@@ -23424,6 +23446,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for(const std::shared_ptr<Moment>& momen
   in_turn([this, moment, has_end, ping_comes] {
     const bool guard_is_over = moment->guard.over();
     const bool clock_guard_expired = moment->clock->guard_expired();
+    if (has_end && !ping_comes) progress_.note_lateness(moment->clock->lateness());
     moment->end();
     if (!ping_comes) {
       if (guard_is_over) return stall_guard_expired(moment->purpose);
@@ -27626,6 +27649,7 @@ MOCK_GATEWAY_INLINE std::size_t Exchange::bytes_sent() const {
   const std::lock_guard<std::mutex> lock(record_->progress.handover);
   return record_->bytes;
 }
+MOCK_GATEWAY_INLINE Duration Exchange::lateness() const { return Duration(record_->progress.lateness); }
 MOCK_GATEWAY_INLINE TimePoint Exchange::received() const { return record_->received; }
 MOCK_GATEWAY_INLINE std::string Exchange::method() && { return record_->request.method; }
 MOCK_GATEWAY_INLINE wire::Headers Exchange::headers() && { return record_->request.headers; }
@@ -41058,269 +41082,269 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2089    model/http_reply.hpp
 //   2171    model/connection_fault.hpp
 //   2270    evidence/journal.hpp
-//   2564    model/sent_answer.hpp
-//   2635    script/near_miss.hpp
-//   2681    evidence/verification.hpp
-//   2814    model/finding.hpp
-//   2858    evidence/review.hpp
-//   2985    model/operation.hpp
-//   3016    keys/api_key.hpp
-//   3147    keys/keys.hpp
-//   3214    model/profile.hpp
-//   3246    model/tokenizer.hpp
-//   3258    gateway/options.hpp
-//   3409    model/acceptance.hpp
-//   3657    model/chat_request.hpp
-//   3786    script/scope.hpp
-//   3842    script/failure_scope.hpp
-//   3888    script/chaos.hpp
-//   3991    gateway/sweep.hpp
-//   4132    gateway/catalogue.hpp
-//   4308    gateway/mishaps.hpp
-//   4410    document/scenario_files.hpp
-//   4442    core/error.hpp
-//   4457    document/script_document.hpp
-//   4597    evidence/evidence_json.hpp
-//   4622    core/printed.hpp
-//   4653    core/reporter.hpp
-//   4737  Implementation
-//   4794    core/text.hpp
-//   4905    core/random.hpp
-//   4939    core/json_reader.hpp
-//   4996    core/json_pointer.hpp
-//   5013    core/calendar.hpp
-//   5048    core/access.hpp
-//   5120    core/timeline.hpp
-//   5314    core/process.hpp
-//   5339    core/relief.hpp
-//   5371    core/warning.hpp
-//   5381    core/rows.hpp
-//   5407    core/change_count.hpp
-//   5454    core/seldom.hpp
-//   5481    model/profile_traits.hpp
-//   5590    model/checks.hpp
-//   5607    model/reply_data.hpp
-//   5675    model/request_error.hpp
-//   5688    model/embedding_request.hpp
-//   5712    model/fault_rows.hpp
-//   5841    model/chat_parser.hpp
-//   5859    model/dialect_rows.hpp
-//   5899    model/finding_kinds.hpp
-//   5976    model/reply_checks.hpp
-//   6011    model/chat_fields.hpp
-//   6060    model/chat_reader.hpp
-//   6158    model/reply_template.hpp
-//   6180    keys/secrets.hpp
-//   6227    keys/key_store.hpp
-//   6455    answer/bodies.hpp
-//   6484    answer/events.hpp
-//   6532    answer/tokens.hpp
-//   6607    answer/completion.hpp
-//   6716    answer/completion_json.hpp
-//   6751    answer/completion_events.hpp
-//   6819    answer/words.hpp
-//   6834    answer/default_reply.hpp
-//   6850    answer/schema_pattern.hpp
-//   6947    answer/schema_instance.hpp
-//   6969    answer/embeddings.hpp
-//   6987    answer/occurrences.hpp
-//   7010    answer/schema_checker.hpp
-//   7105    script/matcher_node.hpp
-//   7196    script/script.hpp
-//   7476    script/chaos_plan.hpp
-//   7522    script/chaos_rules.hpp
-//   7604    script/connection_faults.hpp
-//   7660    script/forced_failures.hpp
-//   7705    script/field_matchers.hpp
-//   7799    script/hiding.hpp
-//   7840    script/excerpts.hpp
-//   7866    script/json_comparison.hpp
-//   7893    script/matcher_leaf.hpp
-//   7924    delivery/answer_log.hpp
-//   8042    delivery/gzip.hpp
-//   8068    delivery/framing.hpp
-//   8120    delivery/outlet.hpp
-//   8172    delivery/pace_schedule.hpp
-//   8214    delivery/progress.hpp
-//   8261    delivery/waits.hpp
-//   8342    delivery/delivery.hpp
-//   8598    http/exchange_observer.hpp
-//   8635    http/sockets.hpp
-//   8767    http/connection.hpp
-//   9093    http/request_reader.hpp
-//   9227    http/server.hpp
-//   9293    http/response.hpp
-//   9309    http/turned_away.hpp
-//   9363    http/workers.hpp
-//   9422    http/acceptor.hpp
-//   9470    http/compatibility.hpp
-//   9480    http/poller.hpp
-//   9520    http/reactor.hpp
-//   9634    evidence/kept_problems.hpp
-//   9704    evidence/record.hpp
-//   9973    evidence/gateway_parts.hpp
-//   9992    evidence/review_parts.hpp
-//  10056    evidence/diagnosis.hpp
-//  10128    evidence/redaction.hpp
-//  10150    evidence/gateway_problems.hpp
-//  10252    evidence/neighbours.hpp
-//  10276    serve/asked_requests.hpp
-//  10358    serve/operations.hpp
-//  10428    serve/served_models.hpp
-//  10471    serve/gateway_state.hpp
-//  10532    serve/served_request.hpp
-//  10715    serve/runner.hpp
-//  10781    serve/connection_loop.hpp
-//  10826    serve/request_checks.hpp
-//  10849    serve/tester_code.hpp
-//  10914    serve/explanation.hpp
-//  10937    gateway/catalogue_entries.hpp
-//  11185    gateway/option_values.hpp
-//  11246    gateway/sweep_run.hpp
-//  11270    document/script_reader.hpp
-//  11479    document/script_files.hpp
-//  11498    document/script_references.hpp
-//  11534    document/script_sections.hpp
-//  11663    document/script_values.hpp
-//  11798    document/loaded_document.hpp
-//  11830    core/calendar.cpp
-//  11942    core/clock.cpp
-//  12549    core/json_pointer.cpp
-//  12606    core/json_reader.cpp
-//  12951    core/process.cpp
-//  12975    core/random.cpp
-//  13035    core/relief.cpp
-//  13062    core/reporter.cpp
-//  13145    core/source_location.cpp
-//  13161    core/text.cpp
-//  13517    core/wait.cpp
-//  13529    core/warning.cpp
-//  13543    model/acceptance.cpp
-//  13602    model/chat_fields.cpp
-//  13744    model/chat_messages.cpp
-//  13953    model/chat_reader.cpp
-//  14361    model/chat_request.cpp
-//  14446    model/checks.cpp
-//  14484    model/connection_fault.cpp
-//  14586    model/embedding_request.cpp
-//  14673    model/failure.cpp
-//  14843    model/fault.cpp
-//  15078    model/finding.cpp
-//  15112    model/hold.cpp
-//  15134    model/http_reply.cpp
-//  15200    model/pace.cpp
-//  15399    model/profile.cpp
-//  15579    model/range.cpp
-//  15609    model/received_request.cpp
-//  15677    model/reply.cpp
-//  16149    model/reply_checks.cpp
-//  16341    model/reply_template.cpp
-//  16513    model/sent_answer.cpp
-//  16541    model/sse_dialect.cpp
-//  16687    keys/api_key.cpp
-//  16737    keys/key_store.cpp
-//  17283    keys/keys.cpp
-//  17347    keys/secrets.cpp
-//  17552    answer/bodies.cpp
-//  17659    answer/completion.cpp
-//  17895    answer/completion_events.cpp
-//  18106    answer/completion_json.cpp
-//  18324    answer/default_reply.cpp
-//  18527    answer/embeddings.cpp
-//  18646    answer/events.cpp
-//  18665    answer/occurrences.cpp
-//  18687    answer/schema_checker.cpp
-//  19159    answer/schema_instance.cpp
-//  19539    answer/schema_pattern.cpp
-//  19957    answer/tokens.cpp
-//  20187    answer/words.cpp
-//  20248    script/chaos.cpp
-//  20389    script/chaos_rules.cpp
-//  20501    script/connection_faults.cpp
-//  20610    script/excerpts.cpp
-//  20673    script/field_matchers.cpp
-//  21086    script/forced_failures.cpp
-//  21190    script/hiding.cpp
-//  21247    script/json_comparison.cpp
-//  21333    script/matcher.cpp
-//  21588    script/matchers.cpp
-//  21944    script/scope.cpp
-//  22002    script/script.cpp
-//  22433    script/text_matchers.cpp
-//  22554    delivery/answer_log.cpp
-//  22724    delivery/delivery.cpp
-//  23544    delivery/framing.cpp
-//  23661    delivery/gzip.cpp
-//  23728    delivery/pace_schedule.cpp
-//  23797    delivery/progress.cpp
-//  23849    http/acceptor.cpp
-//  23958    http/compatibility.cpp
-//  24068    http/connection.cpp
-//  24694    http/poller.cpp
-//  24909    http/reactor.cpp
-//  25177    http/request_reader.cpp
-//  25637    http/response.cpp
-//  25718    http/server.cpp
-//  26136    http/sockets.cpp
-//  26656    http/turned_away.cpp
-//  26746    http/workers.cpp
-//  26859    evidence/diagnosis.cpp
-//  27079    evidence/evidence_json.cpp
-//  27463    evidence/exchange.cpp
-//  27765    evidence/gateway_problems.cpp
-//  28216    evidence/journal.cpp
-//  28375    evidence/kept_problems.cpp
-//  28486    evidence/neighbours.cpp
-//  28549    evidence/notes.cpp
-//  28650    evidence/record.cpp
-//  29109    evidence/redaction.cpp
-//  29245    evidence/redirects.cpp
-//  29320    evidence/retries.cpp
-//  29789    evidence/review.cpp
-//  30168    evidence/told_in_body.cpp
-//  30268    evidence/verification.cpp
-//  30385    serve/asked_requests.cpp
-//  30463    serve/chat_judge.cpp
-//  30783    serve/connection_loop.cpp
-//  30943    serve/cross_origin.cpp
-//  30986    serve/delivery_report.cpp
-//  31077    serve/explanation.cpp
-//  31143    serve/gateway_state.cpp
-//  31179    serve/judge.cpp
-//  31406    serve/limits.cpp
-//  31503    serve/operations.cpp
-//  31726    serve/profile_headers.cpp
-//  31767    serve/reply_answer.cpp
-//  31911    serve/request_checks.cpp
-//  31985    serve/runner.cpp
-//  32249    serve/served_models.cpp
-//  32327    serve/served_request.cpp
-//  32398    gateway/catalogue.cpp
-//  32827    gateway/catalogue_chunks.cpp
-//  33329    gateway/catalogue_delivery.cpp
-//  33641    gateway/catalogue_entries.cpp
-//  33823    gateway/catalogue_failures.cpp
-//  34276    gateway/catalogue_framing.cpp
-//  34571    gateway/catalogue_tool_calls.cpp
-//  34923    gateway/chat_script.cpp
-//  35072    gateway/gateway.cpp
-//  35364    gateway/mishaps.cpp
-//  35735    gateway/options.cpp
-//  35888    gateway/sweep.cpp
-//  36311    document/scenario_files.cpp
-//  36462    document/script_document.cpp
-//  36864    document/script_faults.cpp
-//  37191    document/script_files.cpp
-//  37338    document/script_gateway.cpp
-//  37672    document/script_matchers.cpp
-//  38038    document/script_objects.cpp
-//  38203    document/script_reader.cpp
-//  38646    document/script_references.cpp
-//  38970    document/script_replies.cpp
-//  39448    document/script_schema.cpp
-//  39583    document/script_sections.cpp
-//  40164    document/script_values.cpp
-//  40579  Adapters
-//  40596    adapters/catch2.hpp
-//  40754    adapters/doctest.hpp
-//  40919    adapters/gtest.hpp
+//   2568    model/sent_answer.hpp
+//   2639    script/near_miss.hpp
+//   2685    evidence/verification.hpp
+//   2818    model/finding.hpp
+//   2862    evidence/review.hpp
+//   2989    model/operation.hpp
+//   3020    keys/api_key.hpp
+//   3151    keys/keys.hpp
+//   3218    model/profile.hpp
+//   3250    model/tokenizer.hpp
+//   3262    gateway/options.hpp
+//   3413    model/acceptance.hpp
+//   3661    model/chat_request.hpp
+//   3790    script/scope.hpp
+//   3846    script/failure_scope.hpp
+//   3892    script/chaos.hpp
+//   3995    gateway/sweep.hpp
+//   4136    gateway/catalogue.hpp
+//   4312    gateway/mishaps.hpp
+//   4414    document/scenario_files.hpp
+//   4446    core/error.hpp
+//   4461    document/script_document.hpp
+//   4601    evidence/evidence_json.hpp
+//   4626    core/printed.hpp
+//   4657    core/reporter.hpp
+//   4741  Implementation
+//   4798    core/text.hpp
+//   4909    core/random.hpp
+//   4943    core/json_reader.hpp
+//   5000    core/json_pointer.hpp
+//   5017    core/calendar.hpp
+//   5052    core/access.hpp
+//   5124    core/timeline.hpp
+//   5321    core/process.hpp
+//   5346    core/relief.hpp
+//   5378    core/warning.hpp
+//   5388    core/rows.hpp
+//   5414    core/change_count.hpp
+//   5461    core/seldom.hpp
+//   5488    model/profile_traits.hpp
+//   5597    model/checks.hpp
+//   5614    model/reply_data.hpp
+//   5682    model/request_error.hpp
+//   5695    model/embedding_request.hpp
+//   5719    model/fault_rows.hpp
+//   5848    model/chat_parser.hpp
+//   5866    model/dialect_rows.hpp
+//   5906    model/finding_kinds.hpp
+//   5983    model/reply_checks.hpp
+//   6018    model/chat_fields.hpp
+//   6067    model/chat_reader.hpp
+//   6165    model/reply_template.hpp
+//   6187    keys/secrets.hpp
+//   6234    keys/key_store.hpp
+//   6462    answer/bodies.hpp
+//   6491    answer/events.hpp
+//   6539    answer/tokens.hpp
+//   6614    answer/completion.hpp
+//   6723    answer/completion_json.hpp
+//   6758    answer/completion_events.hpp
+//   6826    answer/words.hpp
+//   6841    answer/default_reply.hpp
+//   6857    answer/schema_pattern.hpp
+//   6954    answer/schema_instance.hpp
+//   6976    answer/embeddings.hpp
+//   6994    answer/occurrences.hpp
+//   7017    answer/schema_checker.hpp
+//   7112    script/matcher_node.hpp
+//   7203    script/script.hpp
+//   7483    script/chaos_plan.hpp
+//   7529    script/chaos_rules.hpp
+//   7611    script/connection_faults.hpp
+//   7667    script/forced_failures.hpp
+//   7712    script/field_matchers.hpp
+//   7806    script/hiding.hpp
+//   7847    script/excerpts.hpp
+//   7873    script/json_comparison.hpp
+//   7900    script/matcher_leaf.hpp
+//   7931    delivery/answer_log.hpp
+//   8049    delivery/gzip.hpp
+//   8075    delivery/framing.hpp
+//   8127    delivery/outlet.hpp
+//   8179    delivery/pace_schedule.hpp
+//   8221    delivery/progress.hpp
+//   8274    delivery/waits.hpp
+//   8355    delivery/delivery.hpp
+//   8611    http/exchange_observer.hpp
+//   8648    http/sockets.hpp
+//   8780    http/connection.hpp
+//   9106    http/request_reader.hpp
+//   9240    http/server.hpp
+//   9306    http/response.hpp
+//   9322    http/turned_away.hpp
+//   9376    http/workers.hpp
+//   9435    http/acceptor.hpp
+//   9483    http/compatibility.hpp
+//   9493    http/poller.hpp
+//   9533    http/reactor.hpp
+//   9647    evidence/kept_problems.hpp
+//   9717    evidence/record.hpp
+//   9986    evidence/gateway_parts.hpp
+//  10005    evidence/review_parts.hpp
+//  10069    evidence/diagnosis.hpp
+//  10141    evidence/redaction.hpp
+//  10163    evidence/gateway_problems.hpp
+//  10265    evidence/neighbours.hpp
+//  10289    serve/asked_requests.hpp
+//  10371    serve/operations.hpp
+//  10441    serve/served_models.hpp
+//  10484    serve/gateway_state.hpp
+//  10545    serve/served_request.hpp
+//  10728    serve/runner.hpp
+//  10794    serve/connection_loop.hpp
+//  10839    serve/request_checks.hpp
+//  10862    serve/tester_code.hpp
+//  10927    serve/explanation.hpp
+//  10950    gateway/catalogue_entries.hpp
+//  11198    gateway/option_values.hpp
+//  11259    gateway/sweep_run.hpp
+//  11283    document/script_reader.hpp
+//  11492    document/script_files.hpp
+//  11511    document/script_references.hpp
+//  11547    document/script_sections.hpp
+//  11676    document/script_values.hpp
+//  11811    document/loaded_document.hpp
+//  11843    core/calendar.cpp
+//  11955    core/clock.cpp
+//  12571    core/json_pointer.cpp
+//  12628    core/json_reader.cpp
+//  12973    core/process.cpp
+//  12997    core/random.cpp
+//  13057    core/relief.cpp
+//  13084    core/reporter.cpp
+//  13167    core/source_location.cpp
+//  13183    core/text.cpp
+//  13539    core/wait.cpp
+//  13551    core/warning.cpp
+//  13565    model/acceptance.cpp
+//  13624    model/chat_fields.cpp
+//  13766    model/chat_messages.cpp
+//  13975    model/chat_reader.cpp
+//  14383    model/chat_request.cpp
+//  14468    model/checks.cpp
+//  14506    model/connection_fault.cpp
+//  14608    model/embedding_request.cpp
+//  14695    model/failure.cpp
+//  14865    model/fault.cpp
+//  15100    model/finding.cpp
+//  15134    model/hold.cpp
+//  15156    model/http_reply.cpp
+//  15222    model/pace.cpp
+//  15421    model/profile.cpp
+//  15601    model/range.cpp
+//  15631    model/received_request.cpp
+//  15699    model/reply.cpp
+//  16171    model/reply_checks.cpp
+//  16363    model/reply_template.cpp
+//  16535    model/sent_answer.cpp
+//  16563    model/sse_dialect.cpp
+//  16709    keys/api_key.cpp
+//  16759    keys/key_store.cpp
+//  17305    keys/keys.cpp
+//  17369    keys/secrets.cpp
+//  17574    answer/bodies.cpp
+//  17681    answer/completion.cpp
+//  17917    answer/completion_events.cpp
+//  18128    answer/completion_json.cpp
+//  18346    answer/default_reply.cpp
+//  18549    answer/embeddings.cpp
+//  18668    answer/events.cpp
+//  18687    answer/occurrences.cpp
+//  18709    answer/schema_checker.cpp
+//  19181    answer/schema_instance.cpp
+//  19561    answer/schema_pattern.cpp
+//  19979    answer/tokens.cpp
+//  20209    answer/words.cpp
+//  20270    script/chaos.cpp
+//  20411    script/chaos_rules.cpp
+//  20523    script/connection_faults.cpp
+//  20632    script/excerpts.cpp
+//  20695    script/field_matchers.cpp
+//  21108    script/forced_failures.cpp
+//  21212    script/hiding.cpp
+//  21269    script/json_comparison.cpp
+//  21355    script/matcher.cpp
+//  21610    script/matchers.cpp
+//  21966    script/scope.cpp
+//  22024    script/script.cpp
+//  22455    script/text_matchers.cpp
+//  22576    delivery/answer_log.cpp
+//  22746    delivery/delivery.cpp
+//  23567    delivery/framing.cpp
+//  23684    delivery/gzip.cpp
+//  23751    delivery/pace_schedule.cpp
+//  23820    delivery/progress.cpp
+//  23872    http/acceptor.cpp
+//  23981    http/compatibility.cpp
+//  24091    http/connection.cpp
+//  24717    http/poller.cpp
+//  24932    http/reactor.cpp
+//  25200    http/request_reader.cpp
+//  25660    http/response.cpp
+//  25741    http/server.cpp
+//  26159    http/sockets.cpp
+//  26679    http/turned_away.cpp
+//  26769    http/workers.cpp
+//  26882    evidence/diagnosis.cpp
+//  27102    evidence/evidence_json.cpp
+//  27486    evidence/exchange.cpp
+//  27789    evidence/gateway_problems.cpp
+//  28240    evidence/journal.cpp
+//  28399    evidence/kept_problems.cpp
+//  28510    evidence/neighbours.cpp
+//  28573    evidence/notes.cpp
+//  28674    evidence/record.cpp
+//  29133    evidence/redaction.cpp
+//  29269    evidence/redirects.cpp
+//  29344    evidence/retries.cpp
+//  29813    evidence/review.cpp
+//  30192    evidence/told_in_body.cpp
+//  30292    evidence/verification.cpp
+//  30409    serve/asked_requests.cpp
+//  30487    serve/chat_judge.cpp
+//  30807    serve/connection_loop.cpp
+//  30967    serve/cross_origin.cpp
+//  31010    serve/delivery_report.cpp
+//  31101    serve/explanation.cpp
+//  31167    serve/gateway_state.cpp
+//  31203    serve/judge.cpp
+//  31430    serve/limits.cpp
+//  31527    serve/operations.cpp
+//  31750    serve/profile_headers.cpp
+//  31791    serve/reply_answer.cpp
+//  31935    serve/request_checks.cpp
+//  32009    serve/runner.cpp
+//  32273    serve/served_models.cpp
+//  32351    serve/served_request.cpp
+//  32422    gateway/catalogue.cpp
+//  32851    gateway/catalogue_chunks.cpp
+//  33353    gateway/catalogue_delivery.cpp
+//  33665    gateway/catalogue_entries.cpp
+//  33847    gateway/catalogue_failures.cpp
+//  34300    gateway/catalogue_framing.cpp
+//  34595    gateway/catalogue_tool_calls.cpp
+//  34947    gateway/chat_script.cpp
+//  35096    gateway/gateway.cpp
+//  35388    gateway/mishaps.cpp
+//  35759    gateway/options.cpp
+//  35912    gateway/sweep.cpp
+//  36335    document/scenario_files.cpp
+//  36486    document/script_document.cpp
+//  36888    document/script_faults.cpp
+//  37215    document/script_files.cpp
+//  37362    document/script_gateway.cpp
+//  37696    document/script_matchers.cpp
+//  38062    document/script_objects.cpp
+//  38227    document/script_reader.cpp
+//  38670    document/script_references.cpp
+//  38994    document/script_replies.cpp
+//  39472    document/script_schema.cpp
+//  39607    document/script_sections.cpp
+//  40188    document/script_values.cpp
+//  40603  Adapters
+//  40620    adapters/catch2.hpp
+//  40778    adapters/doctest.hpp
+//  40943    adapters/gtest.hpp

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "core/text.hpp"
+#include "journal_file.hpp"
 #include "messages.hpp"
 #include "secret.hpp"
 
@@ -83,7 +84,7 @@ std::optional<ControlSettings> settings_from(const Flags& flags) {
   }
   settings.allowed_hosts = flags.control_allowed_hosts;
   settings.token = chosen_token();
-  settings.show_address = &show_on_terminal;
+  if (flags.journal != JournalFile::stdout_path) settings.show_address = &show_on_terminal;
   return settings;
 }
 

@@ -1,4 +1,4 @@
-// The file of `--journal`: the line that a run begins with.
+// The file of `--journal`: the line that a run begins with; stdout in its place.
 
 #include "journal_file.hpp"
 
@@ -13,6 +13,7 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -29,31 +30,55 @@ std::runtime_error unusable(const std::string& path, const std::string& why) {
   return std::runtime_error("--journal: cannot write " + path + ": " + why);
 }
 
+/// The name of this machine, or of its container.
+std::string host() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+int open_stdout() {
+  const int file = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (file < 0) throw unusable(JournalFile::stdout_path, reason(errno));
+  return file;
+}
+
+int open_file(const std::string& path) {
+  // To read, for the last byte. Not blocking: a pipe without a reader is refused, and not waited for.
+  const int file = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (file < 0)
+    throw unusable(path, errno == ELOOP ? "it is a link, and nothing is written through one" : reason(errno));
+  struct stat there {};
+  const bool known = ::fstat(file, &there) == 0;
+  if (known && S_ISREG(there.st_mode)) return file;
+  const std::string why = known ? "it is there and no regular file" : reason(errno);
+  ::close(file);
+  throw unusable(path, why);
+}
+
+/// Another program may have ended in the middle of a line.
+bool ends_within_line(int file) {
+  char last = '\n';
+  struct stat there {};
+  return ::fstat(file, &there) == 0 && there.st_size > 0 && ::pread(file, &last, 1, there.st_size - 1) == 1 &&
+         last != '\n';
+}
+
 }  // namespace
 
 JournalFile::JournalFile(std::string path, std::string run, std::function<void(std::string)> say)
     : path_(std::move(path)),
       run_(std::move(run)),
       say_(std::move(say)),
-      // To read, for the last byte. Not blocking: a pipe without a reader is refused, and not waited for.
-      file_(::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
-  if (file_ < 0)
-    throw unusable(path_, errno == ELOOP ? "it is a link, and nothing is written through one" : reason(errno));
-  struct stat there {};
-  const bool known = ::fstat(file_, &there) == 0;
-  if (!known || !S_ISREG(there.st_mode)) {
-    const std::string why = known ? "it is there and no regular file" : reason(errno);
-    ::close(file_);
-    throw unusable(path_, why);
-  }
+      file_(path_ == stdout_path ? open_stdout() : open_file(path_)),
+      within_line_(path_ != stdout_path && ends_within_line(file_)),
+      // A file takes a line in one call, so that programs that share it do not tear each other's lines.
+      output_(file_, path_ == stdout_path ? PatientOutput::one_piece : PatientOutput::all) {
   std::signal(SIGXFSZ, SIG_IGN);  // else the first byte beyond a limit of files would end the program
-  // Another program may have ended in the middle of a line.
-  char last = '\n';
-  if (there.st_size > 0 && ::pread(file_, &last, 1, there.st_size - 1) == 1) within_line_ = last != '\n';
   const auto now = std::chrono::time_point_cast<TimePoint::duration>(std::chrono::system_clock::now());
   const Json begin{{"run", run_},
                    {"began", detail::calendar::rfc3339_milliseconds(now)},
                    {"version", MOCK_GATEWAY_VERSION},
+                   {"host", host()},
                    {"pid", static_cast<std::int64_t>(::getpid())}};
   write(begin.dump() + "\n");
 }
@@ -65,27 +90,32 @@ void JournalFile::append(const Exchange& exchange) {
     Json line = as_json(exchange);
     if (const std::optional<SentAnswer> answer = exchange.answer()) line["answer"] = as_json(*answer);
     line["run"] = run_;
-    write(line.dump() + "\n");
+    if (!write(line.dump() + "\n")) ++missing_;
   } catch (const std::exception& problem) {
+    ++missing_;
     say_once(problem.what());
   }
 }
 
-void JournalFile::write(const std::string& line) {
-  // In one call where the system takes it, so that programs that share the file do not tear each other's lines.
+void JournalFile::leave_out() {
+  ++missing_;
+  say_once("nobody reads it");
+}
+
+bool JournalFile::write(const std::string& line) {
   const std::string bytes = within_line_ ? "\n" + line : line;
-  for (std::size_t begin = 0; begin < bytes.size();) {
-    const ssize_t written = ::write(file_, bytes.data() + begin, bytes.size() - begin);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return say_once(reason(errno));
-    begin += static_cast<std::size_t>(written);
-    within_line_ = bytes[begin - 1] != '\n';
-  }
+  std::string_view rest = bytes;
+  const PatientOutput::End end = output_.write(rest);
+  if (rest.size() < bytes.size()) within_line_ = bytes[bytes.size() - rest.size() - 1] != '\n';
+  if (end == PatientOutput::End::failed) say_once(reason(errno));
+  if (end == PatientOutput::End::unread) say_once("nobody reads it");
+  return end == PatientOutput::End::written;
 }
 
 void JournalFile::say_once(const std::string& reason) {
-  if (std::exchange(said_, true)) return;
-  say_(complaint("--journal: cannot write " + path_ + ": " + reason + "; exchanges are missing there"));
+  if (said_.exchange(true)) return;
+  say_(complaint("--journal: cannot write " + (is_stdout() ? "to stdout" : path_) + ": " + reason +
+                 "; exchanges are missing there"));
 }
 
 }  // namespace endpoint

@@ -108,20 +108,32 @@ Log::Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal,
   appending_.emplace();
 }
 
-Log::~Log() { give_stderr_up(); }
+Log::~Log() {
+  if (journal_) journal_->give_up();
+  give_stderr_up();
+}
 
 void Log::note(const Exchange& exchange) {
   ++noted_;
   ++exchanges_;
   if (!is_refusal(exchange)) served_ = true;
   if (chosen_ && chosen_->happened_to(exchange)) struck_ = true;
-  // In the file nothing is left out: while the disk is slow, who notes waits.
-  if (appending_) appending_->add([this, exchange] { journal_->append(exchange); });
+  if (appending_) append(exchange);
   if (quiet_) return;
   enqueue_line([this, exchange] {
     written_ += line_of(exchange.ended().value_or(exchange.received()),
                         coloured(colour_of(exchange.status()), exchange.summary()));
   });
+}
+
+void Log::append(const Exchange& exchange) {
+  Worker::Job job = [this, exchange] { journal_->append(exchange); };
+  // In a file nothing is left out: while the disk is slow, who notes waits. Who collects stdout must not hold replicas
+  // up.
+  if (!journal_->is_stdout())
+    appending_->add(std::move(job));
+  else if (!appending_->offer(std::move(job)))
+    journal_->leave_out();
 }
 
 void Log::note(const ConnectionHit& hit) {
@@ -139,7 +151,12 @@ void Log::say(std::string line) {
 }
 
 void Log::end() {
-  if (appending_) appending_->finish();  // first: it may have something to say
+  if (appending_) {
+    journal_->give_up();
+    appending_->finish();  // first: it may have something to say
+    if (const std::size_t missing = journal_->missing(); missing > 0)
+      say(complaint("--journal: " + counted(missing, "exchange") + (missing == 1 ? " is" : " are") + " missing"));
+  }
   lines_.finish();
   if (lost_ > 0) std::cerr << lost_line(std::chrono::system_clock::now(), lost_);
   // A refused connection is refused by the system, and nothing here hears of it.

@@ -57,10 +57,11 @@ class Worker {
 /// own write: a stderr that nobody reads would delay the next request of the connection, and what comes to the file.
 class Log {
  public:
-  /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON; empty:
-  /// none. `run` names this run of the program there. Throws std::runtime_error when the file cannot be opened.
+  /// `quiet`: no line per request or connection. `journal`: a file that each exchange is appended to as JSON, or
+  /// JournalFile::stdout_path; empty: none. `run` names this run of the program there. Throws std::runtime_error when
+  /// the file cannot be opened.
   Log(std::optional<Scenario> chosen, bool quiet, const std::string& journal, const std::string& run);
-  /// Writes what is left, but waits no longer for a stderr that nobody reads.
+  /// Writes what is left, but waits no longer for a stdout or stderr that nobody reads.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
@@ -78,6 +79,8 @@ class Log {
   bool has_served() const { return served_; }
 
  private:
+  /// Gives the journal's thread an exchange.
+  void append(const Exchange& exchange);
   void enqueue_line(Worker::Job line);
   /// Writes lines in one piece, as those of other threads are.
   void write_out();

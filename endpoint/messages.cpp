@@ -1,32 +1,27 @@
-// Exit codes (in the header); lines "mock-gateway: …"; colours; how long the end waits for whoever reads stderr.
+// Exit codes (in the header); lines "mock-gateway: …"; colours; how std::cerr is written.
 
 #include "messages.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <climits>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <streambuf>
 #include <string_view>
 
 #include "core/text.hpp"
 #include "library.hpp"
+#include "patient_output.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-/// Stderr, where each write waits for room first: a thread inside of write() could not be called back.
+/// Stderr, which is not waited for without end.
 class WaitingErrors final : public std::streambuf {
  public:
-  void give_up() { given_up_ = true; }
+  void give_up() { output_.give_up(); }
 
  protected:
   int_type overflow(int_type character) override {
@@ -40,36 +35,10 @@ class WaitingErrors final : public std::streambuf {
   }
 
  private:
-  /// A pipe that has room at all takes as much as this without a wait.
-  static constexpr std::size_t most_at_once = PIPE_BUF;
+  /// What is left out, nobody could be told.
+  void write(std::string_view text) { static_cast<void>(output_.write(text)); }
 
-  void write(std::string_view text) {
-    while (!text.empty() && wait_for_room()) {
-      const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min(text.size(), most_at_once));
-      if (written < 0 && errno != EINTR && errno != EAGAIN) return;
-      if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-
-  /// False when it was given up and nobody reads it.
-  bool wait_for_room() {
-    using Clock = std::chrono::steady_clock;
-    constexpr int look_again_ms = 50;  // at whether it was given up meanwhile
-    std::optional<Clock::time_point> latest;
-    for (;;) {
-      if (given_up_ && !latest) latest = Clock::now() + std::chrono::seconds(1);
-      const bool waits = !unread_ && (!latest || Clock::now() < *latest);
-      pollfd errors{STDERR_FILENO, POLLOUT, 0};
-      const int ready = ::poll(&errors, 1, waits ? look_again_ms : 0);
-      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // write() tells what is wrong
-      if (waits) continue;
-      unread_ = true;
-      return false;
-    }
-  }
-
-  std::atomic<bool> given_up_{false};
-  std::atomic<bool> unread_{false};  // for the second that it was given
+  PatientOutput output_{STDERR_FILENO};
 };
 
 WaitingErrors& errors() {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
+
 namespace mock_gateway {
 namespace endpoint {
 namespace {
@@ -56,12 +58,18 @@ void Metrics::note(const Exchange& exchange) {
   const std::string outcome = to_string(exchange.outcome(Duration::zero()).kind);
   const std::uint64_t by_reply = reached(exchange.faults());
   const std::uint64_t by_chaos = reached(exchange.chaos());
+  const Duration lateness = exchange.lateness();
   const std::lock_guard<std::mutex> lock(mutex_);
   if (requests_.size() >= most_series && requests_.count(labels) == 0) labels[2] = labels[3] = {};
   ++requests_[labels];
   ++ended_[outcome];
   faults_["reply"] += by_reply;
   faults_["chaos"] += by_chaos;
+  if (lateness > Duration::zero()) {
+    const auto bound = std::lower_bound(lateness_bounds.begin(), lateness_bounds.end(), lateness);
+    ++lateness_[static_cast<std::size_t>(bound - lateness_bounds.begin())];
+    lateness_sum_ += lateness;
+  }
   bytes_ += exchange.bytes_sent();
   tokens_ += exchange.tokens_sent();
 }
@@ -88,11 +96,26 @@ std::string Metrics::text(const std::string& instance, std::size_t open) const {
   for (const auto& [by, count] : faults_) add(text, "mock_gateway_faults_total", {{"by", &by}}, count);
   add_head(text, "mock_gateway_open_requests", "gauge", "Requests under way, streams that are being sent among them.");
   add(text, "mock_gateway_open_requests", {}, open);
+  add_lateness(text);
   add_head(text, "mock_gateway_sent_bytes_total", "counter", "Bytes of answers that were sent.");
   add(text, "mock_gateway_sent_bytes_total", {}, bytes_);
   add_head(text, "mock_gateway_sent_tokens_total", "counter", "Tokens of answers that were sent, streamed or not.");
   add(text, "mock_gateway_sent_tokens_total", {}, tokens_);
   return text;
+}
+
+void Metrics::add_lateness(std::string& text) const {
+  const std::string name = "mock_gateway_lateness_seconds";
+  add_head(text, name, "histogram", "How much later than its moment anything of a paced answer left, at most.");
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < lateness_.size(); ++i) {
+    count += lateness_[i];
+    const std::string bound =
+        i < lateness_bounds.size() ? detail::text::decimal(lateness_bounds[i].count(), 1000) : std::string("+Inf");
+    add(text, name + "_bucket", {{"le", &bound}}, count);
+  }
+  text += name + "_sum " + detail::text::decimal(lateness_sum_.count(), 1'000'000'000) + "\n";
+  add(text, name + "_count", {}, count);
 }
 
 }  // namespace endpoint

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,12 +28,23 @@ class Metrics {
   /// A server that makes keys and stubs without end would else have as many series. What is beyond has no key or stub.
   static constexpr std::size_t most_series = 2000;
 
+  /// Of the buckets of a histogram.
+  static constexpr std::array lateness_bounds{
+      std::chrono::milliseconds(1),   std::chrono::milliseconds(2),   std::chrono::milliseconds(5),
+      std::chrono::milliseconds(10),  std::chrono::milliseconds(20),  std::chrono::milliseconds(50),
+      std::chrono::milliseconds(100), std::chrono::milliseconds(500), std::chrono::milliseconds(1000)};
+
   /// Status, decision, key and stub.
   using Labels = std::array<std::string, 4>;
 
+  /// Expects the mutex to be held.
+  void add_lateness(std::string& text) const;
+
   mutable std::mutex mutex_;
   std::map<Labels, std::uint64_t> requests_;
-  std::map<std::string, std::uint64_t> ended_;  // by outcome
+  std::map<std::string, std::uint64_t> ended_;                        // by outcome
+  std::array<std::uint64_t, lateness_bounds.size() + 1> lateness_{};  // by the first bound that is not below it
+  Duration lateness_sum_{0};
   std::map<std::string, std::uint64_t> faults_{{"reply", 0}, {"chaos", 0}, {"connection", 0}};
   std::uint64_t bytes_ = 0;
   std::uint64_t tokens_ = 0;

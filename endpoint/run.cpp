@@ -6,6 +6,7 @@
 #include "command_watch.hpp"
 #include "commands.hpp"
 #include "control_access.hpp"
+#include "journal_file.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
 #include "report.hpp"
@@ -18,6 +19,7 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   if (flags.print == "json")
     throw BadValue(
         "--print json: stdout is CMD's; MOCK_GATEWAY_INFO names a file that holds the same, as --info-file does");
+  if (flags.journal == JournalFile::stdout_path) throw BadValue("--journal -: stdout is CMD's; name a file");
   if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
   const SignalsForCommand signals;
   CommandWatch watch("run");

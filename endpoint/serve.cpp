@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "control_access.hpp"
 #include "core/access.hpp"
+#include "journal_file.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
 #include "report.hpp"
@@ -29,6 +30,19 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
+bool journal_has_stdout(const Flags& flags) { return flags.journal == JournalFile::stdout_path; }
+
+void require_stdout_for_journal(const Flags& flags, const std::vector<ReportTarget>& targets) {
+  if (!journal_has_stdout(flags)) return;
+  // Whoever collects what replicas print is to get no key and no token.
+  if (flags.print == "json")
+    throw BadValue(
+        "--journal -: stdout has the journal and nothing else; in place of --print json take --info-file FILE");
+  for (const ReportTarget& target : targets)
+    if (target.file == "-")
+      throw BadValue("--journal -: stdout has the journal and nothing else; name a file for the report");
+}
+
 void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flags) {
   if (flags.print == "json") {
     std::cout << control.info(gateway) << std::endl;
@@ -38,20 +52,20 @@ void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flag
   const std::string key = gateway.api_key();
   const std::string& model = detail::Access::serving(gateway)->settings.models.front().id;
   const Json body{{"model", model}, {"messages", {{{"role", "user"}, {"content", "Hello"}}}}};
-  std::cout << "base URL  " << gateway.base_url() << "\n"
-            << "API key   " << key << "\n";
+  const int descriptor = journal_has_stdout(flags) ? STDERR_FILENO : STDOUT_FILENO;
+  std::ostream& out = descriptor == STDERR_FILENO ? std::cerr : std::cout;
+  out << "base URL  " << gateway.base_url() << "\n"
+      << "API key   " << key << "\n";
   // What a terminal shows is gone with it, and what a file or a CI log has is not: it never gets a code.
   if (!control.url().empty())
-    std::cout << "console   " << (::isatty(STDOUT_FILENO) != 0 ? control.console_with_code() : control.url() + "/")
-              << "\n";
-  std::cout << "\n"
-            << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
-            << "\n"
-            // A proxy in the environment would not reach this machine's loopback.
-            << "curl --noproxy '*' " << url << "/chat/completions -H "
-            << quoted_for_shell("Authorization: Bearer " + key) << " -H 'Content-Type: application/json' -d "
-            << quoted_for_shell(body.dump()) << "\n\n"
-            << "ready" << std::endl;
+    out << "console   " << (::isatty(descriptor) != 0 ? control.console_with_code() : control.url() + "/") << "\n";
+  out << "\n"
+      << "export OPENAI_BASE_URL=" << url << " OPENAI_API_KEY=" << quoted_for_shell(key)
+      << "\n"
+      // A proxy in the environment would not reach this machine's loopback.
+      << "curl --noproxy '*' " << url << "/chat/completions -H " << quoted_for_shell("Authorization: Bearer " + key)
+      << " -H 'Content-Type: application/json' -d " << quoted_for_shell(body.dump()) << "\n\n"
+      << "ready" << std::endl;
 }
 
 }  // namespace
@@ -72,6 +86,7 @@ int serve(const Flags& flags) {
   ControlAccess control(flags);
   const std::vector<ReportTarget> targets = report_targets(flags);
   require_writable(targets);
+  require_stdout_for_journal(flags, targets);
   raise_descriptor_limit();
   Serving serving(flags, default_port, flags.wants_judgement(), control.identity());
   if (port_file) port_file->write(std::to_string(serving.gateway().port()) + "\n");

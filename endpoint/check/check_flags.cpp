@@ -7,6 +7,7 @@
 
 #include "../control/control.hpp"
 #include "../messages.hpp"
+#include "cells.hpp"
 #include "gateway/option_values.hpp"
 #include "model/acceptance.hpp"
 

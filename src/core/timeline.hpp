@@ -99,6 +99,9 @@ class ClockWait final : public Pending {
   std::optional<Duration> look_again_in() override;
   bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
+  /// How much real time has passed since the moment that was waited for, once it has come; zero on a clock that takes
+  /// none.
+  Duration lateness() const;
 
  private:
   friend class RealClockState;

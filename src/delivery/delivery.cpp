@@ -714,6 +714,7 @@ void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
   in_turn([this, moment, has_end, ping_comes] {
     const bool guard_is_over = moment->guard.over();
     const bool clock_guard_expired = moment->clock->guard_expired();
+    if (has_end && !ping_comes) progress_.note_lateness(moment->clock->lateness());
     moment->end();
     if (!ping_comes) {
       if (guard_is_over) return stall_guard_expired(moment->purpose);

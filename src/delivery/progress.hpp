@@ -37,6 +37,8 @@ struct DeliveryProgress {
   /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
   /// it, and the latest moment until that is known.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
+  /// How much later than its moment the latest wait ended, in nanoseconds.
+  std::atomic<Duration::rep> lateness{0};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};
   /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
@@ -45,6 +47,10 @@ struct DeliveryProgress {
   /// What left of the answer; null unless somebody wants to know.
   std::unique_ptr<AnswerLog> log;
 
+  /// For the connection's thread.
+  void note_lateness(Duration late) {
+    if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
+  }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
   /// The scripted wait in which the delivery is.
   std::optional<ScriptedWait> scripted_wait() const;

@@ -176,6 +176,7 @@ std::size_t Exchange::bytes_sent() const {
   const std::lock_guard<std::mutex> lock(record_->progress.handover);
   return record_->bytes;
 }
+Duration Exchange::lateness() const { return Duration(record_->progress.lateness); }
 TimePoint Exchange::received() const { return record_->received; }
 std::string Exchange::method() && { return record_->request.method; }
 wire::Headers Exchange::headers() && { return record_->request.headers; }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -229,6 +230,73 @@ TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also 
   for (const auto& [lasted, expected] : over)
     CHECK(Wait{Wait::Kind::hold, "before token 2"}.in_vain(lasted) ==
           "was held as scripted before token 2 for " + std::string(expected) + " s; the client still waited");
+}
+
+// --- Lateness
+// ---------------------------------------------------------------------------------------------------------
+
+/// Looks at what is waited for when the test lets it.
+class LooksLate final : public test_support::WritesOnly {
+ public:
+  std::optional<std::size_t> write_some(std::string_view bytes) override { return bytes.size(); }
+  Look look(detail::Pending& pending, OnClientClosed) override {
+    return looks && pending.over() ? Look::over : Look::not_yet;
+  }
+
+  bool looks = false;
+};
+
+TEST_CASE("how late something left is counted from its moment, and from the wait where that begins later") {
+  for (const bool is_overdue : {false, true}) {
+    CAPTURE(is_overdue);
+    // A fault, though it does not strike, has each event wait its turn.
+    const Reply reply = chunks({json_chunk({{"a", 1}}).at(1ms)}).fault(after_events(9), stall(1s));
+    detail::Timeline timeline(detail::Access::state(RealClock{}), nullptr);
+    detail::PaceSchedule pace;
+    detail::DeliveryProgress progress;
+    LooksLate outlet;
+    const TimePoint start = timeline.now() - (is_overdue ? Duration(1h) : Duration(0));
+    detail::Delivery delivery(detail::Access::data(reply), pace, outlet, timeline, start, progress);
+    detail::ChunkEvents events(*detail::Access::data(reply).chunks);
+    delivery.stream("HEAD", events, true);
+    CHECK_FALSE(delivery.go_on());
+    CHECK(progress.lateness == 0);
+    const TimePoint late = timeline.now() + 21ms;
+    while (timeline.now() < late) std::this_thread::yield();
+    outlet.looks = true;
+    while (!delivery.go_on()) {
+    }
+    CHECK(Duration(progress.lateness) >= 20ms);
+    CHECK(Duration(progress.lateness) <= (is_overdue ? Duration(30min) : timeline.now() - start - 1ms));
+  }
+}
+
+TEST_CASE("a paced answer says how late it was, and none is on a clock that takes no time") {
+  const auto ask = [](const Options& options, bool stream) {
+    Gateway gateway(options.pace(Pace().every(2ms)));
+    gateway.chat().reply(text("one two three"));
+    Http(gateway).chat({{"stream", stream}});
+    REQUIRE(gateway.journal().wait_until_idle(10s));
+    const Exchange exchange = gateway.journal().last();
+    CHECK(exchange.lateness() < *exchange.ended() - exchange.received());
+    return exchange.lateness();
+  };
+  for (const bool stream : {false, true}) {
+    CAPTURE(stream);
+    CHECK(ask(Options(), stream) > 0s);
+    CHECK(ask(Options().clock(InstantClock()), stream) == 0s);
+  }
+
+  ManualClock clock;
+  Gateway gateway(Options().clock(clock).pace(Pace().every(1s)));
+  gateway.chat().reply(text("one two three"));
+  RawConnection connection(gateway);
+  connection.send(Http(gateway).format_chat({{"stream", true}}));
+  REQUIRE(test_support::eventually([&] { return !clock.waits().empty(); }));
+  clock.advance(10s);  // which is far beyond the token that waits
+  CHECK(connection.receive_response().complete);
+  CHECK(gateway.journal().last().outcome() == Outcome::Kind::completed);
+  CHECK(gateway.journal().last().lateness() == 0s);
 }
 
 }  // namespace progress_test

@@ -35,7 +35,7 @@ class Evidence(unittest.TestCase):
 
 class Metrics(Evidence):
     VALUE = r'"(\\[\\"n]|[^"\\\n])*"'
-    LINE = rf'[a-z_]+(\{{[a-z_]+={VALUE}(,[a-z_]+={VALUE})*\}})? [0-9]+'
+    LINE = rf'[a-z_]+(\{{[a-z_]+={VALUE}(,[a-z_]+={VALUE})*\}})? [0-9]+(\.[0-9]+)?'
 
     def read(self, gateway):
         """Each series and its value; every line is one of the format, below the HELP and TYPE of its metric."""
@@ -51,10 +51,14 @@ class Metrics(Evidence):
                 self.assertRegex(line, rf"\A{self.LINE}\Z")
                 name, _, value = line.rpartition(" ")
                 metric = name.partition("{")[0]
+                histogram = re.sub("_(bucket|sum|count)$", "", metric)
+                if typed.get(histogram) == "histogram":
+                    metric = histogram
+                else:
+                    self.assertEqual(typed[metric], "counter" if metric.endswith("_total") else "gauge")
                 self.assertIn(metric, helped)
-                self.assertEqual(typed[metric], "counter" if metric.endswith("_total") else "gauge")
                 self.assertNotIn(name, values)
-                values[name] = int(value)
+                values[name] = float(value)
         return values
 
     def test_it_counts_by_status_key_and_stub_whatever_is_reset(self):
@@ -93,6 +97,29 @@ class Metrics(Evidence):
             gateway.call("DELETE", "/journal")
             gateway.post("/reset")
             self.assertEqual(self.read(gateway), values)
+
+    def test_paced_answers_are_counted_by_how_late_they_were(self):
+        name = "mock_gateway_lateness_seconds"
+        paced = {"reply": {"text": "One two three.", "every": "2ms"}, "when": {"user_says": "slow"}}
+        with Program({"stubs": [paced, {"reply": "Hi."}]}) as gateway:
+            def buckets():
+                values = self.read(gateway)
+                return [int(value) for series, value in values.items() if series.startswith(name + "_bucket")], values
+
+            bounds = re.findall(name + r'_bucket{le="([^"]+)"}', str(self.read(gateway)))
+            self.assertEqual(bounds, ["0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "0.5", "1", "+Inf"])
+            self.assertEqual(buckets()[0], [0] * 10)
+            for text in "slow", "fast", "slow", "slow":
+                gateway.ask(text)
+            eventually(self, lambda: self.read(gateway).get("mock_gateway_ended_total{outcome=\"completed\"}") == 4, "all have ended")
+            counts, values = buckets()
+            self.assertEqual(counts, sorted(counts))
+            self.assertEqual((counts[-1], values[name + "_count"]), (3, 3))
+            # Each was late by what the bucket says where it is counted first.
+            limits = [0.0] + [float(bound) for bound in bounds]
+            firsts = [later - earlier for earlier, later in zip([0] + counts, counts)]
+            self.assertGreater(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits)))
+            self.assertLessEqual(values[name + "_sum"], sum(count * limit for count, limit in zip(firsts, limits[1:]) if count))
 
     def test_faults_are_counted_by_what_asked_for_them(self):
         struck = {"reply": 0, "chaos": 0, "connection": 0}

@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -139,7 +140,7 @@ class Journal(unittest.TestCase):
             endpoint.end()
         lines = lines_of(self.path)
         self.assertEqual(lines[:2], ['{"id": 7}', '{"id": 8, "cu'])
-        self.assertEqual(list(json.loads(lines[2])), ["run", "began", "version", "pid"])
+        self.assertEqual(list(json.loads(lines[2])), ["run", "began", "version", "host", "pid"])
         self.assertEqual(json.loads(lines[3])["id"], 1)
         self.assertEqual(lines[4:], [""])
 
@@ -258,6 +259,11 @@ class Journal(unittest.TestCase):
         # In the order of their ends: the one before it may end after its client has asked again.
         self.assertIn("last", after)
 
+    def test_the_line_of_a_run_says_where_it_runs(self):
+        with Endpoint("--journal", self.path) as endpoint:
+            endpoint.end()
+        self.assertEqual(entries_of(self.path)[0]["host"], socket.gethostname())
+
     @unittest.skipUnless(SHORT_WRITES, "MOCK_GATEWAY_SHORT_WRITES names no library")
     def test_what_the_system_takes_in_pieces_is_whole(self):
         info, port = self.path + ".info", self.path + ".port"
@@ -273,6 +279,118 @@ class Journal(unittest.TestCase):
         self.assertEqual(sorted(exchange["request"]["body"]["json"]["messages"][0]["content"]
                                 for exchange in exchanges_of(self.path)), [f"request {number}" for number in range(3)])
         self.assertRegex(said, r"\A(\d{4}-\d\d-\d\dT[\d:.]+Z #\d POST /v1/chat/completions 200 [^\n]+\n){3}\Z")
+
+
+class Replica(Endpoint):
+    """A running mock-gateway whose stdout has the journal."""
+
+    def __init__(self, *flags, stdout=subprocess.PIPE):
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            info = os.path.join(folder, "info")
+            self.process = subprocess.Popen([PROGRAM, "--port", "0", "--key", KEY, "--journal", "-", "--info-file", info,
+                                             *flags], stdin=subprocess.DEVNULL, stdout=stdout, stderr=self.errors)
+            deadline = time.monotonic() + TIMEOUT
+            while not os.path.exists(info):
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise AssertionError("never ready: " + self.end())
+                time.sleep(0.001)
+            with open(info, encoding="utf-8") as file:
+                self.info = json.load(file)
+        self.port = int(self.info["base_url"].split(":")[2].split("/")[0])
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(TIMEOUT)
+        if self.process.stdout:
+            self.process.stdout.close()
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def end_and_read(self):
+        """Ends it; the entries of its stdout, and what it wrote to stderr."""
+        self.process.send_signal(signal.SIGTERM)
+        text = self.process.stdout.read().decode()
+        lines = text.split("\n")
+        assert lines.pop() == "", "the last line is not ended"
+        return [json.loads(line) for line in lines], self.end()
+
+
+class JournalOnStdout(unittest.TestCase):
+    """--journal -, for those who collect what replicas print."""
+
+    def texts(self, entries):
+        return [entry["request"]["body"]["json"]["messages"][0]["content"] for entry in entries if "id" in entry]
+
+    def test_stdout_has_a_line_of_json_for_each_exchange_and_nothing_else(self):
+        with Replica("--control", "0") as replica:
+            for text in "one", "two":
+                self.assertEqual(replica.ask(text), 200)
+            entries, said = replica.end_and_read()
+        self.assertEqual(list(entries[0]), ["run", "began", "version", "host", "pid"])
+        self.assertEqual([entry["run"] for entry in entries], [replica.info["instance"]] * 3)
+        self.assertEqual(sorted(self.texts(entries)), ["one", "two"])
+        # What else would be there is on stderr.
+        self.assertIn(f"base URL  http://127.0.0.1:{replica.port}/v1\n", said)
+        self.assertIn("\nready\n", said)
+        self.assertNotIn("missing", said)
+
+    def test_a_line_comes_while_it_runs(self):
+        with Replica("--quiet") as replica:
+            self.assertEqual(replica.ask("one"), 200)
+            self.assertIn("began", json.loads(replica.process.stdout.readline()))
+            self.assertEqual(self.texts([json.loads(replica.process.stdout.readline())]), ["one"])
+
+    def test_who_reads_late_gets_every_line_whole(self):
+        asked = [f"{number} " + "x" * 2000 for number in range(100)]  # more than a pipe holds
+        with Replica("--quiet") as replica:
+            for text in asked:
+                self.assertEqual(replica.ask(text), 200)
+            entries, said = replica.end_and_read()
+        self.assertEqual(sorted(self.texts(entries)), sorted(asked))
+        self.assertNotIn("missing", said)
+
+    def test_when_nobody_reads_clients_are_answered_and_the_end_comes(self):
+        count = 100
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with Replica(stdout=writer) as replica:
+            os.close(writer)
+            for number in range(count):
+                self.assertEqual(replica.ask(f"{number} " + "x" * 2000), 200)
+            began = time.monotonic()
+            said = replica.end()
+            self.assertLess(time.monotonic() - began, 10)
+        os.set_blocking(reader, False)
+        whole = os.read(reader, 1 << 20).split(b"\n")[1:-1]  # without the line of the run, and what was cut
+        self.assertGreater(len(whole), 0)
+        for line in whole:
+            json.loads(line)
+        self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
+        self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
+
+    def test_when_its_reader_is_gone_clients_are_answered(self):
+        reader, writer = os.pipe()
+        with Replica(stdout=writer) as replica:
+            os.close(writer)
+            os.close(reader)
+            for _ in range(3):
+                self.assertEqual(replica.ask(), 200)
+            said = replica.end()
+        self.assertEqual(replica.process.returncode, 0)
+        self.assertEqual(said.count("--journal: cannot write to stdout: Broken pipe"), 1, said)
+        self.assertIn("--journal: 3 exchanges are missing", said)
+
+    def test_what_else_would_go_to_stdout_is_refused(self):
+        alone = "stdout has the journal and nothing else; "
+        for flags, said in ((("--print", "json"), alone + "in place of --print json take --info-file FILE"),
+                            (("--report", "json:-"), alone + "name a file for the report")):
+            self.assertEqual(refused("--journal", "-", *flags), (2, f"mock-gateway: --journal -: {said}\n"))
+        result = subprocess.run([PROGRAM, "run", "--journal", "-", "--", "true"], capture_output=True, text=True,
+                                timeout=TIMEOUT)
+        self.assertEqual((result.returncode, result.stdout, result.stderr),
+                         (2, "", "mock-gateway: --journal -: stdout is CMD's; name a file\n"))
 
 
 if __name__ == "__main__":

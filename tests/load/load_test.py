@@ -176,7 +176,7 @@ class Load(unittest.TestCase):
                 self.assertEqual(limited, 9 - answered + 1)
 
     def test_prometheus_reads_the_metrics_of_all(self):
-        replicas = Replicas(self)
+        replicas = Replicas(self, "--gap-ms", "1")
         for number in range(6):
             replicas.ask(str(number))
         (replicas.folder / "token.txt").write_text(TOKEN, encoding="utf-8")
@@ -203,6 +203,9 @@ class Load(unittest.TestCase):
 
         eventually("a scrape of each", lambda: value('count(up{job="mock-gateway"} == 1)') == 3)
         eventually("the count of all", lambda: value('sum(mock_gateway_requests_total{decision!="models"})') == 6)
+        eventually("how late each was", lambda: value("sum(mock_gateway_lateness_seconds_count)") == 6)
+        eventually("a histogram", lambda: value(
+            "histogram_quantile(1, sum by (le) (mock_gateway_lateness_seconds_bucket))") is not None)
 
     def test_the_flags_of_the_manifest_are_the_program_s(self):
         arguments = json.loads(re.search(r"args: (\[.*\])", block("load.md", "yaml"))[1])
