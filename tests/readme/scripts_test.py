@@ -1,7 +1,7 @@
 """Checks the scripts that docs/ and examples/scripts show, and runs the shell lines of the pages about them.
 
-Usage: scripts_test.py CHECKOUT MOCK_GATEWAY. Python's standard library only. Blocks of these kinds are taken in the order
-in which they stand on a page:
+Usage: scripts_test.py CHECKOUT MOCK_GATEWAY [PAGE…]. With pages, docs/your-app.md, these alone are run. Python's standard
+library only. Blocks of these kinds are taken in the order in which they stand on a page:
 
 - "jsonc" and "jsonc FILE" is a script that can be served, without a warning; "jsonc bad FILE" is one that cannot be
 - "sh saved FILE", "python saved FILE", "js saved FILE" is a file for the lines that follow, in their folder
@@ -24,7 +24,8 @@ import time
 import unittest
 from pathlib import Path
 
-CHECKOUT, PROGRAM = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+# What a package installs may be a link, whose own name is another.
+CHECKOUT, PROGRAM, CHOSEN = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).absolute(), sys.argv[3:]
 PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/scripts.md": {"jsonc", "jsonc bad", "sh scripts", "text scripts"},
          "docs/check.md": {"sh scripts", "text scripts"},
@@ -33,6 +34,8 @@ PAGES = {"docs/catalogue.md": {"jsonc"},
          "docs/control.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"},
          "docs/helpers.md": {"sh sdk"},
          "docs/your-app.md": {"jsonc", "sh scripts", "text scripts", "sh sdk"}}
+if CHOSEN:
+    PAGES = {page: PAGES[page] for page in CHOSEN}
 PORTS = ("8080", "8081")  # of the pages, which become free ones
 VENV, NODE_MODULES = CHECKOUT / "build/clients/venv/bin", CHECKOUT / "tests/clients/node/node_modules"
 TIMEOUT = 120  # seconds: a net for what hangs, never a pace
@@ -258,4 +261,4 @@ class Scripts(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + ["Scripts.test_the_pages_hold"] * bool(CHOSEN), verbosity=2)

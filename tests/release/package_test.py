@@ -74,6 +74,12 @@ class Installed(unittest.TestCase):
     def run_here(cls, *command, **options):
         return ran(*command, cwd=cls.folder, env=cls.environment, **options)
 
+    def its_page_holds(self, program):
+        """The tests of docs/your-app.md, in the shell and with the SDKs, where the program of the package is on the PATH."""
+        if not (CHECKOUT / "build/clients/venv/.installed").exists():
+            self.skipTest("tests/clients/prepare.sh has not installed the SDKs")
+        self.run_here(sys.executable, CHECKOUT / "tests/readme/scripts_test.py", CHECKOUT, program, "docs/your-app.md")
+
     def first_answer(self, program, began, *words):
         """Starts it, asks it once, tells the seconds since `began`, and ends it by SIGTERM."""
         command = [*map(str, program), "serve", "--port", "0", "--print", "json", "--quiet", *words]
@@ -109,6 +115,9 @@ class Wheel(Installed):
     def test_it_is_there_with_one_word(self):
         self.first_answer([self.bin / "mock-gateway"], self.began)
         self.assertEqual(self.run_here(self.bin / "mock-gateway", "--version").strip(), VERSION_LINE)
+
+    def test_the_page_of_your_app_holds(self):
+        self.its_page_holds(self.bin / "mock-gateway")
 
     def test_its_fixture_needs_no_set_up_and_finds_its_own_program(self):
         """The test of its README, with the SDK that it shows; and its types, for mypy."""
@@ -161,6 +170,9 @@ class Npm(Installed):
         self.first_answer([self.folder / "node_modules/.bin/mock-gateway"], self.began)
         self.assertEqual(self.run_here("npx", "--no-install", "mock-gateway", "--version").strip(), VERSION_LINE)
 
+    def test_the_page_of_your_app_holds(self):
+        self.its_page_holds(self.folder / "node_modules/.bin/mock-gateway")
+
     def test_only_the_program_of_this_platform_is_there(self):
         programs = self.folder / "node_modules/@mock-gateway"
         self.assertEqual([each.name for each in programs.iterdir()], [f"linux-{PROCESSOR.replace('x86_64', 'x64')}"])
@@ -212,6 +224,10 @@ class Go(Installed):
         self.first_answer([self.folder / "it"], self.began)
         said = self.run_here("go", "run", f"{self.module}/cmd/mock-gateway@v{VERSION}", "--version")
         self.assertEqual(said.strip(), VERSION_LINE)
+
+    def test_the_page_of_your_app_holds(self):
+        self.run_here("go", "build", "-o", "bin/mock-gateway", f"{self.module}/cmd/mock-gateway")
+        self.its_page_holds(self.folder / "bin/mock-gateway")
 
     def test_its_helper_finds_its_own_program(self):
         (self.folder / "app_test.go").write_text(f"""package app

@@ -70,6 +70,8 @@ done
 # Of packages those of this machine, each in a new folder.
 if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
   echo "== packages"
+  # The SDKs of docs/your-app.md.
+  bash -c 'source tests/clients/prepare.sh' >"$work/sdks.log" 2>&1 || { cat "$work/sdks.log" >&2; status=1; }
   python3 tests/release/package_test.py "$dist" "$version" 2>&1 | tee "$work/packages.log" || status=1
   {
     echo

@@ -14,13 +14,6 @@
 
 namespace test_support {
 
-/// Another program of the same build has these tests as well: what takes a processor for half a minute is done there.
-#ifdef TEST_SUPPORT_REPEATED
-constexpr bool is_repeated = true;
-#else
-constexpr bool is_repeated = false;
-#endif
-
 /// The wall times of many runs, in order, and how many processors other processes took meanwhile.
 struct Series {
   std::vector<double> milliseconds;
