@@ -9,7 +9,7 @@
 #   --same-bits      builds each program a second time, from another folder, and compares
 #
 # VERSION is the one of src/core/version.hpp. The programs are compiled by zig; tools/release/inputs.sh fetches it and the
-# libraries, pinned. The first run takes a quarter of an hour on two cores, and needs Linux, cargo, and Debian's apt.
+# libraries, pinned. The first run takes twenty minutes on two cores, and needs Linux, cargo, and Debian's apt.
 # Exit status 77: a registry cannot be reached.
 set -euo pipefail
 

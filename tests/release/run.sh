@@ -83,4 +83,17 @@ if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
     echo "The tests of all of them: $(tail -n 1 "$work/packages.log" | sed 's/^OK$/passed/')."
   } >>"$dist/TESTED.md"
 fi
+
+# For C++, which compiles, and so takes minutes.
+if compgen -G "$dist/mock-gateway-cpp-*.tar.gz" >/dev/null; then
+  echo "== packages for C++"
+  cpp=0
+  python3 tests/release/cpp_packages_test.py "$dist" "$version" 2>&1 | tee "$work/cpp_packages.log" || cpp=$?
+  ((cpp == 0 || cpp == 77)) || status=1
+  {
+    echo
+    echo "For C++ Conan runs its recipe without Conan Center; stand-ins for the functions of vcpkg and Homebrew run the port"
+    echo "and the formula. The tests of them: $(tail -n 1 "$work/cpp_packages.log" | sed 's/^OK$/passed/')."
+  } >>"$dist/TESTED.md"
+fi
 exit $status

@@ -4,10 +4,12 @@
 # FOLDER has mock-gateway-VERSION-TARGET of some targets, and the licenses. For each there is then a wheel and an npm
 # package of the program, of Linux also a Debian package; beside them the npm package of the helper, which takes the
 # program of its platform, a Go module with all programs, as files of a module proxy in FOLDER/go, and a Containerfile.
+# For C++ there are the library's sources with a recipe of Conan, and FOLDER/vcpkg with a port of them. With the programs of
+# all platforms there is a formula of Homebrew.
 # Each is made by its ecosystem's own tool, where that has one: hatchling, npm, dpkg-deb. For packages that are published:
-# MOCK_GATEWAY_GO_MODULE is the path of the module, and with MOCK_GATEWAY_NPM_PUBLISHED=1 npm fetches the program of a
-# platform by itself. Else it would ask the registry for names that are not ours. Exit status 77: a registry cannot be
-# reached.
+# MOCK_GATEWAY_GO_MODULE is the path of the module, MOCK_GATEWAY_HOME_URL the address of FOLDER, and with
+# MOCK_GATEWAY_NPM_PUBLISHED=1 npm fetches the program of a platform by itself. Else it would ask the registry for names
+# that are not ours. Exit status 77: a registry cannot be reached.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -27,6 +29,10 @@ python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || die "python3 is
 
 go_module=${MOCK_GATEWAY_GO_MODULE:-mock-gateway.example/go}
 [[ $go_module != *[A-Z]* ]] || die "MOCK_GATEWAY_GO_MODULE has capitals, which a proxy of modules writes otherwise"
+
+home_url=${MOCK_GATEWAY_HOME_URL:-https://mock-gateway.example}
+[[ $home_url =~ ^[a-z]+://[A-Za-z0-9._~:/@%+-]+$ ]] || die "MOCK_GATEWAY_HOME_URL is \"$home_url\", which is no address"
+home_url=${home_url%/}
 
 # TARGET, the tag of its wheel, what npm calls its system and its processor, what Debian calls its processor. A static
 # program needs no C library: it is for each Linux.
@@ -157,6 +163,38 @@ PYTHON
   rm -r "$folder"
 }
 
+# make_cpp: what Conan's recipe exports, the recipe, and the port that takes the same archive.
+make_cpp() {
+  local name=mock-gateway-cpp-$version
+  local folder=$work/$name archive=$dist/$name.tar.gz port=$dist/vcpkg/mock-gateway
+  mkdir -p "$folder"/{src/core,tools/release/conan/test_package} "$port"
+  cp "$root"/{LICENSE,CMakeLists.txt,mock_gateway.hpp} "$folder/"
+  cp -r "$root/cmake" "$folder/"
+  cp "$root/src/core/version.hpp" "$folder/src/core/"
+  cp "$here/conan/conanfile.py" "$folder/tools/release/conan/"
+  cp "$here"/conan/test_package/{conanfile.py,CMakeLists.txt,asks.cpp} "$folder/tools/release/conan/test_package/"
+  tar --create --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner --mode=u+w,go-w \
+    --mtime="@$SOURCE_DATE_EPOCH" "$name" | gzip -9n >"$archive"
+  rm -r "$folder"
+  cp "$here/vcpkg/usage" "$port/"
+  sed "s|@VERSION@|$version|; s|@HOME_URL@|$home_url|" "$here/vcpkg/vcpkg.json" >"$port/vcpkg.json"
+  sed "s|@HOME_URL@|$home_url|; s|@SHA512@|$(sha512sum <"$archive" | cut -d ' ' -f 1)|" \
+    "$here/vcpkg/portfile.cmake" >"$port/portfile.cmake"
+}
+
+# make_formula: a formula names the programs of all platforms, or there is none.
+make_formula() {
+  local target others file
+  while read -r target others; do
+    [[ -f $dist/mock-gateway-$version-$target ]] || return 0
+  done <<<"$targets"
+  sed "s|@VERSION@|$version|g; s|@HOME_URL@|$home_url|" "$here/homebrew/mock-gateway.rb" >"$work/mock-gateway.rb"
+  sed -n 's/.*"@SHA256 \(.*\)@".*/\1/p' "$work/mock-gateway.rb" | while read -r file; do
+    sed -i "s|@SHA256 $file@|$(sha256sum <"$dist/$file" | cut -d ' ' -f 1)|" "$work/mock-gateway.rb"
+  done
+  mv "$work/mock-gateway.rb" "$dist/"
+}
+
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
   --requirement "$here/python/requirements.txt" 2>"$work/pip.log" || {
@@ -175,4 +213,6 @@ while read -r target tag system processor debian <&3; do
 done 3<<<"$targets" # what is called in between reads no line of it
 make_npm_helper
 make_go
+make_cpp
+make_formula
 sed "s/@VERSION@/$version/" "$here/Containerfile" >"$dist/Containerfile"
