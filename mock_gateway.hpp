@@ -2463,8 +2463,9 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
   /// How much later than scripted anything of the answer left so far, by the gateway's doing: the longest time from the
-  /// moment of a token, or the end of a stall, until its bytes were handed to the connection. What waited for the
-  /// client to read is not counted. Zero where nothing was to wait, and on a clock other than the real one.
+  /// moment of a token, or from the end of a stall, until what was to leave then could. The time until the answer was
+  /// decided, at gates, and until the client had read what came before is not counted. Zero where nothing was to wait,
+  /// and on a clock other than the real one.
   Duration lateness() const;
 
   /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the
@@ -5163,6 +5164,8 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
+  /// How much real time has passed since that moment; zero on a clock that takes none.
+  Duration lateness(TimePoint moment) const;
   /// A client was told to wait until a date on this time.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -5210,9 +5213,6 @@ class ClockWait final : public Pending {
   MOCK_GATEWAY_INLINE std::optional<Duration> look_again_in() override;
   MOCK_GATEWAY_INLINE bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
-  /// How much real time has passed since the moment that was waited for, once it has come; zero on a clock that takes
-  /// none.
-  Duration lateness() const;
 
  private:
   friend class RealClockState;
@@ -8538,6 +8538,8 @@ class Delivery {
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
+  /// What was due at that moment can leave now.
+  void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
   /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
@@ -8550,6 +8552,9 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
+  /// The end of what the reply last waited for that was not the gateway: its client, a gate, a scripted wait. Nothing
+  /// is late before it.
+  TimePoint unhindered_since_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
@@ -8560,6 +8565,8 @@ class Delivery {
 
   std::vector<Step> steps_;                // the last is next
   std::function<Outlet::Look()> awaited_;  // before it
+  bool awaits_moment_ = false;             // by that
+  bool is_held_up_ = false;                // by something else
   std::optional<Result> result_;
   /// How many steps are left when the client has left, which is waited for.
   std::optional<std::size_t> steps_after_client_;
@@ -11979,8 +11986,8 @@ class ClockState {
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late a wait that is over is found to be.
-  virtual Duration lateness(const ClockWait&) const { return Duration{0}; }
+  /// How late it is, for what was to be done at that moment.
+  virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether a wait is ended by another thread rather than by time.
   virtual bool wakes() const { return false; }
@@ -12002,10 +12009,7 @@ class RealClockState : public ClockState {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     return std::max(Duration{0}, wait.deadline_ - now());
   }
-  Duration lateness(const ClockWait& wait) const override {
-    // A wait that begins when its moment has passed waits for nothing.
-    return now() - std::max(wait.deadline_, at(wait.began_));
-  }
+  Duration lateness(TimePoint moment) const override { return std::max(Duration{0}, now() - moment); }
   void settle(Timeline&) override {}
 
  private:
@@ -12023,7 +12027,7 @@ class InstantClockState final : public RealClockState {
     timeline.offset_ += std::max(Duration{0}, wait.deadline_ - timeline.now());
   }
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max(); }
-  Duration lateness(const ClockWait&) const override { return Duration{0}; }
+  Duration lateness(TimePoint) const override { return Duration{0}; }
   bool is_instant() const override { return true; }
 };
 
@@ -12296,6 +12300,8 @@ MOCK_GATEWAY_INLINE void Timeline::note_date(TimePoint date) { clock_->note_date
 
 MOCK_GATEWAY_INLINE void Timeline::settle() { clock_->settle(*this); }
 
+MOCK_GATEWAY_INLINE Duration Timeline::lateness(TimePoint moment) const { return clock_->lateness(moment); }
+
 MOCK_GATEWAY_INLINE bool Timeline::is_instant() const { return clock_->is_instant(); }
 
 MOCK_GATEWAY_INLINE OnTimeline::OnTimeline(Timeline& timeline) : before_(std::exchange(own_timeline(), &timeline)) {}
@@ -12312,8 +12318,6 @@ MOCK_GATEWAY_INLINE ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 MOCK_GATEWAY_INLINE bool ClockWait::over() { return timeline_.clock_->over(*this); }
 
 MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
-
-MOCK_GATEWAY_INLINE Duration ClockWait::lateness() const { return timeline_.clock_->lateness(*this); }
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
@@ -22794,6 +22798,7 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
+      unhindered_since_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {}
@@ -22878,12 +22883,16 @@ MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& so
 MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
     Outlet::Look look = hand_over();
+    const bool lacks_room = look == Outlet::Look::not_yet;
     if (look == Outlet::Look::over && awaited_) look = awaited_();
     if (look == Outlet::Look::not_yet) {
+      if (lacks_room || !awaits_moment_) is_held_up_ = true;
       shrink();
       return std::nullopt;
     }
+    if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
     awaited_ = nullptr;
+    awaits_moment_ = false;
     if (look == Outlet::Look::given_up) {
       break_off();
     } else if (steps_.empty()) {
@@ -22957,6 +22966,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_events() {
     const TimePoint due = this->due();
     const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
     if (simply_ && !waits && plan_.holds.empty()) {
+      if (due != start_) note_lateness(due);
       send_simply();
       take_next_event();
       continue;
@@ -23440,14 +23450,15 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for(const std::shared_ptr<Moment>& momen
     moment->begin(timeline_, next_ping_, "a ping");
   else
     moment->begin(timeline_, moment->deadline, moment->purpose);
+  awaits_moment_ = has_end;
   await([this, moment, on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up] {
     return outlet_.look(*moment->either, on_client_closed);
   });
   in_turn([this, moment, has_end, ping_comes] {
     const bool guard_is_over = moment->guard.over();
     const bool clock_guard_expired = moment->clock->guard_expired();
-    if (has_end && !ping_comes) progress_.note_lateness(moment->clock->lateness());
     moment->end();
+    if (has_end && !ping_comes && !clock_guard_expired) note_lateness(moment->deadline);
     if (!ping_comes) {
       if (guard_is_over) return stall_guard_expired(moment->purpose);
       if (clock_guard_expired) guard_expired();
@@ -23461,6 +23472,11 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for(const std::shared_ptr<Moment>& momen
       send_ping();
     }
   });
+}
+
+MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
+  unhindered_since_ = std::max(unhindered_since_, moment);
+  progress_.note_lateness(timeline_.lateness(unhindered_since_));
 }
 
 MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
@@ -41082,39 +41098,39 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   2089    model/http_reply.hpp
 //   2171    model/connection_fault.hpp
 //   2270    evidence/journal.hpp
-//   2568    model/sent_answer.hpp
-//   2639    script/near_miss.hpp
-//   2685    evidence/verification.hpp
-//   2818    model/finding.hpp
-//   2862    evidence/review.hpp
-//   2989    model/operation.hpp
-//   3020    keys/api_key.hpp
-//   3151    keys/keys.hpp
-//   3218    model/profile.hpp
-//   3250    model/tokenizer.hpp
-//   3262    gateway/options.hpp
-//   3413    model/acceptance.hpp
-//   3661    model/chat_request.hpp
-//   3790    script/scope.hpp
-//   3846    script/failure_scope.hpp
-//   3892    script/chaos.hpp
-//   3995    gateway/sweep.hpp
-//   4136    gateway/catalogue.hpp
-//   4312    gateway/mishaps.hpp
-//   4414    document/scenario_files.hpp
-//   4446    core/error.hpp
-//   4461    document/script_document.hpp
-//   4601    evidence/evidence_json.hpp
-//   4626    core/printed.hpp
-//   4657    core/reporter.hpp
-//   4741  Implementation
-//   4798    core/text.hpp
-//   4909    core/random.hpp
-//   4943    core/json_reader.hpp
-//   5000    core/json_pointer.hpp
-//   5017    core/calendar.hpp
-//   5052    core/access.hpp
-//   5124    core/timeline.hpp
+//   2569    model/sent_answer.hpp
+//   2640    script/near_miss.hpp
+//   2686    evidence/verification.hpp
+//   2819    model/finding.hpp
+//   2863    evidence/review.hpp
+//   2990    model/operation.hpp
+//   3021    keys/api_key.hpp
+//   3152    keys/keys.hpp
+//   3219    model/profile.hpp
+//   3251    model/tokenizer.hpp
+//   3263    gateway/options.hpp
+//   3414    model/acceptance.hpp
+//   3662    model/chat_request.hpp
+//   3791    script/scope.hpp
+//   3847    script/failure_scope.hpp
+//   3893    script/chaos.hpp
+//   3996    gateway/sweep.hpp
+//   4137    gateway/catalogue.hpp
+//   4313    gateway/mishaps.hpp
+//   4415    document/scenario_files.hpp
+//   4447    core/error.hpp
+//   4462    document/script_document.hpp
+//   4602    evidence/evidence_json.hpp
+//   4627    core/printed.hpp
+//   4658    core/reporter.hpp
+//   4742  Implementation
+//   4799    core/text.hpp
+//   4910    core/random.hpp
+//   4944    core/json_reader.hpp
+//   5001    core/json_pointer.hpp
+//   5018    core/calendar.hpp
+//   5053    core/access.hpp
+//   5125    core/timeline.hpp
 //   5321    core/process.hpp
 //   5346    core/relief.hpp
 //   5378    core/warning.hpp
@@ -41168,183 +41184,183 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8221    delivery/progress.hpp
 //   8274    delivery/waits.hpp
 //   8355    delivery/delivery.hpp
-//   8611    http/exchange_observer.hpp
-//   8648    http/sockets.hpp
-//   8780    http/connection.hpp
-//   9106    http/request_reader.hpp
-//   9240    http/server.hpp
-//   9306    http/response.hpp
-//   9322    http/turned_away.hpp
-//   9376    http/workers.hpp
-//   9435    http/acceptor.hpp
-//   9483    http/compatibility.hpp
-//   9493    http/poller.hpp
-//   9533    http/reactor.hpp
-//   9647    evidence/kept_problems.hpp
-//   9717    evidence/record.hpp
-//   9986    evidence/gateway_parts.hpp
-//  10005    evidence/review_parts.hpp
-//  10069    evidence/diagnosis.hpp
-//  10141    evidence/redaction.hpp
-//  10163    evidence/gateway_problems.hpp
-//  10265    evidence/neighbours.hpp
-//  10289    serve/asked_requests.hpp
-//  10371    serve/operations.hpp
-//  10441    serve/served_models.hpp
-//  10484    serve/gateway_state.hpp
-//  10545    serve/served_request.hpp
-//  10728    serve/runner.hpp
-//  10794    serve/connection_loop.hpp
-//  10839    serve/request_checks.hpp
-//  10862    serve/tester_code.hpp
-//  10927    serve/explanation.hpp
-//  10950    gateway/catalogue_entries.hpp
-//  11198    gateway/option_values.hpp
-//  11259    gateway/sweep_run.hpp
-//  11283    document/script_reader.hpp
-//  11492    document/script_files.hpp
-//  11511    document/script_references.hpp
-//  11547    document/script_sections.hpp
-//  11676    document/script_values.hpp
-//  11811    document/loaded_document.hpp
-//  11843    core/calendar.cpp
-//  11955    core/clock.cpp
-//  12571    core/json_pointer.cpp
-//  12628    core/json_reader.cpp
-//  12973    core/process.cpp
-//  12997    core/random.cpp
-//  13057    core/relief.cpp
-//  13084    core/reporter.cpp
-//  13167    core/source_location.cpp
-//  13183    core/text.cpp
-//  13539    core/wait.cpp
-//  13551    core/warning.cpp
-//  13565    model/acceptance.cpp
-//  13624    model/chat_fields.cpp
-//  13766    model/chat_messages.cpp
-//  13975    model/chat_reader.cpp
-//  14383    model/chat_request.cpp
-//  14468    model/checks.cpp
-//  14506    model/connection_fault.cpp
-//  14608    model/embedding_request.cpp
-//  14695    model/failure.cpp
-//  14865    model/fault.cpp
-//  15100    model/finding.cpp
-//  15134    model/hold.cpp
-//  15156    model/http_reply.cpp
-//  15222    model/pace.cpp
-//  15421    model/profile.cpp
-//  15601    model/range.cpp
-//  15631    model/received_request.cpp
-//  15699    model/reply.cpp
-//  16171    model/reply_checks.cpp
-//  16363    model/reply_template.cpp
-//  16535    model/sent_answer.cpp
-//  16563    model/sse_dialect.cpp
-//  16709    keys/api_key.cpp
-//  16759    keys/key_store.cpp
-//  17305    keys/keys.cpp
-//  17369    keys/secrets.cpp
-//  17574    answer/bodies.cpp
-//  17681    answer/completion.cpp
-//  17917    answer/completion_events.cpp
-//  18128    answer/completion_json.cpp
-//  18346    answer/default_reply.cpp
-//  18549    answer/embeddings.cpp
-//  18668    answer/events.cpp
-//  18687    answer/occurrences.cpp
-//  18709    answer/schema_checker.cpp
-//  19181    answer/schema_instance.cpp
-//  19561    answer/schema_pattern.cpp
-//  19979    answer/tokens.cpp
-//  20209    answer/words.cpp
-//  20270    script/chaos.cpp
-//  20411    script/chaos_rules.cpp
-//  20523    script/connection_faults.cpp
-//  20632    script/excerpts.cpp
-//  20695    script/field_matchers.cpp
-//  21108    script/forced_failures.cpp
-//  21212    script/hiding.cpp
-//  21269    script/json_comparison.cpp
-//  21355    script/matcher.cpp
-//  21610    script/matchers.cpp
-//  21966    script/scope.cpp
-//  22024    script/script.cpp
-//  22455    script/text_matchers.cpp
-//  22576    delivery/answer_log.cpp
-//  22746    delivery/delivery.cpp
-//  23567    delivery/framing.cpp
-//  23684    delivery/gzip.cpp
-//  23751    delivery/pace_schedule.cpp
-//  23820    delivery/progress.cpp
-//  23872    http/acceptor.cpp
-//  23981    http/compatibility.cpp
-//  24091    http/connection.cpp
-//  24717    http/poller.cpp
-//  24932    http/reactor.cpp
-//  25200    http/request_reader.cpp
-//  25660    http/response.cpp
-//  25741    http/server.cpp
-//  26159    http/sockets.cpp
-//  26679    http/turned_away.cpp
-//  26769    http/workers.cpp
-//  26882    evidence/diagnosis.cpp
-//  27102    evidence/evidence_json.cpp
-//  27486    evidence/exchange.cpp
-//  27789    evidence/gateway_problems.cpp
-//  28240    evidence/journal.cpp
-//  28399    evidence/kept_problems.cpp
-//  28510    evidence/neighbours.cpp
-//  28573    evidence/notes.cpp
-//  28674    evidence/record.cpp
-//  29133    evidence/redaction.cpp
-//  29269    evidence/redirects.cpp
-//  29344    evidence/retries.cpp
-//  29813    evidence/review.cpp
-//  30192    evidence/told_in_body.cpp
-//  30292    evidence/verification.cpp
-//  30409    serve/asked_requests.cpp
-//  30487    serve/chat_judge.cpp
-//  30807    serve/connection_loop.cpp
-//  30967    serve/cross_origin.cpp
-//  31010    serve/delivery_report.cpp
-//  31101    serve/explanation.cpp
-//  31167    serve/gateway_state.cpp
-//  31203    serve/judge.cpp
-//  31430    serve/limits.cpp
-//  31527    serve/operations.cpp
-//  31750    serve/profile_headers.cpp
-//  31791    serve/reply_answer.cpp
-//  31935    serve/request_checks.cpp
-//  32009    serve/runner.cpp
-//  32273    serve/served_models.cpp
-//  32351    serve/served_request.cpp
-//  32422    gateway/catalogue.cpp
-//  32851    gateway/catalogue_chunks.cpp
-//  33353    gateway/catalogue_delivery.cpp
-//  33665    gateway/catalogue_entries.cpp
-//  33847    gateway/catalogue_failures.cpp
-//  34300    gateway/catalogue_framing.cpp
-//  34595    gateway/catalogue_tool_calls.cpp
-//  34947    gateway/chat_script.cpp
-//  35096    gateway/gateway.cpp
-//  35388    gateway/mishaps.cpp
-//  35759    gateway/options.cpp
-//  35912    gateway/sweep.cpp
-//  36335    document/scenario_files.cpp
-//  36486    document/script_document.cpp
-//  36888    document/script_faults.cpp
-//  37215    document/script_files.cpp
-//  37362    document/script_gateway.cpp
-//  37696    document/script_matchers.cpp
-//  38062    document/script_objects.cpp
-//  38227    document/script_reader.cpp
-//  38670    document/script_references.cpp
-//  38994    document/script_replies.cpp
-//  39472    document/script_schema.cpp
-//  39607    document/script_sections.cpp
-//  40188    document/script_values.cpp
-//  40603  Adapters
-//  40620    adapters/catch2.hpp
-//  40778    adapters/doctest.hpp
-//  40943    adapters/gtest.hpp
+//   8618    http/exchange_observer.hpp
+//   8655    http/sockets.hpp
+//   8787    http/connection.hpp
+//   9113    http/request_reader.hpp
+//   9247    http/server.hpp
+//   9313    http/response.hpp
+//   9329    http/turned_away.hpp
+//   9383    http/workers.hpp
+//   9442    http/acceptor.hpp
+//   9490    http/compatibility.hpp
+//   9500    http/poller.hpp
+//   9540    http/reactor.hpp
+//   9654    evidence/kept_problems.hpp
+//   9724    evidence/record.hpp
+//   9993    evidence/gateway_parts.hpp
+//  10012    evidence/review_parts.hpp
+//  10076    evidence/diagnosis.hpp
+//  10148    evidence/redaction.hpp
+//  10170    evidence/gateway_problems.hpp
+//  10272    evidence/neighbours.hpp
+//  10296    serve/asked_requests.hpp
+//  10378    serve/operations.hpp
+//  10448    serve/served_models.hpp
+//  10491    serve/gateway_state.hpp
+//  10552    serve/served_request.hpp
+//  10735    serve/runner.hpp
+//  10801    serve/connection_loop.hpp
+//  10846    serve/request_checks.hpp
+//  10869    serve/tester_code.hpp
+//  10934    serve/explanation.hpp
+//  10957    gateway/catalogue_entries.hpp
+//  11205    gateway/option_values.hpp
+//  11266    gateway/sweep_run.hpp
+//  11290    document/script_reader.hpp
+//  11499    document/script_files.hpp
+//  11518    document/script_references.hpp
+//  11554    document/script_sections.hpp
+//  11683    document/script_values.hpp
+//  11818    document/loaded_document.hpp
+//  11850    core/calendar.cpp
+//  11962    core/clock.cpp
+//  12575    core/json_pointer.cpp
+//  12632    core/json_reader.cpp
+//  12977    core/process.cpp
+//  13001    core/random.cpp
+//  13061    core/relief.cpp
+//  13088    core/reporter.cpp
+//  13171    core/source_location.cpp
+//  13187    core/text.cpp
+//  13543    core/wait.cpp
+//  13555    core/warning.cpp
+//  13569    model/acceptance.cpp
+//  13628    model/chat_fields.cpp
+//  13770    model/chat_messages.cpp
+//  13979    model/chat_reader.cpp
+//  14387    model/chat_request.cpp
+//  14472    model/checks.cpp
+//  14510    model/connection_fault.cpp
+//  14612    model/embedding_request.cpp
+//  14699    model/failure.cpp
+//  14869    model/fault.cpp
+//  15104    model/finding.cpp
+//  15138    model/hold.cpp
+//  15160    model/http_reply.cpp
+//  15226    model/pace.cpp
+//  15425    model/profile.cpp
+//  15605    model/range.cpp
+//  15635    model/received_request.cpp
+//  15703    model/reply.cpp
+//  16175    model/reply_checks.cpp
+//  16367    model/reply_template.cpp
+//  16539    model/sent_answer.cpp
+//  16567    model/sse_dialect.cpp
+//  16713    keys/api_key.cpp
+//  16763    keys/key_store.cpp
+//  17309    keys/keys.cpp
+//  17373    keys/secrets.cpp
+//  17578    answer/bodies.cpp
+//  17685    answer/completion.cpp
+//  17921    answer/completion_events.cpp
+//  18132    answer/completion_json.cpp
+//  18350    answer/default_reply.cpp
+//  18553    answer/embeddings.cpp
+//  18672    answer/events.cpp
+//  18691    answer/occurrences.cpp
+//  18713    answer/schema_checker.cpp
+//  19185    answer/schema_instance.cpp
+//  19565    answer/schema_pattern.cpp
+//  19983    answer/tokens.cpp
+//  20213    answer/words.cpp
+//  20274    script/chaos.cpp
+//  20415    script/chaos_rules.cpp
+//  20527    script/connection_faults.cpp
+//  20636    script/excerpts.cpp
+//  20699    script/field_matchers.cpp
+//  21112    script/forced_failures.cpp
+//  21216    script/hiding.cpp
+//  21273    script/json_comparison.cpp
+//  21359    script/matcher.cpp
+//  21614    script/matchers.cpp
+//  21970    script/scope.cpp
+//  22028    script/script.cpp
+//  22459    script/text_matchers.cpp
+//  22580    delivery/answer_log.cpp
+//  22750    delivery/delivery.cpp
+//  23583    delivery/framing.cpp
+//  23700    delivery/gzip.cpp
+//  23767    delivery/pace_schedule.cpp
+//  23836    delivery/progress.cpp
+//  23888    http/acceptor.cpp
+//  23997    http/compatibility.cpp
+//  24107    http/connection.cpp
+//  24733    http/poller.cpp
+//  24948    http/reactor.cpp
+//  25216    http/request_reader.cpp
+//  25676    http/response.cpp
+//  25757    http/server.cpp
+//  26175    http/sockets.cpp
+//  26695    http/turned_away.cpp
+//  26785    http/workers.cpp
+//  26898    evidence/diagnosis.cpp
+//  27118    evidence/evidence_json.cpp
+//  27502    evidence/exchange.cpp
+//  27805    evidence/gateway_problems.cpp
+//  28256    evidence/journal.cpp
+//  28415    evidence/kept_problems.cpp
+//  28526    evidence/neighbours.cpp
+//  28589    evidence/notes.cpp
+//  28690    evidence/record.cpp
+//  29149    evidence/redaction.cpp
+//  29285    evidence/redirects.cpp
+//  29360    evidence/retries.cpp
+//  29829    evidence/review.cpp
+//  30208    evidence/told_in_body.cpp
+//  30308    evidence/verification.cpp
+//  30425    serve/asked_requests.cpp
+//  30503    serve/chat_judge.cpp
+//  30823    serve/connection_loop.cpp
+//  30983    serve/cross_origin.cpp
+//  31026    serve/delivery_report.cpp
+//  31117    serve/explanation.cpp
+//  31183    serve/gateway_state.cpp
+//  31219    serve/judge.cpp
+//  31446    serve/limits.cpp
+//  31543    serve/operations.cpp
+//  31766    serve/profile_headers.cpp
+//  31807    serve/reply_answer.cpp
+//  31951    serve/request_checks.cpp
+//  32025    serve/runner.cpp
+//  32289    serve/served_models.cpp
+//  32367    serve/served_request.cpp
+//  32438    gateway/catalogue.cpp
+//  32867    gateway/catalogue_chunks.cpp
+//  33369    gateway/catalogue_delivery.cpp
+//  33681    gateway/catalogue_entries.cpp
+//  33863    gateway/catalogue_failures.cpp
+//  34316    gateway/catalogue_framing.cpp
+//  34611    gateway/catalogue_tool_calls.cpp
+//  34963    gateway/chat_script.cpp
+//  35112    gateway/gateway.cpp
+//  35404    gateway/mishaps.cpp
+//  35775    gateway/options.cpp
+//  35928    gateway/sweep.cpp
+//  36351    document/scenario_files.cpp
+//  36502    document/script_document.cpp
+//  36904    document/script_faults.cpp
+//  37231    document/script_files.cpp
+//  37378    document/script_gateway.cpp
+//  37712    document/script_matchers.cpp
+//  38078    document/script_objects.cpp
+//  38243    document/script_reader.cpp
+//  38686    document/script_references.cpp
+//  39010    document/script_replies.cpp
+//  39488    document/script_schema.cpp
+//  39623    document/script_sections.cpp
+//  40204    document/script_values.cpp
+//  40619  Adapters
+//  40636    adapters/catch2.hpp
+//  40794    adapters/doctest.hpp
+//  40959    adapters/gtest.hpp

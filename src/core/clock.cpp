@@ -43,8 +43,8 @@ class ClockState {
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late a wait that is over is found to be.
-  virtual Duration lateness(const ClockWait&) const { return Duration{0}; }
+  /// How late it is, for what was to be done at that moment.
+  virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
   /// Whether a wait is ended by another thread rather than by time.
   virtual bool wakes() const { return false; }
@@ -66,10 +66,7 @@ class RealClockState : public ClockState {
     if (wait.deadline_ == TimePoint::max()) return std::nullopt;
     return std::max(Duration{0}, wait.deadline_ - now());
   }
-  Duration lateness(const ClockWait& wait) const override {
-    // A wait that begins when its moment has passed waits for nothing.
-    return now() - std::max(wait.deadline_, at(wait.began_));
-  }
+  Duration lateness(TimePoint moment) const override { return std::max(Duration{0}, now() - moment); }
   void settle(Timeline&) override {}
 
  private:
@@ -87,7 +84,7 @@ class InstantClockState final : public RealClockState {
     timeline.offset_ += std::max(Duration{0}, wait.deadline_ - timeline.now());
   }
   bool over(ClockWait& wait) override { return wait.deadline_ != TimePoint::max(); }
-  Duration lateness(const ClockWait&) const override { return Duration{0}; }
+  Duration lateness(TimePoint) const override { return Duration{0}; }
   bool is_instant() const override { return true; }
 };
 
@@ -360,6 +357,8 @@ void Timeline::note_date(TimePoint date) { clock_->note_date(date); }
 
 void Timeline::settle() { clock_->settle(*this); }
 
+Duration Timeline::lateness(TimePoint moment) const { return clock_->lateness(moment); }
+
 bool Timeline::is_instant() const { return clock_->is_instant(); }
 
 OnTimeline::OnTimeline(Timeline& timeline) : before_(std::exchange(own_timeline(), &timeline)) {}
@@ -376,8 +375,6 @@ ClockWait::~ClockWait() { timeline_.clock_->end(*this); }
 bool ClockWait::over() { return timeline_.clock_->over(*this); }
 
 std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->look_again_in(*this); }
-
-Duration ClockWait::lateness() const { return timeline_.clock_->lateness(*this); }
 
 bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 

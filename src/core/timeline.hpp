@@ -52,6 +52,8 @@ class Timeline {
   /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
   /// since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
+  /// How much real time has passed since that moment; zero on a clock that takes none.
+  Duration lateness(TimePoint moment) const;
   /// A client was told to wait until a date on this time.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
@@ -99,9 +101,6 @@ class ClockWait final : public Pending {
   std::optional<Duration> look_again_in() override;
   bool needs_wake() const override;
   bool guard_expired() const override { return guard_expired_; }
-  /// How much real time has passed since the moment that was waited for, once it has come; zero on a clock that takes
-  /// none.
-  Duration lateness() const;
 
  private:
   friend class RealClockState;

@@ -62,6 +62,7 @@ Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Ti
       outlet_(outlet),
       timeline_(timeline),
       start_(start),
+      unhindered_since_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
       came_to_(plan.holds.size()) {}
@@ -146,12 +147,16 @@ void Delivery::stream(std::string_view head, EventSource& source, bool chunked) 
 std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
     Outlet::Look look = hand_over();
+    const bool lacks_room = look == Outlet::Look::not_yet;
     if (look == Outlet::Look::over && awaited_) look = awaited_();
     if (look == Outlet::Look::not_yet) {
+      if (lacks_room || !awaits_moment_) is_held_up_ = true;
       shrink();
       return std::nullopt;
     }
+    if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
     awaited_ = nullptr;
+    awaits_moment_ = false;
     if (look == Outlet::Look::given_up) {
       break_off();
     } else if (steps_.empty()) {
@@ -225,6 +230,7 @@ void Delivery::send_events() {
     const TimePoint due = this->due();
     const bool waits = due != start_ && (timeline_.now() < due || ping_comes_by(due));
     if (simply_ && !waits && plan_.holds.empty()) {
+      if (due != start_) note_lateness(due);
       send_simply();
       take_next_event();
       continue;
@@ -708,14 +714,15 @@ void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
     moment->begin(timeline_, next_ping_, "a ping");
   else
     moment->begin(timeline_, moment->deadline, moment->purpose);
+  awaits_moment_ = has_end;
   await([this, moment, on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up] {
     return outlet_.look(*moment->either, on_client_closed);
   });
   in_turn([this, moment, has_end, ping_comes] {
     const bool guard_is_over = moment->guard.over();
     const bool clock_guard_expired = moment->clock->guard_expired();
-    if (has_end && !ping_comes) progress_.note_lateness(moment->clock->lateness());
     moment->end();
+    if (has_end && !ping_comes && !clock_guard_expired) note_lateness(moment->deadline);
     if (!ping_comes) {
       if (guard_is_over) return stall_guard_expired(moment->purpose);
       if (clock_guard_expired) guard_expired();
@@ -729,6 +736,11 @@ void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
       send_ping();
     }
   });
+}
+
+void Delivery::note_lateness(TimePoint moment) {
+  unhindered_since_ = std::max(unhindered_since_, moment);
+  progress_.note_lateness(timeline_.lateness(unhindered_since_));
 }
 
 void Delivery::pass(const Gate& gate) {

@@ -207,6 +207,8 @@ class Delivery {
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
+  /// What was due at that moment can leave now.
+  void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
   /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
@@ -219,6 +221,9 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
+  /// The end of what the reply last waited for that was not the gateway: its client, a gate, a scripted wait. Nothing
+  /// is late before it.
+  TimePoint unhindered_since_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
@@ -229,6 +234,8 @@ class Delivery {
 
   std::vector<Step> steps_;                // the last is next
   std::function<Outlet::Look()> awaited_;  // before it
+  bool awaits_moment_ = false;             // by that
+  bool is_held_up_ = false;                // by something else
   std::optional<Result> result_;
   /// How many steps are left when the client has left, which is waited for.
   std::optional<std::size_t> steps_after_client_;

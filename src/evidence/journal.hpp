@@ -210,8 +210,9 @@ class Exchange {
   std::size_t tokens_sent() const;
   std::size_t bytes_sent() const;
   /// How much later than scripted anything of the answer left so far, by the gateway's doing: the longest time from the
-  /// moment of a token, or the end of a stall, until its bytes were handed to the connection. What waited for the
-  /// client to read is not counted. Zero where nothing was to wait, and on a clock other than the real one.
+  /// moment of a token, or from the end of a stall, until what was to leave then could. The time until the answer was
+  /// decided, at gates, and until the client had read what came before is not counted. Zero where nothing was to wait,
+  /// and on a clock other than the real one.
   Duration lateness() const;
 
   /// What was sent so far. Empty unless Options::keep_answers was set when it was answered, or a sweep looks at the

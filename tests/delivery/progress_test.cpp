@@ -235,27 +235,49 @@ TEST_CASE("how long a wait has lasted is told in seconds with one decimal, also 
 // --- Lateness
 // ---------------------------------------------------------------------------------------------------------
 
-/// Looks at what is waited for when the test lets it.
+/// Looks at what is waited for, and takes bytes, when the test lets it.
 class LooksLate final : public test_support::WritesOnly {
  public:
-  std::optional<std::size_t> write_some(std::string_view bytes) override { return bytes.size(); }
+  std::optional<std::size_t> write_some(std::string_view bytes) override { return takes ? bytes.size() : 0; }
   Look look(detail::Pending& pending, OnClientClosed) override {
     return looks && pending.over() ? Look::over : Look::not_yet;
   }
+  Look look_for_room() override { return takes ? Look::over : Look::not_yet; }
+  std::shared_ptr<detail::Wake> waker() override { return std::make_shared<WokenByTest>(); }
 
-  bool looks = false;
+  bool looks = true;
+  bool takes = true;
+
+ private:
+  struct WokenByTest final : detail::Wake {
+    void wake() noexcept override {}
+  };
 };
 
-TEST_CASE("how late something left is counted from its moment, and from the wait where that begins later") {
-  for (const bool is_overdue : {false, true}) {
-    CAPTURE(is_overdue);
+TEST_CASE("how late something left is counted from its moment, or from when nothing else held it up") {
+  struct Case {
+    const char* what;
+    bool gateway_is_slow;
+    bool client_is_slow;
+    bool is_overdue;
+    bool is_held;
+  };
+  for (const Case& tried :
+       {Case{"a gateway that is slow", true, false, false, false},
+        Case{"a gateway that is slow with what is overdue", true, false, true, false},
+        Case{"a client that does not read", false, true, false, false}, Case{"a gate", false, false, false, true}}) {
+    CAPTURE(tried.what);
+    Gate gate;
+    Reply reply = chunks({json_chunk({{"a", 1}}), json_chunk({{"b", 2}}).at(1ms)});
     // A fault, though it does not strike, has each event wait its turn.
-    const Reply reply = chunks({json_chunk({{"a", 1}}).at(1ms)}).fault(after_events(9), stall(1s));
+    reply = tried.is_held ? reply.hold(gate, before_event(1)) : reply.fault(after_events(9), stall(1s));
     detail::Timeline timeline(detail::Access::state(RealClock{}), nullptr);
     detail::PaceSchedule pace;
     detail::DeliveryProgress progress;
     LooksLate outlet;
-    const TimePoint start = timeline.now() - (is_overdue ? Duration(1h) : Duration(0));
+    outlet.looks = !tried.gateway_is_slow && !tried.is_held;
+    outlet.takes = !tried.client_is_slow;
+    const TimePoint start = timeline.now() - (tried.is_overdue ? Duration(1h) : Duration(0));
     detail::Delivery delivery(detail::Access::data(reply), pace, outlet, timeline, start, progress);
     detail::ChunkEvents events(*detail::Access::data(reply).chunks);
     delivery.stream("HEAD", events, true);
@@ -263,11 +285,14 @@ TEST_CASE("how late something left is counted from its moment, and from the wait
     CHECK(progress.lateness == 0);
     const TimePoint late = timeline.now() + 21ms;
     while (timeline.now() < late) std::this_thread::yield();
-    outlet.looks = true;
+    const TimePoint goes_on = timeline.now();
+    gate.open();
+    outlet.looks = outlet.takes = true;
     while (!delivery.go_on()) {
     }
-    CHECK(Duration(progress.lateness) >= 20ms);
-    CHECK(Duration(progress.lateness) <= (is_overdue ? Duration(30min) : timeline.now() - start - 1ms));
+    const Duration lateness(progress.lateness);
+    CHECK(lateness <= timeline.now() - (tried.gateway_is_slow ? late - 21ms - 1s : goes_on));
+    if (tried.gateway_is_slow) CHECK(lateness >= 20ms);
   }
 }
 

@@ -3,6 +3,7 @@
 #
 #   tests/release/run.sh VERSION FOLDER [PART [JUNIT]]
 #
+# With PART what takes many minutes is left out as well: what compiles the library, and the bare Debian.
 # FOLDER is what tools/release.sh fills; TESTED.md there has a line for each program. Linux x86-64 gets the whole endpoint
 # suite, or the files that PART names. Linux arm64 runs a part of it in qemu-user, where that can be had: whoever looks
 # at processes there sees the emulator, which is some ten times slower, so that what measures time fails. Of macOS nothing
@@ -84,11 +85,30 @@ if compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null; then
   } >>"$dist/TESTED.md"
 fi
 
-# For C++, which compiles, and so takes minutes.
+# As somebody has them who has nothing else.
+if [[ -z $chosen && $(id -u) == 0 ]] && compgen -G "$dist/*linux*_$(uname -m).whl" >/dev/null &&
+  "$root/cmake/ensure_packages.sh" mmdebstrap >/dev/null 2>&1; then
+  echo "== a bare Debian"
+  bare=0
+  python3 tests/release/bare_debian_test.py "$dist" "$version" 2>&1 | tee "$work/bare.log" || bare=$?
+  ((bare == 0 || bare == 77)) || status=1
+  {
+    echo
+    echo "On a bare Debian, without a compiler, with the package manager of each:"
+    echo
+    grep -oE '[A-Z][a-z]+: the first answer [0-9.]+ s' "$work/bare.log" | sed 's/: the first answer/:/; s/^/- /' || true
+    echo
+    echo "The tests of that: $(tail -n 1 "$work/bare.log" | sed 's/^OK$/passed/')."
+  } >>"$dist/TESTED.md"
+fi
+
+# For C++.
 if compgen -G "$dist/mock-gateway-cpp-*.tar.gz" >/dev/null; then
   echo "== packages for C++"
+  quick=(Conan.test_with_header_only_nothing_is_compiled_before_its_users_are
+    Conan.test_windows_and_older_standards_are_refused Vcpkg.test_the_manifest_says_what_vcpkg_reads)
   cpp=0
-  python3 tests/release/cpp_packages_test.py "$dist" "$version" 2>&1 | tee "$work/cpp_packages.log" || cpp=$?
+  python3 tests/release/cpp_packages_test.py "$dist" "$version" ${chosen:+"${quick[@]}"} 2>&1 | tee "$work/cpp_packages.log" || cpp=$?
   ((cpp == 0 || cpp == 77)) || status=1
   {
     echo
