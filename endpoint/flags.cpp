@@ -147,8 +147,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
          "serve what this script says, or all *.json and *.jsonc of a folder; repeatable. Flags win over its settings");
   app.add_flag("--no-reload", flags.no_reload, "serve: go on with what the scripts said at the start when they change");
   option("--journal", flags.journal, "FILE",
-         "append each exchange that has ended to this file, a line of JSON each; of serve also with - to stdout, which "
-         "then "
+         "append each exchange that has ended to this file, a line of JSON each; serve takes - for stdout, which then "
          "gets nothing else");
   option("--host", flags.host, "ADDRESS", "where to listen (127.0.0.1); beyond loopback the network can reach it");
   option("--port", flags.port, "PORT", "port to listen on (" + default_port + "); 0 takes a free one")

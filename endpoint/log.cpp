@@ -128,8 +128,7 @@ void Log::note(const Exchange& exchange) {
 
 void Log::append(const Exchange& exchange) {
   Worker::Job job = [this, exchange] { journal_->append(exchange); };
-  // In a file nothing is left out: while the disk is slow, who notes waits. Who collects stdout must not hold replicas
-  // up.
+  // In a file nothing is left out: while the disk is slow, who notes waits. A slow reader of stdout holds nobody up.
   if (!journal_->is_stdout())
     appending_->add(std::move(job));
   else if (!appending_->offer(std::move(job)))

@@ -370,6 +370,27 @@ class JournalOnStdout(unittest.TestCase):
         self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
         self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
 
+    def test_when_too_many_lines_wait_the_next_are_left_out_and_nobody_waits(self):
+        count, batch = 12_000, 500  # more than are kept
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        with Replica("--quiet", stdout=writer) as replica:
+            os.close(writer)
+            with socket.create_connection(("127.0.0.1", replica.port), TIMEOUT) as connection:
+                request = f"GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n\r\n".encode()
+                for _ in range(count // batch):
+                    connection.sendall(request * batch)
+                    answers = b""
+                    while answers.count(b'"object":"list"') < batch:
+                        part = connection.recv(1 << 16)
+                        self.assertTrue(part, "the connection was closed")
+                        answers += part
+            said = replica.end()
+        os.set_blocking(reader, False)
+        whole = os.read(reader, 1 << 20).split(b"\n")[1:-1]
+        self.assertEqual(said.count("--journal: cannot write to stdout: nobody reads it"), 1, said)
+        self.assertIn(f"--journal: {count - len(whole)} exchanges are missing", said)
+
     def test_when_its_reader_is_gone_clients_are_answered(self):
         reader, writer = os.pipe()
         with Replica(stdout=writer) as replica:
