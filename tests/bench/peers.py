@@ -2,11 +2,13 @@
 """What a chat request costs here, and at other mock servers of language models, measured in turn.
 
   tests/bench/peers.py FOLDER [--rounds 7] [--seconds 2] [--connections 1,8,64,256,512] [--kinds plain,stream]
+    [--released PROGRAM]
 
 FOLDER is what tests/bench/peers.sh makes. Each server answers the same request by a stub, plain or as a stream, with the
 same text as far as it can; VidaiMock has a text of its own. In each round each server is asked by wrk for --seconds over
 so many connections. Prints a table of medians: requests a second, the processor time of a request in microseconds, user
-and system, and the ratio of our rate to each server's, with quartiles; then the memory of each, before and after.
+and system, and the ratio of our rate to each server's, with quartiles; then the memory of each, before and after. With
+--released a program that tools/release.sh has made is one of them.
 """
 
 import argparse
@@ -71,7 +73,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def servers(folder, scratch):
+def servers(folder, scratch, released):
     """Those that were installed, ours first."""
     gateway = folder / "gateway"
     script = scratch / "script.json"
@@ -82,10 +84,12 @@ def servers(folder, scratch):
     fixtures.write_text(json.dumps({"fixtures": [fixture]}))
     yaml = scratch / "fixtures.yaml"
     yaml.write_text(json.dumps({"fixtures": [{"match": {"user_message": "weather"}, "response": {"content": TEXT}}]}))
-    serve = [gateway / "endpoint/mock-gateway", "serve", "--key", KEY, "--script", script, "--no-reload"]
+    serve = ["serve", "--key", KEY, "--script", script, "--no-reload", "--port"]
+    program = gateway / "endpoint/mock-gateway"
     commands = {
-        OURS: lambda port: serve + ["--quiet", "--port", port],
-        "with its log": lambda port: serve + ["--port", port],
+        OURS: lambda port: [program, *serve, port, "--quiet"],
+        **({"as released": lambda port: [released, *serve, port, "--quiet"]} if released else {}),
+        "with its log": lambda port: [program, *serve, port],
         "llmposter": lambda port: [folder / "bin/llmposter", "-f", yaml, "-p", port],
         "VidaiMock": lambda port: [folder / "bin/vidaimock", "--port", port],
         "aimock": lambda port: [
@@ -144,12 +148,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--connections", default="1,8,64,256,512")
     parser.add_argument("--kinds", default="plain,stream")
+    parser.add_argument("--released", type=pathlib.Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         running = []
         try:
-            running.extend(servers(options.folder, scratch))
+            running.extend(servers(options.folder, scratch, options.released))
             idle = {server.name: server.memory() for server in running}
             print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; medians of {options.rounds} rounds\n")
             print("| | " + " | ".join(server.name for server in running) + " |")
