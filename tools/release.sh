@@ -3,6 +3,7 @@
 #
 #   --draft          VERSION may have no section in docs/changelog.md: that of what is unreleased stands in
 #   --targets LIST   only for these, with commas between them; all are linux-x86_64,linux-arm64,macos-arm64,macos-x86_64
+#   --check LIST     of these targets only whether the program compiles, in less than a minute each
 #   --no-tests       makes the files, and says of each that it is not tested
 #   --part LIST      of the endpoint suite only these files, with commas between them: serve,control
 #   --junit FOLDER   leaves the report of the endpoint suite there
@@ -19,10 +20,10 @@ work=$root/build/zig
 dist=$root/build/dist
 inputs=$work/inputs
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+usage() { sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 die() { echo "release.sh: $*" >&2; exit 1; }
 
-draft=no tests=yes same_bits=no version= part= junit= targets=(linux-x86_64 linux-arm64 macos-arm64 macos-x86_64)
+draft=no tests=yes same_bits=no version= part= junit= checked=() targets=(linux-x86_64 linux-arm64 macos-arm64 macos-x86_64)
 while (($# > 0)); do
   case $1 in
     --draft) draft=yes ;;
@@ -31,6 +32,7 @@ while (($# > 0)); do
     --junit) mkdir -p "${2:?--junit needs a folder}" && junit=$(realpath "$2"); shift ;;
     --same-bits) same_bits=yes ;;
     --targets) IFS=, read -ra targets <<<"${2:-}"; shift ;;
+    --check) IFS=, read -ra checked <<<"${2:-}"; shift ;;
     -* | '') usage ;;
     *) [[ -z $version ]] || usage; version=$1 ;;
   esac
@@ -48,7 +50,7 @@ zig_target() {
     *) die "there is no target $1" ;;
   esac
 }
-for target in "${targets[@]}"; do zig_target "$target" >/dev/null; done
+for target in "${targets[@]}" "${checked[@]}"; do zig_target "$target" >/dev/null; done
 
 here=$(sed -n 's/^#define MOCK_GATEWAY_VERSION "\(.*\)"/\1/p' src/core/version.hpp)
 [[ $version == "$here" ]] || die "src/core/version.hpp says $here, not $version"
@@ -70,9 +72,9 @@ export ZIG_GLOBAL_CACHE_DIR=$work/cache ZIG_LOCAL_CACHE_DIR=$work/cache
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y src/core/version.hpp)
 export SOURCE_DATE_EPOCH
 
-# build TARGET SOURCES BUILD: leaves BUILD/endpoint/mock-gateway
-build() {
-  local target=$1 sources=$2 build=$3 options=() flags
+# configure TARGET SOURCES BUILD [OPTION of cmake…]
+configure() {
+  local target=$1 sources=$2 build=$3 options=("${@:4}") flags
   # No path of this machine is in the program.
   flags="-ffile-prefix-map=$sources=. -ffile-prefix-map=$build=build -ffile-prefix-map=$inputs=inputs"
   # What nothing calls is left out. What serves is made for speed; the program around it, most of the bytes, for size.
@@ -84,11 +86,45 @@ build() {
     -DMOCK_GATEWAY_ZIG="$inputs/zig/bin/zig" -DMOCK_GATEWAY_ZIG_TARGET="$(zig_target "$target")" \
     -DCMAKE_PROJECT_mock_gateway_INCLUDE="$sources/tools/release/inputs.cmake" -DMOCK_GATEWAY_RELEASE_INPUTS="$inputs" \
     -DMOCK_GATEWAY_HTTPLIB_INCLUDE_DIR="$inputs/httplib" -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO \
-    -DMOCK_GATEWAY_INSTALL=OFF -DMOCK_GATEWAY_PROGRAM_OPTIONS=-Os "${options[@]}" >"$build.log" 2>&1 &&
-    cmake --build "$build" --target mock-gateway -j 2 >>"$build.log" 2>&1 || {
-    tail -n 40 "$build.log" >&2
-    die "the program for $target was not built"
-  }
+    -DMOCK_GATEWAY_INSTALL=OFF -DMOCK_GATEWAY_PROGRAM_OPTIONS=-Os "${options[@]}" >"$build.log" 2>&1
+}
+
+# failed TARGET BUILD
+failed() {
+  tail -n 40 "$2.log" >&2
+  die "the program for $1 was not built"
+}
+
+# build TARGET SOURCES BUILD: leaves BUILD/endpoint/mock-gateway
+build() {
+  configure "$@" && cmake --build "$3" --target mock-gateway -j 2 >>"$3.log" 2>&1 || failed "$1" "$3"
+}
+
+# check TARGET BUILD: whether each source of the program compiles, of which nothing is kept
+check() {
+  configure "$1" "$root" "$2" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON &&
+    cmake --build "$2" --target endpoint/embedded.cpp >>"$2.log" 2>&1 &&
+    python3 - "$2/compile_commands.json" >>"$2.log" 2>&1 <<'PYTHON' || failed "$1" "$2"
+import concurrent.futures
+import json
+import subprocess
+import sys
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    sources = [each for each in json.load(file) if each["output"].startswith(("endpoint/", "src/"))]
+
+
+def compiles(source):
+    done = subprocess.run(f"{source['command']} -fsyntax-only -O0", shell=True, cwd=source["directory"],
+                          capture_output=True, text=True)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    results = list(pool.map(compiles, sources))
+print(f"{len(sources)} sources", *(said for good, said in results if not good), sep="\n")
+sys.exit(not sources or not all(good for good, _ in results))
+PYTHON
 }
 
 mkdir -p "$work"
@@ -98,6 +134,11 @@ for target in "${targets[@]}"; do
   echo "Building the program for $target"
   build "$target" "$root" "$work/$target"
   install -m 755 "$work/$target/endpoint/mock-gateway" "$dist/mock-gateway-$version-$target"
+done
+
+for target in "${checked[@]}"; do
+  echo "Checking that the program compiles for $target"
+  check "$target" "$work/$target-check"
 done
 
 if [[ $same_bits == yes ]]; then

@@ -11,6 +11,7 @@ import argparse
 import concurrent.futures
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -48,6 +49,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--junit")
     options = parser.parse_args()
+    # The tests send these signals. nohup, or a shell that runs this in the background, has them ignored.
+    for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
+        signal.signal(number, signal.SIG_DFL)
     every = sorted(path.name.removesuffix("_test.py") for path in FOLDER.glob("*_test.py"))
     names = options.only.split(",") if options.only else every
     unknown = set(names) - set(every)
