@@ -61,5 +61,6 @@ export DEBIAN_FRONTEND=noninteractive
 # shellcheck disable=SC2086
 {
   $as_root apt-get update -q >&2
-  $as_root apt-get install -q -y --no-install-recommends $missing >&2
+  # Another lane may be installing.
+  $as_root apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 $missing >&2
 }
