@@ -8246,7 +8246,7 @@ struct DeliveryProgress {
   /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
   /// it, and the latest moment until that is known.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
-  /// How much later than its moment the latest wait ended, in nanoseconds.
+  /// How much later than its moment anything could leave, at most, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
   /// The plan's first fault has happened.
   std::atomic<bool> first_fault{false};

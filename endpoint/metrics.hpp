@@ -28,7 +28,7 @@ class Metrics {
   /// A server that makes keys and stubs without end would else have as many series. What is beyond has no key or stub.
   static constexpr std::size_t most_series = 2000;
 
-  /// Of the buckets of a histogram.
+  /// The histogram of lateness has a bucket up to each of these, and one beyond.
   static constexpr std::array lateness_bounds{
       std::chrono::milliseconds(1),   std::chrono::milliseconds(2),   std::chrono::milliseconds(5),
       std::chrono::milliseconds(10),  std::chrono::milliseconds(20),  std::chrono::milliseconds(50),

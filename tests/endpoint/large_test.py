@@ -17,7 +17,7 @@ import control
 import program
 from control import API, Program
 
-LEAST = 0.06  # seconds: below that caches, and whether a file is read once or twice, weigh more than its size
+LEAST = 0.01  # seconds: what is shorter is not told from nothing
 FACTOR = 4  # between the two sizes
 MOST = 6  # times the time of the smaller size: what grows with the square takes 16 times as long
 

@@ -20,20 +20,15 @@ import tarfile
 import tempfile
 import unittest
 
+import commands
+
 FOLDER, VERSION = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 HERE = CHECKOUT / "tests/release"
 SOURCES = f"mock-gateway-cpp-{VERSION}"
 SYSTEM_HEADERS = pathlib.Path("/usr/include")
 LIMIT = 900  # seconds: a net for what hangs, never a pace
-
-
-def ran(*command, code=0, **options):
-    """What a command says, which is to end so."""
-    done = subprocess.run([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=LIMIT, **options)
-    assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}"
-    return done.stdout
+ran = functools.partial(commands.ran, limit=LIMIT)
 
 
 @functools.cache

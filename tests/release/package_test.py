@@ -5,6 +5,7 @@ Node with npm, dpkg, and the registries of Python and Node for the clients that 
 to the first answer.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -21,6 +22,8 @@ import time
 import unittest
 import urllib.request
 
+import commands
+
 FOLDER, VERSION = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 PROCESSOR = {"x86_64": "x86_64", "aarch64": "arm64"}[platform.machine()]
@@ -30,14 +33,7 @@ NPM = [FOLDER / f"mock-gateway-{VERSION}.tgz",
 DEB = FOLDER / f"mock-gateway_{VERSION}_{PROCESSOR.replace('x86_64', 'amd64')}.deb"
 VERSION_LINE = f"mock-gateway {VERSION}"
 LIMIT = 180  # seconds: a net for what hangs, never a pace
-
-
-def ran(*command, code=0, **options):
-    """stdout of a command, which is to end so."""
-    done = subprocess.run([*map(str, command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=LIMIT, **options)
-    assert done.returncode == code, f"{command} ended with {done.returncode}:\n{done.stdout}"
-    return done.stdout
+ran = functools.partial(commands.ran, limit=LIMIT)
 
 
 def snippet(page, language):
