@@ -68,7 +68,7 @@ ScriptWatch::ScriptWatch(Gateway& gateway, LoadedScript& loaded, ScriptDocument 
       document_(std::move(document)),
       paths_(std::move(paths)),
       say_(std::move(say)),
-      served_(std::move(signature)) {
+      read_(std::move(signature)) {
   thread_.start([this] { watch(); });
 }
 
@@ -94,6 +94,11 @@ void ScriptWatch::mount_again(const std::vector<std::string>& sections) {
 
 void ScriptWatch::reload() {
   const std::lock_guard<std::mutex> lock(reading_);
+  read_ = script_signature(paths_);
+  read_again();
+}
+
+void ScriptWatch::read_again() {
   const std::lock_guard<std::mutex> naming(detail::Access::state(loaded_)->naming);
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
@@ -121,17 +126,22 @@ void ScriptWatch::reload() {
   }
 }
 
+std::string ScriptWatch::look(const std::string& before) {
+  const std::lock_guard<std::mutex> lock(reading_);
+  std::string now = script_signature(paths_);
+  if (now != read_ && now == before) {
+    read_ = now;
+    read_again();
+  }
+  return now;
+}
+
 void ScriptWatch::watch() {
-  std::string before = served_;
+  std::string before;
   std::unique_lock<std::mutex> lock(mutex_);
   while (!changed_.wait_for(lock, interval, [this] { return ended_; })) {
     lock.unlock();
-    std::string now = script_signature(paths_);
-    if (now != served_ && now == before) {
-      served_ = now;
-      reload();
-    }
-    before = std::move(now);
+    before = look(before);
     lock.lock();
   }
 }

@@ -46,13 +46,17 @@ class ScriptWatch {
 
  private:
   void watch();
+  /// Reads the files when they are as `before`, and not what was read last. Gives their signature.
+  std::string look(const std::string& before);
+  /// Reads the files. The caller has locked `reading_`, and noted their signature from before.
+  void read_again();
 
   Gateway& gateway_;
   LoadedScript& loaded_;
   ScriptDocument document_;
   const std::vector<std::string> paths_;
   const std::function<void(std::string)> say_;
-  std::string served_;  // the signature of what is served
+  std::string read_;  // the signature of what was read last
   bool broken_ = false;
   std::vector<std::string> errors_;
   std::vector<ScriptProblem> problems_;

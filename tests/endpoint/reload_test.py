@@ -104,6 +104,25 @@ class Reload(unittest.TestCase):
             self.assertEqual(content(endpoint.chat()), "old")
             self.assertEqual(endpoint.end(signal.SIGTERM)[0], 0)
 
+    def test_what_a_hangup_has_read_is_not_read_again_because_it_has_changed(self):
+        def is_served(line):
+            return "the scripts have changed and are served" in line
+
+        self.write(script({"reply": "old"}))
+        others = os.path.join(self.folder, "others.json")
+        self.write(script({"reply": "old"}), others)
+        with Endpoint("--script", self.path) as endpoint, Endpoint("--script", others) as other:
+            for edit in range(5):
+                self.write(script({"reply": str(edit)}))
+                endpoint.process.send_signal(signal.SIGHUP)
+                self.wait_for(lambda: content(endpoint.chat()) == str(edit))
+                # In the time in which another program sees two changes, this one looks at its file too.
+                for word in f"{edit}, one", f"{edit}, other":
+                    self.write(script({"reply": word}), others)
+                    self.wait_for(lambda: content(other.chat()) == word)
+            # A change may be seen before the signal comes, once or twice; each would be read twice.
+            self.assertLess(sum(map(is_served, endpoint.log)), 8, endpoint.log)
+
     def test_a_hangup_changes_nothing_with_no_reload(self):
         self.write(script({"reply": "old"}))
         with Endpoint("--script", self.path, "--no-reload") as endpoint:
