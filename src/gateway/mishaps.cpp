@@ -232,6 +232,7 @@ struct MishapSession {
   const std::vector<mishap_turns::Turn> turns;
   CreatedKey key;
   std::optional<std::size_t> mounted;
+  TimePoint mounted_at{};
   std::optional<std::size_t> before;  // the turn that was mounted before this one
   std::vector<ScopedStub> stubs;
   std::uint64_t newest_before = 0;
@@ -265,6 +266,7 @@ void MishapSession::begin_turn(std::size_t number) {
     stubs.push_back(stub.scoped());
   }
   before = std::exchange(mounted, number);
+  mounted_at = Access::serving(gateway)->clock.now();
 }
 
 void MishapSession::end_turn() {
@@ -306,10 +308,12 @@ Fault fault_of_ended_call(const ClientOutcome& outcome, const Scenario& scenario
   return {outcome.error ? Verdict::Kind::error_surfaced : Verdict::Kind::handled};
 }
 
-/// Whether it tried again so soon that its caller was still there.
-bool tried_before(const std::vector<Exchange>& exchanges, Duration abandon_after) {
+/// Whether it tried again so soon that its caller was still there. When the call began is not known: after the turn
+/// was mounted, and before the first request came, which may have taken long on a busy machine.
+bool tried_before(const std::vector<Exchange>& exchanges, TimePoint mounted, Duration abandon_after) {
   return exchanges.size() > 1 && exchanges[0].status() != 200 &&
-         exchanges[1].received() - exchanges[0].received() < abandon_after;
+         (exchanges[1].received() - mounted < abandon_after ||
+          exchanges[1].received() - exchanges[0].received() < abandon_after / 4);
 }
 
 }  // namespace mishap_turns
@@ -363,7 +367,8 @@ Verdict Mishap::judge(ClientOutcome outcome) const {
              : outcome.error ? Verdict::Kind::error_surfaced
                              : Verdict::Kind::silent_data_loss,
              "no request came in this turn"};
-  } else if (call() != Call::whole && !detail::mishap_turns::tried_before(exchanges, abandon_after())) {
+  } else if (call() != Call::whole &&
+             !detail::mishap_turns::tried_before(exchanges, session_->mounted_at, abandon_after())) {
     fault = detail::mishap_turns::fault_of_ended_call(outcome, scenario, exchanges);
   }
   if (!fault) {

@@ -349,6 +349,33 @@ TEST_CASE("a try that comes a second after the caller has left is found") {
   }
 }
 
+TEST_CASE("a try is the caller's own until the caller has left, however late the call began") {
+  struct Row {
+    int first;  // percent of the time until the caller leaves, after the turn began
+    int second;
+    bool is_right;
+  };
+  constexpr Row rows[] = {{0, 0, true},   {0, 99, true},    {0, 100, false}, {50, 60, true},
+                          {50, 99, true}, {50, 100, false}, {90, 110, true}, {90, 115, false}};
+  for (const Row& row : rows) {
+    CAPTURE(row.first);
+    CAPTURE(row.second);
+    ManualClock clock;
+    Gateway gateway{Options{}.clock(clock).verify_on_destruction(false)};
+    for (const Mishap& mishap : mishaps(gateway)) {
+      if (mishap.name() != "abandoned-wait") continue;
+      const Http http(gateway.host(), gateway.port(), mishap.api_key());
+      mishap.mount();
+      clock.advance(mishap.abandon_after() * row.first / 100);
+      CHECK(http.chat().status == 503);
+      clock.advance(mishap.abandon_after() * (row.second - row.first) / 100);
+      CHECK(http.chat().status == 200);
+      const Verdict verdict = mishap.judge({mishap.text()});
+      CHECK(static_cast<bool>(verdict) == row.is_right);
+    }
+  }
+}
+
 TEST_CASE("an answer that is lost is found in every turn that has one") {
   const Played played = play(Habit::keeps_no_answer, true);
   for (const char* name : {"first-answer", "closed-before-answer", "rate-limited", "rate-limited-until-date",
