@@ -5,10 +5,10 @@ The versions come from PyPI's package nlohmann-json, which carries the headers a
 in FOLDER. One more is the newest of them with the conversion of std::optional switched on, as versions after 3.12.0
 had it while they were developed: with those, JSON converts to std::optional by itself.
 
-Each version is compiled in both modes of the header, as C++17 and C++20, by g++ and clang: not in each combination, but
-with each pair of compiler and standard, of compiler and mode, and of standard and mode; the newest also with libc++. By
-g++ as C++17, examples/first_test.cpp is built and run. All others are only checked, which takes a third of the time. Of
-the compiled mode the implementation, which has the code of the other mode, is checked with the oldest and the newest.
+By g++ as C++17, examples/first_test.cpp is built and run with each. The oldest and the newest are compiled in both
+modes of the header, as C++17 and C++20, by g++ and clang: not in each combination, but with each pair of compiler and
+standard, of compiler and mode, and of standard and mode; the newest also with libc++. These are only checked, which
+takes a third of the time. Of the compiled mode the implementation, which has the code of the other mode, is checked too.
 
 `--jobs` at once, 2 unless told; `--junit` writes a report. Exit status: 0 all passed, 1 something failed, 77 the
 registry cannot be reached.
@@ -91,6 +91,8 @@ def cells(folder, binaries):
         test = ["g++", "-std=c++17", *with_json, str(ROOT / "examples/first_test.cpp")]
         link = [*libraries.stdout.split(), "-pthread", "-o", str(program)]
         built.append((f"{version}, g++, c++17, header-only, run", [[*test, *link], [str(program)]]))
+        if version not in (VERSIONS[0], VERSIONS[-1], OPTIONAL):
+            continue
 
         def check(compiler, standard, mode, source="examples/first_test.cpp", flags=()):
             command = [compiler, "-fsyntax-only", f"-std={standard}", *with_json, *flags, str(ROOT / source)]
