@@ -722,10 +722,12 @@ void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
     const bool guard_is_over = moment->guard.over();
     const bool clock_guard_expired = moment->clock->guard_expired();
     moment->end();
-    if (has_end && !ping_comes && !clock_guard_expired) note_lateness(moment->deadline);
     if (!ping_comes) {
       if (guard_is_over) return stall_guard_expired(moment->purpose);
-      if (clock_guard_expired) guard_expired();
+      if (clock_guard_expired)
+        guard_expired();
+      else if (has_end)
+        note_lateness(moment->deadline);
     } else if (guard_is_over || (clock_guard_expired && !has_end)) {
       moment->is_last = true;
       wait_for(moment);

@@ -48,9 +48,9 @@ class Reply:
                 return heads, rest, self.ending
 
     @property
-    def longest_gap(self):
-        times = [0.0] + [time for time, _ in self.pieces]
-        return max((later - earlier for earlier, later in zip(times, times[1:])), default=0.0)
+    def seconds(self):
+        """Until its last byte came."""
+        return self.pieces[-1][0] if self.pieces else 0.0
 
     def is_whole(self):
         rest = self.raw
@@ -162,7 +162,7 @@ class Bundles(unittest.TestCase):
             text = self.bundle(gateway)
         with Program(text) as gateway:
             # What came late on a busy machine comes late again.
-            second = converse(gateway, request_of(gateway, body, **request), QUIET + 2 * first.longest_gap)
+            second = converse(gateway, request_of(gateway, body, **request), QUIET + first.seconds)
             self.assertEqual(second.comparable, first.comparable, text)
             self.assertTrue(gateway.get("/verify")["ok"], gateway.get("/verify")["message"])
         return first, second, json.loads(text)
@@ -585,7 +585,7 @@ class Bundles(unittest.TestCase):
                 eventually(self, lambda: gateway.get("/journal/1")["ended"], "the exchange goes on")
                 _, _, text = gateway.send("GET", f"{API}/journal/1/bundle")
             with Program(text.decode()) as gateway:
-                second = converse(gateway, request_of(gateway, stream()), QUIET + 2 * first.longest_gap)
+                second = converse(gateway, request_of(gateway, stream()), QUIET + first.seconds)
             return first, second, text
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of them wait most of their time
