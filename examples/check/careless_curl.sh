@@ -19,7 +19,7 @@ for try in 1 2 3; do
     400 | 404 | 413) break ;;
   esac
   # BUG: 401 and 403 are tried again too
-  # BUG: at once, whatever Retry-After says
+  sleep 0.1 # BUG: whatever Retry-After says
 done
 [[ $status == 200 ]] || exit 1
 
