@@ -109,7 +109,7 @@ def main():
     for command in commands:
         with tempfile.TemporaryDirectory() as temporary:
             compiler = Compiler(command, flags, Path(temporary))
-            # Compilers say of a template that it is the header's error; then the file is compiled alone.
+            # What is not as expected is compiled alone, so that its own errors are told.
             well = as_expected(compiler, files)
             others = [file for file in files if file not in well]
             with ThreadPoolExecutor(max_workers=2) as workers:
