@@ -37,8 +37,13 @@
 // What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
 // tells: journal, verify(), review(); then keys, options and what is rare.
 //
-// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that makes a gateway compiles all of it, which takes seconds.
+// Including this file declares the interface. Exactly one .cpp file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before it includes this file, and so compiles the library:
+//
+//     #define MOCK_GATEWAY_IMPLEMENTATION
+//     #include "mock_gateway.hpp"
+//
+// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets.
 //
 // Copyright (c) 2026 the mock_gateway authors
 // SPDX-License-Identifier: MIT
@@ -70,7 +75,7 @@
 
 // ---- core/version.hpp -----------------------------------------------------------------------------------------------
 
-// The version; `MOCK_GATEWAY_HEADER_ONLY`.
+// The version; the macros that users set.
 
 #if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 #error "mock_gateway needs C++17: compile with -std=c++17 or newer"
@@ -79,11 +84,13 @@
 #error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
 #endif
 
-// MOCK_GATEWAY_HEADER_ONLY, 1 unless set: every function is inline, so including the header is all it takes; each
-// file that includes it then compiles all of it, which takes seconds. Set it to 0 for every file of the program
-// and define MOCK_GATEWAY_IMPLEMENTATION in exactly one, and the header costs the others little more than json.hpp.
+// Including the header declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before it includes the header, and so compiles the library. MOCK_GATEWAY_HEADER_ONLY, 0 unless set: 1 makes every
+// function inline, and each file that makes a gateway compiles the whole library, which takes seconds. Set it for all
+// files of the program or for none. MOCK_GATEWAY_COMPILED is set by CMake's and pkg-config's compiled library, which
+// brings the implementation.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
-#define MOCK_GATEWAY_HEADER_ONLY 1
+#define MOCK_GATEWAY_HEADER_ONLY 0
 #endif
 
 #define MOCK_GATEWAY_VERSION_MAJOR 0
@@ -257,6 +264,23 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 }}  // namespace mock_gateway
 
+// ---- core/implementation.hpp ----------------------------------------------------------------------------------------
+
+// The link error of a program without the implementation.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+extern "C" {
+/// The implementation defines this. A linker that misses it prints the name, which says what to do. mold prints missing
+/// names in the order of a hash, which puts this one among the first.
+void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
+}
+
+/// The type of a parameter that is never passed: its default makes the calling file refer to the implementation.
+using Implementation = void (*)();
+
+}}}  // namespace mock_gateway::detail
+
 // ---- gateway/gateway.hpp --------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
@@ -283,8 +307,10 @@ class Gateway {
  public:
   /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
   /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
-  explicit Gateway(SourceLocation where = SourceLocation::current());
-  explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
+  explicit Gateway(SourceLocation where = SourceLocation::current(),
+                   detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
+  explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
+                   detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
   /// where an adapter is in use, at the line that made the gateway; else on stderr, and the program aborts. While an
   /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.
@@ -542,9 +568,6 @@ class [[nodiscard]] StubBuilder {
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
-  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
-    return std::move(*this).times(count);
-  }
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;
@@ -616,7 +639,6 @@ class Range {
   double most() const { return most_; }
   /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
  private:
   double least_;
@@ -657,7 +679,6 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -698,7 +719,6 @@ class Matcher {
  public:
   /// "user text contains \"weather\"".
   const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
  private:
   friend struct detail::Access;
@@ -976,80 +996,59 @@ class Reply {
   explicit Reply(detail::ReplyData data);
 
   /// Adds reasoning, sent as reasoning_content before the content.
-  [[nodiscard]] Reply thinking(std::string text) const&;
-  [[nodiscard]] Reply thinking(std::string text) &&;
+  [[nodiscard]] Reply thinking(std::string text) const;
   /// Adds text; in a reply of several choices, to the last.
-  [[nodiscard]] Reply text(std::string text) const&;
-  [[nodiscard]] Reply text(std::string text) &&;
+  [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
   /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const&;
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") &&;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const&;
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") &&;
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
   /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
   /// as tool_call().
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const&;
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") &&;
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
   /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
   /// plain reply, or one with a single call, is the same with it.
-  [[nodiscard]] Reply interleaved() const&;
-  [[nodiscard]] Reply interleaved() &&;
+  [[nodiscard]] Reply interleaved() const;
   /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const&;
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) &&;
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
   /// needs, the empty string included.
-  [[nodiscard]] Reply finish_reason(std::string reason) const&;
-  [[nodiscard]] Reply finish_reason(std::string reason) &&;
+  [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
   /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
-  [[nodiscard]] Reply finish_in_last_chunk() const&;
-  [[nodiscard]] Reply finish_in_last_chunk() &&;
+  [[nodiscard]] Reply finish_in_last_chunk() const;
   /// The `model` that the reply claims, in place of the requested one.
-  [[nodiscard]] Reply model(std::string id) const&;
-  [[nodiscard]] Reply model(std::string id) &&;
+  [[nodiscard]] Reply model(std::string id) const;
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const&;
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) &&;
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   /// The same with all that a TokenUsage says.
-  [[nodiscard]] Reply usage(TokenUsage usage) const&;
-  [[nodiscard]] Reply usage(TokenUsage usage) &&;
+  [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) const& {
-    return Reply(*this).with_usage_json(json);
-  }
-  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) && {
-    return std::move(*this).with_usage_json(json);
+  [[nodiscard]] Reply usage(const T& json) const {
+    return with_usage_json(json);
   }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// those of extra_message. `patch` must be a JSON object, or GatewayError.
-  [[nodiscard]] Reply extra(const Json& patch) const&;
-  [[nodiscard]] Reply extra(const Json& patch) &&;
+  [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
   /// Otherwise it does what extra() does.
-  [[nodiscard]] Reply extra_message(const Json& patch) const&;
-  [[nodiscard]] Reply extra_message(const Json& patch) &&;
+  [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
   /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
   /// chunk that the reply did not come to; a plain reply has none.
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const&;
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) &&;
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
-  [[nodiscard]] Reply chunk(StreamChunk chunk) const&;
-  [[nodiscard]] Reply chunk(StreamChunk chunk) &&;
+  [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
-  [[nodiscard]] Reply verbatim() const&;
-  [[nodiscard]] Reply verbatim() &&;
+  [[nodiscard]] Reply verbatim() const;
   /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
   /// reply, and the strings of extra() and extra_message():
   ///
@@ -1066,80 +1065,63 @@ class Reply {
   /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
   /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
   /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
-  [[nodiscard]] Reply templated() const&;
-  [[nodiscard]] Reply templated() &&;
+  [[nodiscard]] Reply templated() const;
   /// Sets a response header in place of every one of that name; see Failure::header.
-  [[nodiscard]] Reply header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply header(std::string name, std::string value) &&;
+  [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header beside those of the same name; see Failure::add_header.
-  [[nodiscard]] Reply add_header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply add_header(std::string name, std::string value) &&;
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const;
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const&;
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) &&;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
   /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
   /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
-  [[nodiscard]] Reply every(Timing gap) const&;
-  [[nodiscard]] Reply every(Timing gap) &&;
+  [[nodiscard]] Reply every(Timing gap) const;
   /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
   /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
-  [[nodiscard]] Reply first_token_after(Timing delay) const&;
-  [[nodiscard]] Reply first_token_after(Timing delay) &&;
+  [[nodiscard]] Reply first_token_after(Timing delay) const;
   /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
   /// and a raw reply.
-  [[nodiscard]] Reply tokens_per_second(Rate rate) const&;
-  [[nodiscard]] Reply tokens_per_second(Rate rate) &&;
+  [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
   /// token at a time. GatewayError for a reply that is no completion.
-  [[nodiscard]] Reply chunked(Chunking chunking) const&;
-  [[nodiscard]] Reply chunked(Chunking chunking) &&;
+  [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// Sets all that `pace` sets, and leaves what it does not set as it is.
-  [[nodiscard]] Reply pace(const Pace& pace) const&;
-  [[nodiscard]] Reply pace(const Pace& pace) &&;
+  [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
   /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[nodiscard, deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const&;
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) &&;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
   /// raw reply, which have no events.
-  [[nodiscard]] Reply sse(SseDialect dialect) const&;
-  [[nodiscard]] Reply sse(SseDialect dialect) &&;
+  [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
   /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
   /// are the same, and each event is an HTTP chunk either way.
-  [[nodiscard]] Reply write_each_event() const&;
-  [[nodiscard]] Reply write_each_event() &&;
+  [[nodiscard]] Reply write_each_event() const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
   /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
   /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
   /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) const&;
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) &&;
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
-  [[nodiscard]] Reply one_write() const&;
-  [[nodiscard]] Reply one_write() &&;
+  [[nodiscard]] Reply one_write() const;
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
   /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
-  [[nodiscard]] Reply split_write(std::size_t byte) const&;
-  [[nodiscard]] Reply split_write(std::size_t byte) &&;
+  [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:
   friend struct detail::Access;
-  Reply with_usage_json(const Json& json) &&;
+  Reply with_usage_json(const Json& json) const;
   detail::ReplyData& edit();
 
   detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed
@@ -1760,8 +1742,6 @@ class HoldPoint {
   std::size_t number_;
 };
 
-using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
-
 /// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
 /// Before the token of that number. `number` is at least 1, or GatewayError.
@@ -2203,11 +2183,9 @@ class ConnectionFault {
     /// The first byte of any request has arrived.
     request,
   };
-  using Place [[deprecated("it is called Moment now")]] = Moment;
 
   Kind kind() const { return kind_; }
   Moment moment() const;
-  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
   /// "reset on accept".
   std::string to_string() const;
 
@@ -2724,8 +2702,6 @@ struct Problem {
   std::vector<NearMiss> near_misses{};
 };
 
-using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
-
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
@@ -2764,7 +2740,6 @@ class [[nodiscard]] Verification {
   /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
   /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
   /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
   /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never
@@ -3170,10 +3145,6 @@ class Keys {
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  [[deprecated("it is called set_description now")]] void describe(const std::string& id,
-                                                                   std::string description) const {
-    set_description(id, std::move(description));
-  }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.
@@ -3821,7 +3792,6 @@ class RequestScope {
   std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }
@@ -3960,7 +3930,6 @@ class Chaos {
   /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
   /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and
@@ -4021,7 +3990,6 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  [[deprecated("it is called limit now")]] SweepOptions at_most(std::size_t steps) const { return limit(steps); }
   /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn
@@ -4281,9 +4249,6 @@ class Scenario {
   /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
   /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
   bool happened_to(const Exchange& exchange) const;
-  [[deprecated("it is called happened_to now")]] bool befell(const Exchange& exchange) const {
-    return happened_to(exchange);
-  }
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
   Verdict judge(const ClientOutcome& outcome) const;
@@ -4727,7 +4692,7 @@ void keep_notes(TestNotes notes);
 // For the adapters, of which one that knows the end of a test is enough.
 
 /// From now on notes are kept.
-void want_notes();
+void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
 /// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
 std::vector<TestNotes> take_notes();
 /// At the beginning of a test, and at the end of one that has passed.
@@ -4740,7 +4705,11 @@ void pass_over_notes();
 #endif  // MOCK_GATEWAY_HPP
 
 #if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)
-#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
+#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY
+#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"
+#elif defined(MOCK_GATEWAY_COMPILED)
+#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"
+#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
 #include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
@@ -12572,6 +12541,16 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 }}  // namespace mock_gateway
 
+// ---- core/implementation.cpp ----------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+extern "C" {
+MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
+}
+
+}}}  // namespace mock_gateway::detail
+
 // ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
 
 // JSON pointers: escapes, and what one leads to.
@@ -13136,7 +13115,7 @@ MOCK_GATEWAY_INLINE void keep_notes(TestNotes notes) {
   if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
 }
 
-MOCK_GATEWAY_INLINE void want_notes() {
+MOCK_GATEWAY_INLINE void want_notes(Implementation) {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.wanted = true;
@@ -15830,299 +15809,238 @@ MOCK_GATEWAY_INLINE Reply::Reply(std::string text) : data_(detail::ReplyData{}) 
 
 MOCK_GATEWAY_INLINE Reply::Reply(const Failure& failure) : data_(detail::ReplyData{}) { edit().failure = failure; }
 
-MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) const& { return Reply(*this).thinking(std::move(text)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) && {
-  detail::reply_check::last_choice(edit(), "thinking").thinking +=
+MOCK_GATEWAY_INLINE Reply Reply::thinking(std::string text) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
-  return std::move(*this);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const& { return Reply(*this).text(std::move(text)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) && {
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "text");
+MOCK_GATEWAY_INLINE Reply Reply::text(std::string text) const {
+  Reply changed = *this;
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
   if (!choice.text) {
     choice.text = std::move(addition);
   } else {
     *choice.text += addition;
   }
-  return std::move(*this);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const& {
-  return Reply(*this).tool_call(std::move(name), arguments, std::move(id));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) && {
+MOCK_GATEWAY_INLINE Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
   std::string json = detail::reply_check::arguments_text(name, arguments);
-  return std::move(*this).malformed_tool_call(std::move(name), std::move(json), std::move(id));
+  return malformed_tool_call(std::move(name), std::move(json), std::move(id));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const& {
-  return Reply(*this).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) && {
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "tool call");
+MOCK_GATEWAY_INLINE Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
+  Reply changed = *this;
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
                                detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
                                detail::require_utf8(std::move(id), "id of a tool call")});
-  return std::move(*this);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const& {
-  return Reply(*this).custom_tool_call(std::move(name), std::move(input), std::move(id));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) && {
-  Reply changed = std::move(*this).malformed_tool_call(std::move(name), std::move(input), std::move(id));
+MOCK_GATEWAY_INLINE Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
+  Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
   changed.edit().choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::interleaved() const& { return Reply(*this).interleaved(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::interleaved() && {
+MOCK_GATEWAY_INLINE Reply Reply::interleaved() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  edit().interleaved = true;
-  return std::move(*this);
+  changed.edit().interleaved = true;
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const& { return Reply(*this).logprobs(std::move(tokens)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) && {
-  detail::reply_check::last_choice(edit(), "logprobs").logprobs = std::move(tokens);
-  return std::move(*this);
+MOCK_GATEWAY_INLINE Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "logprobs").logprobs = std::move(tokens);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const& { return Reply(*this).finish_reason(std::move(reason)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) && {
-  detail::reply_check::last_choice(edit(), "finish_reason");
+MOCK_GATEWAY_INLINE Reply Reply::finish_reason(std::string reason) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
-  for (detail::ScriptedChoice& choice : edit().choices) choice.finish_reason = checked;
-  return std::move(*this);
+  for (detail::ScriptedChoice& choice : changed.edit().choices) choice.finish_reason = checked;
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const& { return Reply(*this).finish_in_last_chunk(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() && {
+MOCK_GATEWAY_INLINE Reply Reply::finish_in_last_chunk() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  edit().finish_in_last_chunk = true;
-  return std::move(*this);
+  changed.edit().finish_in_last_chunk = true;
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const& {
-  return Reply(*this).usage(prompt_tokens, completion_tokens);
+MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
+  return usage(TokenUsage(prompt_tokens, completion_tokens));
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) && {
-  return std::move(*this).usage(TokenUsage(prompt_tokens, completion_tokens));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const& { return Reply(*this).usage(usage); }
-
-MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) && {
+MOCK_GATEWAY_INLINE Reply Reply::usage(TokenUsage usage) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "usage");
-  edit().usage = usage;
-  edit().usage_json.reset();
-  return std::move(*this);
+  changed.edit().usage = usage;
+  changed.edit().usage_json.reset();
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) && {
+MOCK_GATEWAY_INLINE Reply Reply::with_usage_json(const Json& json) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "usage");
-  edit().usage.reset();
-  edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
-  return std::move(*this);
+  changed.edit().usage.reset();
+  changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const& { return Reply(*this).extra(patch); }
-
-MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) && {
+MOCK_GATEWAY_INLINE Reply Reply::extra(const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
-  edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
-  return std::move(*this);
+  changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const& { return Reply(*this).extra_message(patch); }
-
-MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) && {
+MOCK_GATEWAY_INLINE Reply Reply::extra_message(const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
-  edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
-  return std::move(*this);
+  changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const& {
-  return Reply(*this).extra_chunk(number, patch);
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) && {
+MOCK_GATEWAY_INLINE Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
-  edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
-  return std::move(*this);
+  changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const& { return Reply(*this).chunk(std::move(chunk)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) && {
+MOCK_GATEWAY_INLINE Reply Reply::chunk(StreamChunk chunk) const {
+  Reply changed = *this;
   if (!data_->chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
-  edit().chunks->push_back(std::move(chunk));
-  return std::move(*this);
+  changed.edit().chunks->push_back(std::move(chunk));
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const& { return Reply(*this).model(std::move(id)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) && {
+MOCK_GATEWAY_INLINE Reply Reply::model(std::string id) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "model");
-  edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return std::move(*this);
+  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::templated() const& { return Reply(*this).templated(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::templated() && {
+MOCK_GATEWAY_INLINE Reply Reply::templated() const {
+  Reply changed = *this;
   if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
   detail::require_template(*data_);
-  edit().templated = true;
-  return std::move(*this);
+  changed.edit().templated = true;
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::verbatim() const& { return Reply(*this).verbatim(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::verbatim() && {
+MOCK_GATEWAY_INLINE Reply Reply::verbatim() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "verbatim text");
-  edit().verbatim = true;
-  return std::move(*this);
+  changed.edit().verbatim = true;
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const& {
-  return Reply(*this).header(std::move(name), std::move(value));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) && {
+MOCK_GATEWAY_INLINE Reply Reply::header(std::string name, std::string value) const {
+  Reply changed = *this;
   detail::require_header_field(name, value);
-  if (edit().failure) {
-    edit().failure = edit().failure->header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->header(std::move(name), std::move(value));
   } else {
-    edit().headers.set(std::move(name), std::move(value));
+    changed.edit().headers.set(std::move(name), std::move(value));
   }
-  return std::move(*this);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const& {
-  return Reply(*this).add_header(std::move(name), std::move(value));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) && {
+MOCK_GATEWAY_INLINE Reply Reply::add_header(std::string name, std::string value) const {
+  Reply changed = *this;
   detail::require_header_field(name, value);
-  if (edit().failure) {
-    edit().failure = edit().failure->add_header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->add_header(std::move(name), std::move(value));
   } else {
-    edit().headers.add(std::move(name), std::move(value));
+    changed.edit().headers.add(std::move(name), std::move(value));
   }
-  return std::move(*this);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const& { return Reply(*this).early_hints(fields); }
-
-MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) && {
-  edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return std::move(*this);
+MOCK_GATEWAY_INLINE Reply Reply::early_hints(const wire::Headers& fields) const {
+  Reply changed = *this;
+  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const& { return Reply(*this).every(std::move(gap)); }
+MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::every(Timing gap) && { return std::move(*this).pace(Pace().every(std::move(gap))); }
+MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const { return pace(Pace().first_token_after(std::move(delay))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) const& { return Reply(*this).first_token_after(std::move(delay)); }
+MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_second(std::move(rate))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::first_token_after(Timing delay) && {
-  return std::move(*this).pace(Pace().first_token_after(std::move(delay)));
-}
+MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
-MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) const& { return Reply(*this).tokens_per_second(std::move(rate)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::tokens_per_second(Rate rate) && {
-  return std::move(*this).pace(Pace().tokens_per_second(std::move(rate)));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) const& { return Reply(*this).chunked(std::move(chunking)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::chunked(Chunking chunking) && { return std::move(*this).pace(Pace().chunked(std::move(chunking))); }
-
-MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const& { return Reply(*this).pace(pace); }
-
-MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) && {
+MOCK_GATEWAY_INLINE Reply Reply::pace(const Pace& pace) const {
+  Reply changed = *this;
   detail::reply_check::require_paceable(*data_, pace);
-  edit().pace = pace.or_else(data_->pace);
-  return std::move(*this);
+  changed.edit().pace = pace.or_else(data_->pace);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const& {
-  return Reply(*this).fault(std::move(trigger), std::move(effect));
-}
-
-MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) && {
+MOCK_GATEWAY_INLINE Reply Reply::fault(Trigger trigger, Effect effect) const {
+  Reply changed = *this;
   detail::reply_check::require_possible(*data_, trigger, effect);
-  edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
-  return std::move(*this);
+  changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::fail(Trigger trigger, Effect effect) const { return fault(std::move(trigger), std::move(effect)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
-
-MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) && {
+MOCK_GATEWAY_INLINE Reply Reply::hold(Gate gate, HoldPoint place) const {
+  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
-  edit().holds.push_back(Hold{std::move(gate), place});
-  return std::move(*this);
+  changed.edit().holds.push_back(Hold{std::move(gate), place});
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const& { return Reply(*this).sse(std::move(dialect)); }
-
-MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) && {
+MOCK_GATEWAY_INLINE Reply Reply::sse(SseDialect dialect) const {
+  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  edit().sse = std::move(dialect);
-  return std::move(*this);
+  changed.edit().sse = std::move(dialect);
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const& { return Reply(*this).write_each_event(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::write_each_event() && {
-  edit().writes = {Writes::Kind::each_event, 0};
-  return std::move(*this);
+MOCK_GATEWAY_INLINE Reply Reply::write_each_event() const {
+  Reply changed = *this;
+  changed.edit().writes = {Writes::Kind::each_event, 0};
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const& { return Reply(*this).slice_writes(bytes); }
-
-MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) && {
+MOCK_GATEWAY_INLINE Reply Reply::slice_writes(std::size_t bytes) const {
+  Reply changed = *this;
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  edit().writes = {Writes::Kind::sliced, bytes};
-  return std::move(*this);
+  changed.edit().writes = {Writes::Kind::sliced, bytes};
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::one_write() const& { return Reply(*this).one_write(); }
-
-MOCK_GATEWAY_INLINE Reply Reply::one_write() && {
-  edit().writes = {Writes::Kind::together, 0};
-  return std::move(*this);
+MOCK_GATEWAY_INLINE Reply Reply::one_write() const {
+  Reply changed = *this;
+  changed.edit().writes = {Writes::Kind::together, 0};
+  return changed;
 }
 
-MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const& { return Reply(*this).split_write(byte); }
-
-MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) && {
+MOCK_GATEWAY_INLINE Reply Reply::split_write(std::size_t byte) const {
+  Reply changed = *this;
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  edit().writes = {Writes::Kind::split, byte};
-  return std::move(*this);
+  changed.edit().writes = {Writes::Kind::split, byte};
+  return changed;
 }
 
 MOCK_GATEWAY_INLINE Reply text(std::string text) { return Reply(std::move(text)); }
@@ -35261,8 +35179,8 @@ class Gateway::Impl : public detail::NoteSource {
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
-MOCK_GATEWAY_INLINE Gateway::Gateway(SourceLocation where) : Gateway(Options(), where) {}
-MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options, SourceLocation where)
+MOCK_GATEWAY_INLINE Gateway::Gateway(SourceLocation where, detail::Implementation) : Gateway(Options(), where) {}
+MOCK_GATEWAY_INLINE Gateway::Gateway(const Options& options, SourceLocation where, detail::Implementation)
     : impl_(new Impl(detail::Access::data(options), where)) {}
 MOCK_GATEWAY_INLINE Gateway::~Gateway() = default;
 MOCK_GATEWAY_INLINE Gateway::Gateway(Gateway&&) noexcept = default;
@@ -41080,294 +40998,296 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 #endif  // adapters
 
 // Contents, by line:
-//     49  Interface
-//     71    core/version.hpp
-//    103    core/json.hpp
-//    118    core/source_location.hpp
-//    137    core/duration.hpp
-//    149    core/shared.hpp
-//    194    core/forward.hpp
-//    260    gateway/gateway.hpp
-//    447    gateway/chat_script.hpp
-//    601    model/range.hpp
-//    636    script/matcher.hpp
-//    716    script/matchers.hpp
-//    844    model/reply.hpp
-//   1228    model/received_request.hpp
-//   1314    model/failure.hpp
-//   1423    core/wait.hpp
-//   1454    core/clock.hpp
-//   1564    model/fault.hpp
-//   1734    model/hold.hpp
-//   1778    model/pace.hpp
-//   1936    model/sse_dialect.hpp
-//   2058    model/writes.hpp
-//   2089    model/http_reply.hpp
-//   2171    model/connection_fault.hpp
-//   2270    evidence/journal.hpp
-//   2569    model/sent_answer.hpp
-//   2640    script/near_miss.hpp
-//   2686    evidence/verification.hpp
-//   2819    model/finding.hpp
-//   2863    evidence/review.hpp
-//   2990    model/operation.hpp
-//   3021    keys/api_key.hpp
-//   3152    keys/keys.hpp
-//   3219    model/profile.hpp
-//   3251    model/tokenizer.hpp
-//   3263    gateway/options.hpp
-//   3414    model/acceptance.hpp
-//   3662    model/chat_request.hpp
-//   3791    script/scope.hpp
-//   3847    script/failure_scope.hpp
-//   3893    script/chaos.hpp
-//   3996    gateway/sweep.hpp
-//   4137    gateway/catalogue.hpp
-//   4313    gateway/mishaps.hpp
-//   4415    document/scenario_files.hpp
-//   4447    core/error.hpp
-//   4462    document/script_document.hpp
-//   4602    evidence/evidence_json.hpp
-//   4627    core/printed.hpp
-//   4658    core/reporter.hpp
-//   4742  Implementation
-//   4799    core/text.hpp
-//   4910    core/random.hpp
-//   4944    core/json_reader.hpp
-//   5001    core/json_pointer.hpp
-//   5018    core/calendar.hpp
-//   5053    core/access.hpp
-//   5125    core/timeline.hpp
-//   5321    core/process.hpp
-//   5346    core/relief.hpp
-//   5378    core/warning.hpp
-//   5388    core/rows.hpp
-//   5414    core/change_count.hpp
-//   5461    core/seldom.hpp
-//   5488    model/profile_traits.hpp
-//   5597    model/checks.hpp
-//   5614    model/reply_data.hpp
-//   5682    model/request_error.hpp
-//   5695    model/embedding_request.hpp
-//   5719    model/fault_rows.hpp
-//   5848    model/chat_parser.hpp
-//   5866    model/dialect_rows.hpp
-//   5906    model/finding_kinds.hpp
-//   5983    model/reply_checks.hpp
-//   6018    model/chat_fields.hpp
-//   6067    model/chat_reader.hpp
-//   6165    model/reply_template.hpp
-//   6187    keys/secrets.hpp
-//   6234    keys/key_store.hpp
-//   6462    answer/bodies.hpp
-//   6491    answer/events.hpp
-//   6539    answer/tokens.hpp
-//   6614    answer/completion.hpp
-//   6723    answer/completion_json.hpp
-//   6758    answer/completion_events.hpp
-//   6826    answer/words.hpp
-//   6841    answer/default_reply.hpp
-//   6857    answer/schema_pattern.hpp
-//   6954    answer/schema_instance.hpp
-//   6976    answer/embeddings.hpp
-//   6994    answer/occurrences.hpp
-//   7017    answer/schema_checker.hpp
-//   7112    script/matcher_node.hpp
-//   7203    script/script.hpp
-//   7483    script/chaos_plan.hpp
-//   7529    script/chaos_rules.hpp
-//   7611    script/connection_faults.hpp
-//   7667    script/forced_failures.hpp
-//   7712    script/field_matchers.hpp
-//   7806    script/hiding.hpp
-//   7847    script/excerpts.hpp
-//   7873    script/json_comparison.hpp
-//   7900    script/matcher_leaf.hpp
-//   7931    delivery/answer_log.hpp
-//   8049    delivery/gzip.hpp
-//   8075    delivery/framing.hpp
-//   8127    delivery/outlet.hpp
-//   8179    delivery/pace_schedule.hpp
-//   8221    delivery/progress.hpp
-//   8274    delivery/waits.hpp
-//   8355    delivery/delivery.hpp
-//   8618    http/exchange_observer.hpp
-//   8655    http/sockets.hpp
-//   8787    http/connection.hpp
-//   9113    http/request_reader.hpp
-//   9247    http/server.hpp
-//   9313    http/response.hpp
-//   9329    http/turned_away.hpp
-//   9383    http/workers.hpp
-//   9442    http/acceptor.hpp
-//   9490    http/compatibility.hpp
-//   9500    http/poller.hpp
-//   9540    http/reactor.hpp
-//   9654    evidence/kept_problems.hpp
-//   9724    evidence/record.hpp
-//   9993    evidence/gateway_parts.hpp
-//  10012    evidence/review_parts.hpp
-//  10076    evidence/diagnosis.hpp
-//  10148    evidence/redaction.hpp
-//  10170    evidence/gateway_problems.hpp
-//  10272    evidence/neighbours.hpp
-//  10296    serve/asked_requests.hpp
-//  10378    serve/operations.hpp
-//  10448    serve/served_models.hpp
-//  10491    serve/gateway_state.hpp
-//  10552    serve/served_request.hpp
-//  10735    serve/runner.hpp
-//  10801    serve/connection_loop.hpp
-//  10846    serve/request_checks.hpp
-//  10869    serve/tester_code.hpp
-//  10934    serve/explanation.hpp
-//  10957    gateway/catalogue_entries.hpp
-//  11205    gateway/option_values.hpp
-//  11266    gateway/sweep_run.hpp
-//  11290    document/script_reader.hpp
-//  11499    document/script_files.hpp
-//  11518    document/script_references.hpp
-//  11554    document/script_sections.hpp
-//  11683    document/script_values.hpp
-//  11818    document/loaded_document.hpp
-//  11850    core/calendar.cpp
-//  11962    core/clock.cpp
-//  12575    core/json_pointer.cpp
-//  12632    core/json_reader.cpp
-//  12977    core/process.cpp
-//  13001    core/random.cpp
-//  13061    core/relief.cpp
-//  13088    core/reporter.cpp
-//  13171    core/source_location.cpp
-//  13187    core/text.cpp
-//  13543    core/wait.cpp
-//  13555    core/warning.cpp
-//  13569    model/acceptance.cpp
-//  13628    model/chat_fields.cpp
-//  13770    model/chat_messages.cpp
-//  13979    model/chat_reader.cpp
-//  14387    model/chat_request.cpp
-//  14472    model/checks.cpp
-//  14510    model/connection_fault.cpp
-//  14612    model/embedding_request.cpp
-//  14699    model/failure.cpp
-//  14869    model/fault.cpp
-//  15104    model/finding.cpp
-//  15138    model/hold.cpp
-//  15160    model/http_reply.cpp
-//  15226    model/pace.cpp
-//  15425    model/profile.cpp
-//  15605    model/range.cpp
-//  15635    model/received_request.cpp
-//  15703    model/reply.cpp
-//  16175    model/reply_checks.cpp
-//  16367    model/reply_template.cpp
-//  16539    model/sent_answer.cpp
-//  16567    model/sse_dialect.cpp
-//  16713    keys/api_key.cpp
-//  16763    keys/key_store.cpp
-//  17309    keys/keys.cpp
-//  17373    keys/secrets.cpp
-//  17578    answer/bodies.cpp
-//  17685    answer/completion.cpp
-//  17921    answer/completion_events.cpp
-//  18132    answer/completion_json.cpp
-//  18350    answer/default_reply.cpp
-//  18553    answer/embeddings.cpp
-//  18672    answer/events.cpp
-//  18691    answer/occurrences.cpp
-//  18713    answer/schema_checker.cpp
-//  19185    answer/schema_instance.cpp
-//  19565    answer/schema_pattern.cpp
-//  19983    answer/tokens.cpp
-//  20213    answer/words.cpp
-//  20274    script/chaos.cpp
-//  20415    script/chaos_rules.cpp
-//  20527    script/connection_faults.cpp
-//  20636    script/excerpts.cpp
-//  20699    script/field_matchers.cpp
-//  21112    script/forced_failures.cpp
-//  21216    script/hiding.cpp
-//  21273    script/json_comparison.cpp
-//  21359    script/matcher.cpp
-//  21614    script/matchers.cpp
-//  21970    script/scope.cpp
-//  22028    script/script.cpp
-//  22459    script/text_matchers.cpp
-//  22580    delivery/answer_log.cpp
-//  22750    delivery/delivery.cpp
-//  23585    delivery/framing.cpp
-//  23702    delivery/gzip.cpp
-//  23769    delivery/pace_schedule.cpp
-//  23838    delivery/progress.cpp
-//  23890    http/acceptor.cpp
-//  23999    http/compatibility.cpp
-//  24109    http/connection.cpp
-//  24735    http/poller.cpp
-//  24950    http/reactor.cpp
-//  25218    http/request_reader.cpp
-//  25678    http/response.cpp
-//  25759    http/server.cpp
-//  26177    http/sockets.cpp
-//  26697    http/turned_away.cpp
-//  26787    http/workers.cpp
-//  26900    evidence/diagnosis.cpp
-//  27120    evidence/evidence_json.cpp
-//  27504    evidence/exchange.cpp
-//  27807    evidence/gateway_problems.cpp
-//  28258    evidence/journal.cpp
-//  28417    evidence/kept_problems.cpp
-//  28528    evidence/neighbours.cpp
-//  28591    evidence/notes.cpp
-//  28692    evidence/record.cpp
-//  29151    evidence/redaction.cpp
-//  29287    evidence/redirects.cpp
-//  29362    evidence/retries.cpp
-//  29831    evidence/review.cpp
-//  30210    evidence/told_in_body.cpp
-//  30310    evidence/verification.cpp
-//  30427    serve/asked_requests.cpp
-//  30505    serve/chat_judge.cpp
-//  30825    serve/connection_loop.cpp
-//  30985    serve/cross_origin.cpp
-//  31028    serve/delivery_report.cpp
-//  31119    serve/explanation.cpp
-//  31185    serve/gateway_state.cpp
-//  31221    serve/judge.cpp
-//  31448    serve/limits.cpp
-//  31545    serve/operations.cpp
-//  31768    serve/profile_headers.cpp
-//  31809    serve/reply_answer.cpp
-//  31953    serve/request_checks.cpp
-//  32027    serve/runner.cpp
-//  32291    serve/served_models.cpp
-//  32369    serve/served_request.cpp
-//  32440    gateway/catalogue.cpp
-//  32869    gateway/catalogue_chunks.cpp
-//  33371    gateway/catalogue_delivery.cpp
-//  33683    gateway/catalogue_entries.cpp
-//  33865    gateway/catalogue_failures.cpp
-//  34318    gateway/catalogue_framing.cpp
-//  34613    gateway/catalogue_tool_calls.cpp
-//  34965    gateway/chat_script.cpp
-//  35114    gateway/gateway.cpp
-//  35406    gateway/mishaps.cpp
-//  35782    gateway/options.cpp
-//  35935    gateway/sweep.cpp
-//  36358    document/scenario_files.cpp
-//  36509    document/script_document.cpp
-//  36911    document/script_faults.cpp
-//  37238    document/script_files.cpp
-//  37385    document/script_gateway.cpp
-//  37719    document/script_matchers.cpp
-//  38085    document/script_objects.cpp
-//  38250    document/script_reader.cpp
-//  38693    document/script_references.cpp
-//  39017    document/script_replies.cpp
-//  39495    document/script_schema.cpp
-//  39630    document/script_sections.cpp
-//  40211    document/script_values.cpp
-//  40626  Adapters
-//  40643    adapters/catch2.hpp
-//  40801    adapters/doctest.hpp
-//  40966    adapters/gtest.hpp
+//     54  Interface
+//     76    core/version.hpp
+//    110    core/json.hpp
+//    125    core/source_location.hpp
+//    144    core/duration.hpp
+//    156    core/shared.hpp
+//    201    core/forward.hpp
+//    267    core/implementation.hpp
+//    284    gateway/gateway.hpp
+//    473    gateway/chat_script.hpp
+//    624    model/range.hpp
+//    658    script/matcher.hpp
+//    736    script/matchers.hpp
+//    864    model/reply.hpp
+//   1210    model/received_request.hpp
+//   1296    model/failure.hpp
+//   1405    core/wait.hpp
+//   1436    core/clock.hpp
+//   1546    model/fault.hpp
+//   1716    model/hold.hpp
+//   1758    model/pace.hpp
+//   1916    model/sse_dialect.hpp
+//   2038    model/writes.hpp
+//   2069    model/http_reply.hpp
+//   2151    model/connection_fault.hpp
+//   2248    evidence/journal.hpp
+//   2547    model/sent_answer.hpp
+//   2618    script/near_miss.hpp
+//   2664    evidence/verification.hpp
+//   2794    model/finding.hpp
+//   2838    evidence/review.hpp
+//   2965    model/operation.hpp
+//   2996    keys/api_key.hpp
+//   3127    keys/keys.hpp
+//   3190    model/profile.hpp
+//   3222    model/tokenizer.hpp
+//   3234    gateway/options.hpp
+//   3385    model/acceptance.hpp
+//   3633    model/chat_request.hpp
+//   3762    script/scope.hpp
+//   3817    script/failure_scope.hpp
+//   3863    script/chaos.hpp
+//   3965    gateway/sweep.hpp
+//   4105    gateway/catalogue.hpp
+//   4278    gateway/mishaps.hpp
+//   4380    document/scenario_files.hpp
+//   4412    core/error.hpp
+//   4427    document/script_document.hpp
+//   4567    evidence/evidence_json.hpp
+//   4592    core/printed.hpp
+//   4623    core/reporter.hpp
+//   4707  Implementation
+//   4768    core/text.hpp
+//   4879    core/random.hpp
+//   4913    core/json_reader.hpp
+//   4970    core/json_pointer.hpp
+//   4987    core/calendar.hpp
+//   5022    core/access.hpp
+//   5094    core/timeline.hpp
+//   5290    core/process.hpp
+//   5315    core/relief.hpp
+//   5347    core/warning.hpp
+//   5357    core/rows.hpp
+//   5383    core/change_count.hpp
+//   5430    core/seldom.hpp
+//   5457    model/profile_traits.hpp
+//   5566    model/checks.hpp
+//   5583    model/reply_data.hpp
+//   5651    model/request_error.hpp
+//   5664    model/embedding_request.hpp
+//   5688    model/fault_rows.hpp
+//   5817    model/chat_parser.hpp
+//   5835    model/dialect_rows.hpp
+//   5875    model/finding_kinds.hpp
+//   5952    model/reply_checks.hpp
+//   5987    model/chat_fields.hpp
+//   6036    model/chat_reader.hpp
+//   6134    model/reply_template.hpp
+//   6156    keys/secrets.hpp
+//   6203    keys/key_store.hpp
+//   6431    answer/bodies.hpp
+//   6460    answer/events.hpp
+//   6508    answer/tokens.hpp
+//   6583    answer/completion.hpp
+//   6692    answer/completion_json.hpp
+//   6727    answer/completion_events.hpp
+//   6795    answer/words.hpp
+//   6810    answer/default_reply.hpp
+//   6826    answer/schema_pattern.hpp
+//   6923    answer/schema_instance.hpp
+//   6945    answer/embeddings.hpp
+//   6963    answer/occurrences.hpp
+//   6986    answer/schema_checker.hpp
+//   7081    script/matcher_node.hpp
+//   7172    script/script.hpp
+//   7452    script/chaos_plan.hpp
+//   7498    script/chaos_rules.hpp
+//   7580    script/connection_faults.hpp
+//   7636    script/forced_failures.hpp
+//   7681    script/field_matchers.hpp
+//   7775    script/hiding.hpp
+//   7816    script/excerpts.hpp
+//   7842    script/json_comparison.hpp
+//   7869    script/matcher_leaf.hpp
+//   7900    delivery/answer_log.hpp
+//   8018    delivery/gzip.hpp
+//   8044    delivery/framing.hpp
+//   8096    delivery/outlet.hpp
+//   8148    delivery/pace_schedule.hpp
+//   8190    delivery/progress.hpp
+//   8243    delivery/waits.hpp
+//   8324    delivery/delivery.hpp
+//   8587    http/exchange_observer.hpp
+//   8624    http/sockets.hpp
+//   8756    http/connection.hpp
+//   9082    http/request_reader.hpp
+//   9216    http/server.hpp
+//   9282    http/response.hpp
+//   9298    http/turned_away.hpp
+//   9352    http/workers.hpp
+//   9411    http/acceptor.hpp
+//   9459    http/compatibility.hpp
+//   9469    http/poller.hpp
+//   9509    http/reactor.hpp
+//   9623    evidence/kept_problems.hpp
+//   9693    evidence/record.hpp
+//   9962    evidence/gateway_parts.hpp
+//   9981    evidence/review_parts.hpp
+//  10045    evidence/diagnosis.hpp
+//  10117    evidence/redaction.hpp
+//  10139    evidence/gateway_problems.hpp
+//  10241    evidence/neighbours.hpp
+//  10265    serve/asked_requests.hpp
+//  10347    serve/operations.hpp
+//  10417    serve/served_models.hpp
+//  10460    serve/gateway_state.hpp
+//  10521    serve/served_request.hpp
+//  10704    serve/runner.hpp
+//  10770    serve/connection_loop.hpp
+//  10815    serve/request_checks.hpp
+//  10838    serve/tester_code.hpp
+//  10903    serve/explanation.hpp
+//  10926    gateway/catalogue_entries.hpp
+//  11174    gateway/option_values.hpp
+//  11235    gateway/sweep_run.hpp
+//  11259    document/script_reader.hpp
+//  11468    document/script_files.hpp
+//  11487    document/script_references.hpp
+//  11523    document/script_sections.hpp
+//  11652    document/script_values.hpp
+//  11787    document/loaded_document.hpp
+//  11819    core/calendar.cpp
+//  11931    core/clock.cpp
+//  12544    core/implementation.cpp
+//  12554    core/json_pointer.cpp
+//  12611    core/json_reader.cpp
+//  12956    core/process.cpp
+//  12980    core/random.cpp
+//  13040    core/relief.cpp
+//  13067    core/reporter.cpp
+//  13150    core/source_location.cpp
+//  13166    core/text.cpp
+//  13522    core/wait.cpp
+//  13534    core/warning.cpp
+//  13548    model/acceptance.cpp
+//  13607    model/chat_fields.cpp
+//  13749    model/chat_messages.cpp
+//  13958    model/chat_reader.cpp
+//  14366    model/chat_request.cpp
+//  14451    model/checks.cpp
+//  14489    model/connection_fault.cpp
+//  14591    model/embedding_request.cpp
+//  14678    model/failure.cpp
+//  14848    model/fault.cpp
+//  15083    model/finding.cpp
+//  15117    model/hold.cpp
+//  15139    model/http_reply.cpp
+//  15205    model/pace.cpp
+//  15404    model/profile.cpp
+//  15584    model/range.cpp
+//  15614    model/received_request.cpp
+//  15682    model/reply.cpp
+//  16093    model/reply_checks.cpp
+//  16285    model/reply_template.cpp
+//  16457    model/sent_answer.cpp
+//  16485    model/sse_dialect.cpp
+//  16631    keys/api_key.cpp
+//  16681    keys/key_store.cpp
+//  17227    keys/keys.cpp
+//  17291    keys/secrets.cpp
+//  17496    answer/bodies.cpp
+//  17603    answer/completion.cpp
+//  17839    answer/completion_events.cpp
+//  18050    answer/completion_json.cpp
+//  18268    answer/default_reply.cpp
+//  18471    answer/embeddings.cpp
+//  18590    answer/events.cpp
+//  18609    answer/occurrences.cpp
+//  18631    answer/schema_checker.cpp
+//  19103    answer/schema_instance.cpp
+//  19483    answer/schema_pattern.cpp
+//  19901    answer/tokens.cpp
+//  20131    answer/words.cpp
+//  20192    script/chaos.cpp
+//  20333    script/chaos_rules.cpp
+//  20445    script/connection_faults.cpp
+//  20554    script/excerpts.cpp
+//  20617    script/field_matchers.cpp
+//  21030    script/forced_failures.cpp
+//  21134    script/hiding.cpp
+//  21191    script/json_comparison.cpp
+//  21277    script/matcher.cpp
+//  21532    script/matchers.cpp
+//  21888    script/scope.cpp
+//  21946    script/script.cpp
+//  22377    script/text_matchers.cpp
+//  22498    delivery/answer_log.cpp
+//  22668    delivery/delivery.cpp
+//  23503    delivery/framing.cpp
+//  23620    delivery/gzip.cpp
+//  23687    delivery/pace_schedule.cpp
+//  23756    delivery/progress.cpp
+//  23808    http/acceptor.cpp
+//  23917    http/compatibility.cpp
+//  24027    http/connection.cpp
+//  24653    http/poller.cpp
+//  24868    http/reactor.cpp
+//  25136    http/request_reader.cpp
+//  25596    http/response.cpp
+//  25677    http/server.cpp
+//  26095    http/sockets.cpp
+//  26615    http/turned_away.cpp
+//  26705    http/workers.cpp
+//  26818    evidence/diagnosis.cpp
+//  27038    evidence/evidence_json.cpp
+//  27422    evidence/exchange.cpp
+//  27725    evidence/gateway_problems.cpp
+//  28176    evidence/journal.cpp
+//  28335    evidence/kept_problems.cpp
+//  28446    evidence/neighbours.cpp
+//  28509    evidence/notes.cpp
+//  28610    evidence/record.cpp
+//  29069    evidence/redaction.cpp
+//  29205    evidence/redirects.cpp
+//  29280    evidence/retries.cpp
+//  29749    evidence/review.cpp
+//  30128    evidence/told_in_body.cpp
+//  30228    evidence/verification.cpp
+//  30345    serve/asked_requests.cpp
+//  30423    serve/chat_judge.cpp
+//  30743    serve/connection_loop.cpp
+//  30903    serve/cross_origin.cpp
+//  30946    serve/delivery_report.cpp
+//  31037    serve/explanation.cpp
+//  31103    serve/gateway_state.cpp
+//  31139    serve/judge.cpp
+//  31366    serve/limits.cpp
+//  31463    serve/operations.cpp
+//  31686    serve/profile_headers.cpp
+//  31727    serve/reply_answer.cpp
+//  31871    serve/request_checks.cpp
+//  31945    serve/runner.cpp
+//  32209    serve/served_models.cpp
+//  32287    serve/served_request.cpp
+//  32358    gateway/catalogue.cpp
+//  32787    gateway/catalogue_chunks.cpp
+//  33289    gateway/catalogue_delivery.cpp
+//  33601    gateway/catalogue_entries.cpp
+//  33783    gateway/catalogue_failures.cpp
+//  34236    gateway/catalogue_framing.cpp
+//  34531    gateway/catalogue_tool_calls.cpp
+//  34883    gateway/chat_script.cpp
+//  35032    gateway/gateway.cpp
+//  35324    gateway/mishaps.cpp
+//  35700    gateway/options.cpp
+//  35853    gateway/sweep.cpp
+//  36276    document/scenario_files.cpp
+//  36427    document/script_document.cpp
+//  36829    document/script_faults.cpp
+//  37156    document/script_files.cpp
+//  37303    document/script_gateway.cpp
+//  37637    document/script_matchers.cpp
+//  38003    document/script_objects.cpp
+//  38168    document/script_reader.cpp
+//  38611    document/script_references.cpp
+//  38935    document/script_replies.cpp
+//  39413    document/script_schema.cpp
+//  39548    document/script_sections.cpp
+//  40129    document/script_values.cpp
+//  40544  Adapters
+//  40561    adapters/catch2.hpp
+//  40719    adapters/doctest.hpp
+//  40884    adapters/gtest.hpp

@@ -4,8 +4,8 @@
 The interface half holds the public parts, which src/mock_gateway.hpp names, in its order, and what an adapter reaches;
 the implementation half holds the headers that only .cpp files include, then every .cpp; the tail holds the adapters, each
 behind a guard of its own.
-src/ is a plain library; what a header needs besides is written here: an inline mark before each function that a .cpp
-defines, and inside namespace mock_gateway an inline namespace named after the mode and the version.
+src/ is a plain library. This script adds what a header needs: an inline mark before each function that a .cpp defines,
+and inside namespace mock_gateway an inline namespace named after the mode and the version.
 While it reads the parts it checks the rules that keep them joinable.
 Exit status: 0 done, 1 the committed header differs (--check), 2 a rule is broken.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 
 LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
 ROOT = "mock_gateway.hpp"
+INTERFACE_LINES = 4800  # at most: each test file compiles them
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
 # Another system, or another transport than a bare socket, has to provide what these do.
@@ -402,7 +403,11 @@ def assemble(library):
         library.implementation,
         [
             "#if MOCK_GATEWAY_HEADER_ONLY || defined(MOCK_GATEWAY_IMPLEMENTATION)",
-            "#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
+            "#if defined(MOCK_GATEWAY_COMPILED) && MOCK_GATEWAY_HEADER_ONLY",
+            '#error "mock_gateway::mock_gateway is compiled: link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"',
+            "#elif defined(MOCK_GATEWAY_COMPILED)",
+            '#error "mock_gateway::mock_gateway brings the implementation: remove MOCK_GATEWAY_IMPLEMENTATION"',
+            "#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)",
             "#define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED",
         ],
         [
@@ -449,6 +454,10 @@ def main():
         return 2
     output = options.output or library.src.parent / ROOT
     text = assemble(library)
+    lines = text[: text.index("#endif  // MOCK_GATEWAY_HPP")].count("\n")
+    if lines > INTERFACE_LINES:
+        print(f"the interface has {lines} lines, and {INTERFACE_LINES} at most: make it smaller", file=sys.stderr)
+        return 2
     if not options.check:
         output.write_bytes(text.encode("utf-8"))
         return 0

@@ -37,8 +37,13 @@
 // What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
 // tells: journal, verify(), review(); then keys, options and what is rare.
 //
-// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets; with
-// MOCK_GATEWAY_HEADER_ONLY 1 every file that makes a gateway compiles all of it, which takes seconds.
+// Including this file declares the interface. Exactly one .cpp file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before it includes this file, and so compiles the library:
+//
+//     #define MOCK_GATEWAY_IMPLEMENTATION
+//     #include "mock_gateway.hpp"
+//
+// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets.
 
 // Every public part, in the order in which a reader wants them.
 // assemble.py refuses a part that is reached from here and not named here.
@@ -49,6 +54,7 @@
 #include "core/duration.hpp"
 #include "core/shared.hpp"
 #include "core/forward.hpp"
+#include "core/implementation.hpp"
 #include "gateway/gateway.hpp"
 #include "gateway/chat_script.hpp"
 #include "script/matchers.hpp"

@@ -54,7 +54,7 @@ void keep_notes(TestNotes notes) {
   if (book.wanted && !notes.text.empty()) book.kept.push_back(std::move(notes));
 }
 
-void want_notes() {
+void want_notes(Implementation) {
   reporters::NoteBook& book = reporters::notes();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.wanted = true;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "implementation.hpp"
 #include "source_location.hpp"
 
 namespace mock_gateway::detail {
@@ -75,7 +76,7 @@ void keep_notes(TestNotes notes);
 // For the adapters, of which one that knows the end of a test is enough.
 
 /// From now on notes are kept.
-void want_notes();
+void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
 /// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
 std::vector<TestNotes> take_notes();
 /// At the beginning of a test, and at the end of one that has passed.

@@ -1,4 +1,4 @@
-// The version; `MOCK_GATEWAY_HEADER_ONLY`.
+// The version; the macros that users set.
 
 #pragma once
 
@@ -9,11 +9,13 @@
 #error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
 #endif
 
-// MOCK_GATEWAY_HEADER_ONLY, 1 unless set: every function is inline, so including the header is all it takes; each
-// file that includes it then compiles all of it, which takes seconds. Set it to 0 for every file of the program
-// and define MOCK_GATEWAY_IMPLEMENTATION in exactly one, and the header costs the others little more than json.hpp.
+// Including the header declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before it includes the header, and so compiles the library. MOCK_GATEWAY_HEADER_ONLY, 0 unless set: 1 makes every
+// function inline, and each file that makes a gateway compiles the whole library, which takes seconds. Set it for all
+// files of the program or for none. MOCK_GATEWAY_COMPILED is set by CMake's and pkg-config's compiled library, which
+// brings the implementation.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
-#define MOCK_GATEWAY_HEADER_ONLY 1
+#define MOCK_GATEWAY_HEADER_ONLY 0
 #endif
 
 #define MOCK_GATEWAY_VERSION_MAJOR 0

@@ -53,8 +53,6 @@ struct Problem {
   std::vector<NearMiss> near_misses{};
 };
 
-using VerificationIssue [[deprecated("it is called Problem now")]] = Problem;
-
 std::string to_string(Problem::Kind kind);
 std::ostream& operator<<(std::ostream& out, Problem::Kind kind);
 
@@ -93,7 +91,6 @@ class [[nodiscard]] Verification {
   /// The problems in the order in which message() has them.
   const std::vector<Problem>& problems() const&;
   std::vector<Problem> problems() &&;
-  [[deprecated("it is called problems now")]] std::vector<Problem> issues() const { return problems(); }
   /// What is no mistake by itself, a line each: what chaos did; the first ten exchanges that a scripted fault struck,
   /// that got a failure, or whose answer had something unusual (another finish_reason than stop and tool_calls, several
   /// choices, another dialect than the usual one); the first ten connections that a fault struck; stubs that were never

@@ -161,9 +161,6 @@ class Scenario {
   /// each of its faults. Waits for the exchange to end, as Exchange::outcome() does: false when it is still under way
   /// then. False for scenarios of connections, which strike without an exchange: Journal::connection_hits has them.
   bool happened_to(const Exchange& exchange) const;
-  [[deprecated("it is called happened_to now")]] bool befell(const Exchange& exchange) const {
-    return happened_to(exchange);
-  }
 
   /// Whether that outcome of one call, the last of calls(), is one that a good client may have.
   Verdict judge(const ClientOutcome& outcome) const;

@@ -110,9 +110,6 @@ class [[nodiscard]] StubBuilder {
   }
   /// Answers `count` requests, then steps aside for older stubs. At least 1, or GatewayError. Any number unless set.
   StubBuilder times(std::size_t count) &&;
-  [[deprecated("it is called times now")]] StubBuilder at_most(std::size_t count) && {
-    return std::move(*this).times(count);
-  }
   /// How many calls verify() expects: `expect(2)`, `expect(at_least(1))`, `expect(between(1, 3))`. It limits nothing.
   /// Whole numbers that are not negative, or GatewayError.
   StubBuilder expect(Range calls) &&;

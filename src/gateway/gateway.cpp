@@ -179,8 +179,8 @@ class Gateway::Impl : public detail::NoteSource {
   std::optional<detail::Server> server;  // last: it stops before what its connections use goes
 };
 
-Gateway::Gateway(SourceLocation where) : Gateway(Options(), where) {}
-Gateway::Gateway(const Options& options, SourceLocation where)
+Gateway::Gateway(SourceLocation where, detail::Implementation) : Gateway(Options(), where) {}
+Gateway::Gateway(const Options& options, SourceLocation where, detail::Implementation)
     : impl_(new Impl(detail::Access::data(options), where)) {}
 Gateway::~Gateway() = default;
 Gateway::Gateway(Gateway&&) noexcept = default;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "../core/forward.hpp"
+#include "../core/implementation.hpp"
 #include "../core/json.hpp"
 #include "../core/source_location.hpp"
 
@@ -34,8 +35,10 @@ class Gateway {
  public:
   /// Listens on a free port of 127.0.0.1, or as `options` say. Throws GatewayError for options that are wrong, and when
   /// it cannot listen, saying why: the port is taken, the host is not ours. Reports name `where`.
-  explicit Gateway(SourceLocation where = SourceLocation::current());
-  explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current());
+  explicit Gateway(SourceLocation where = SourceLocation::current(),
+                   detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
+  explicit Gateway(const Options& options, SourceLocation where = SourceLocation::current(),
+                   detail::Implementation = detail::define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
   /// Stops, and then reports the problems of verify() that nobody has looked at: as a failed check of the running test
   /// where an adapter is in use, at the line that made the gateway; else on stderr, and the program aborts. While an
   /// exception is on its way it only prints them. Options::verify_on_destruction(false) turns this off.

@@ -45,7 +45,6 @@ class SweepOptions {
   [[nodiscard]] SweepOptions every_byte() const;
   /// Makes at most so many steps, spread evenly and always the same. At least 1, or GatewayError.
   [[nodiscard]] SweepOptions limit(std::size_t steps) const;
-  [[deprecated("it is called limit now")]] SweepOptions at_most(std::size_t steps) const { return limit(steps); }
   /// Splits only inside the body, where the framing of HTTP's chunks counts too. GatewayError for what is not splits().
   [[nodiscard]] SweepOptions body_only() const;
   /// Sweeps the replies to requests that match all of these; the ordinary script answers the others. It is for one turn

@@ -28,10 +28,6 @@ class Keys {
   CreatedKey create(std::string description = {}, const KeyOptions& options = {}) const;
   /// Changes the description.
   void set_description(const std::string& id, std::string description) const;
-  [[deprecated("it is called set_description now")]] void describe(const std::string& id,
-                                                                   std::string description) const {
-    set_description(id, std::move(description));
-  }
   /// Disables the key: its requests get 403 from now on. Nothing happens to a disabled key.
   void disable(const std::string& id) const;
   /// The next so many of its requests, at least 1, get 403, and then it is enabled; see KeyOptions::state_for.

@@ -43,11 +43,9 @@ class ConnectionFault {
     /// The first byte of any request has arrived.
     request,
   };
-  using Place [[deprecated("it is called Moment now")]] = Moment;
 
   Kind kind() const { return kind_; }
   Moment moment() const;
-  [[deprecated("it is called moment now")]] Moment place() const { return moment(); }
   /// "reset on accept".
   std::string to_string() const;
 

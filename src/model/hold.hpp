@@ -32,8 +32,6 @@ class HoldPoint {
   std::size_t number_;
 };
 
-using Place [[deprecated("it is called HoldPoint now")]] = HoldPoint;
-
 /// Before the event of that number. `number` is at least 1, or GatewayError.
 HoldPoint before_event(std::size_t number);
 /// Before the token of that number. `number` is at least 1, or GatewayError.

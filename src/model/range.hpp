@@ -22,7 +22,6 @@ class Range {
   double most() const { return most_; }
   /// "2", "at least 2", "at most 2", "from 2 to 4", "any number".
   std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
  private:
   double least_;

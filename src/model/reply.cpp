@@ -140,299 +140,238 @@ Reply::Reply(std::string text) : data_(detail::ReplyData{}) {
 
 Reply::Reply(const Failure& failure) : data_(detail::ReplyData{}) { edit().failure = failure; }
 
-Reply Reply::thinking(std::string text) const& { return Reply(*this).thinking(std::move(text)); }
-
-Reply Reply::thinking(std::string text) && {
-  detail::reply_check::last_choice(edit(), "thinking").thinking +=
+Reply Reply::thinking(std::string text) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "thinking").thinking +=
       detail::require_utf8(std::move(text), "thinking of a reply");
-  return std::move(*this);
+  return changed;
 }
 
-Reply Reply::text(std::string text) const& { return Reply(*this).text(std::move(text)); }
-
-Reply Reply::text(std::string text) && {
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "text");
+Reply Reply::text(std::string text) const {
+  Reply changed = *this;
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "text");
   std::string addition = detail::require_utf8(std::move(text), "text of a reply");
   if (!choice.text) {
     choice.text = std::move(addition);
   } else {
     *choice.text += addition;
   }
-  return std::move(*this);
+  return changed;
 }
 
-Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const& {
-  return Reply(*this).tool_call(std::move(name), arguments, std::move(id));
-}
-
-Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) && {
+Reply Reply::tool_call(std::string name, const Json& arguments, std::string id) const {
   std::string json = detail::reply_check::arguments_text(name, arguments);
-  return std::move(*this).malformed_tool_call(std::move(name), std::move(json), std::move(id));
+  return malformed_tool_call(std::move(name), std::move(json), std::move(id));
 }
 
-Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const& {
-  return Reply(*this).malformed_tool_call(std::move(name), std::move(arguments), std::move(id));
-}
-
-Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) && {
-  detail::ScriptedChoice& choice = detail::reply_check::last_choice(edit(), "tool call");
+Reply Reply::malformed_tool_call(std::string name, std::string arguments, std::string id) const {
+  Reply changed = *this;
+  detail::ScriptedChoice& choice = detail::reply_check::last_choice(changed.edit(), "tool call");
   choice.tool_calls.push_back({detail::require_utf8(std::move(name), "name of a tool call"),
                                detail::require_utf8(std::move(arguments), "text of a tool call's arguments"),
                                detail::require_utf8(std::move(id), "id of a tool call")});
-  return std::move(*this);
+  return changed;
 }
 
-Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const& {
-  return Reply(*this).custom_tool_call(std::move(name), std::move(input), std::move(id));
-}
-
-Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) && {
-  Reply changed = std::move(*this).malformed_tool_call(std::move(name), std::move(input), std::move(id));
+Reply Reply::custom_tool_call(std::string name, std::string input, std::string id) const {
+  Reply changed = malformed_tool_call(std::move(name), std::move(input), std::move(id));
   changed.edit().choices.back().tool_calls.back().custom = true;
   return changed;
 }
 
-Reply Reply::interleaved() const& { return Reply(*this).interleaved(); }
-
-Reply Reply::interleaved() && {
+Reply Reply::interleaved() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "interleaved tool calls");
-  edit().interleaved = true;
-  return std::move(*this);
+  changed.edit().interleaved = true;
+  return changed;
 }
 
-Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const& { return Reply(*this).logprobs(std::move(tokens)); }
-
-Reply Reply::logprobs(std::vector<TokenLogprob> tokens) && {
-  detail::reply_check::last_choice(edit(), "logprobs").logprobs = std::move(tokens);
-  return std::move(*this);
+Reply Reply::logprobs(std::vector<TokenLogprob> tokens) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "logprobs").logprobs = std::move(tokens);
+  return changed;
 }
 
-Reply Reply::finish_reason(std::string reason) const& { return Reply(*this).finish_reason(std::move(reason)); }
-
-Reply Reply::finish_reason(std::string reason) && {
-  detail::reply_check::last_choice(edit(), "finish_reason");
+Reply Reply::finish_reason(std::string reason) const {
+  Reply changed = *this;
+  detail::reply_check::last_choice(changed.edit(), "finish_reason");
   const std::string checked = detail::require_utf8(std::move(reason), "finish_reason of a reply");
-  for (detail::ScriptedChoice& choice : edit().choices) choice.finish_reason = checked;
-  return std::move(*this);
+  for (detail::ScriptedChoice& choice : changed.edit().choices) choice.finish_reason = checked;
+  return changed;
 }
 
-Reply Reply::finish_in_last_chunk() const& { return Reply(*this).finish_in_last_chunk(); }
-
-Reply Reply::finish_in_last_chunk() && {
+Reply Reply::finish_in_last_chunk() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "finish_reason in its last chunk");
-  edit().finish_in_last_chunk = true;
-  return std::move(*this);
+  changed.edit().finish_in_last_chunk = true;
+  return changed;
 }
 
-Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const& {
-  return Reply(*this).usage(prompt_tokens, completion_tokens);
+Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const {
+  return usage(TokenUsage(prompt_tokens, completion_tokens));
 }
 
-Reply Reply::usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) && {
-  return std::move(*this).usage(TokenUsage(prompt_tokens, completion_tokens));
-}
-
-Reply Reply::usage(TokenUsage usage) const& { return Reply(*this).usage(usage); }
-
-Reply Reply::usage(TokenUsage usage) && {
+Reply Reply::usage(TokenUsage usage) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "usage");
-  edit().usage = usage;
-  edit().usage_json.reset();
-  return std::move(*this);
+  changed.edit().usage = usage;
+  changed.edit().usage_json.reset();
+  return changed;
 }
 
-Reply Reply::with_usage_json(const Json& json) && {
+Reply Reply::with_usage_json(const Json& json) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "usage");
-  edit().usage.reset();
-  edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
-  return std::move(*this);
+  changed.edit().usage.reset();
+  changed.edit().usage_json = detail::reply_check::json_text_of(json, "the usage of a reply");
+  return changed;
 }
 
-Reply Reply::extra(const Json& patch) const& { return Reply(*this).extra(patch); }
-
-Reply Reply::extra(const Json& patch) && {
+Reply Reply::extra(const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
-  edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
-  return std::move(*this);
+  changed.edit().extra.push_back(detail::reply_check::checked_patch(patch, "extra"));
+  return changed;
 }
 
-Reply Reply::extra_message(const Json& patch) const& { return Reply(*this).extra_message(patch); }
-
-Reply Reply::extra_message(const Json& patch) && {
+Reply Reply::extra_message(const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
-  edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
-  return std::move(*this);
+  changed.edit().extra_message.push_back(detail::reply_check::checked_patch(patch, "extra_message"));
+  return changed;
 }
 
-Reply Reply::extra_chunk(std::size_t number, const Json& patch) const& {
-  return Reply(*this).extra_chunk(number, patch);
-}
-
-Reply Reply::extra_chunk(std::size_t number, const Json& patch) && {
+Reply Reply::extra_chunk(std::size_t number, const Json& patch) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "extra fields");
   if (number == 0) throw GatewayError("extra_chunk counts from 1: the first chunk is the one with the role");
-  edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
-  return std::move(*this);
+  changed.edit().extra_chunks.push_back({number, detail::reply_check::checked_patch(patch, "extra_chunk")});
+  return changed;
 }
 
-Reply Reply::chunk(StreamChunk chunk) const& { return Reply(*this).chunk(std::move(chunk)); }
-
-Reply Reply::chunk(StreamChunk chunk) && {
+Reply Reply::chunk(StreamChunk chunk) const {
+  Reply changed = *this;
   if (!data_->chunks)
     throw GatewayError("a chunk can only be added to chunks({…}); this reply is made of something else");
-  edit().chunks->push_back(std::move(chunk));
-  return std::move(*this);
+  changed.edit().chunks->push_back(std::move(chunk));
+  return changed;
 }
 
-Reply Reply::model(std::string id) const& { return Reply(*this).model(std::move(id)); }
-
-Reply Reply::model(std::string id) && {
+Reply Reply::model(std::string id) const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "model");
-  edit().model = detail::require_utf8(std::move(id), "model of a reply");
-  return std::move(*this);
+  changed.edit().model = detail::require_utf8(std::move(id), "model of a reply");
+  return changed;
 }
 
-Reply Reply::templated() const& { return Reply(*this).templated(); }
-
-Reply Reply::templated() && {
+Reply Reply::templated() const {
+  Reply changed = *this;
   if (!data_->raw) detail::reply_check::require_completion(*data_, "template");
   detail::require_template(*data_);
-  edit().templated = true;
-  return std::move(*this);
+  changed.edit().templated = true;
+  return changed;
 }
 
-Reply Reply::verbatim() const& { return Reply(*this).verbatim(); }
-
-Reply Reply::verbatim() && {
+Reply Reply::verbatim() const {
+  Reply changed = *this;
   detail::reply_check::require_completion(*data_, "verbatim text");
-  edit().verbatim = true;
-  return std::move(*this);
+  changed.edit().verbatim = true;
+  return changed;
 }
 
-Reply Reply::header(std::string name, std::string value) const& {
-  return Reply(*this).header(std::move(name), std::move(value));
-}
-
-Reply Reply::header(std::string name, std::string value) && {
+Reply Reply::header(std::string name, std::string value) const {
+  Reply changed = *this;
   detail::require_header_field(name, value);
-  if (edit().failure) {
-    edit().failure = edit().failure->header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->header(std::move(name), std::move(value));
   } else {
-    edit().headers.set(std::move(name), std::move(value));
+    changed.edit().headers.set(std::move(name), std::move(value));
   }
-  return std::move(*this);
+  return changed;
 }
 
-Reply Reply::add_header(std::string name, std::string value) const& {
-  return Reply(*this).add_header(std::move(name), std::move(value));
-}
-
-Reply Reply::add_header(std::string name, std::string value) && {
+Reply Reply::add_header(std::string name, std::string value) const {
+  Reply changed = *this;
   detail::require_header_field(name, value);
-  if (edit().failure) {
-    edit().failure = edit().failure->add_header(std::move(name), std::move(value));
+  if (changed.edit().failure) {
+    changed.edit().failure = changed.edit().failure->add_header(std::move(name), std::move(value));
   } else {
-    edit().headers.add(std::move(name), std::move(value));
+    changed.edit().headers.add(std::move(name), std::move(value));
   }
-  return std::move(*this);
+  return changed;
 }
 
-Reply Reply::early_hints(const wire::Headers& fields) const& { return Reply(*this).early_hints(fields); }
-
-Reply Reply::early_hints(const wire::Headers& fields) && {
-  edit().early_hints = mock_gateway::early_hints(fields).bytes();
-  return std::move(*this);
+Reply Reply::early_hints(const wire::Headers& fields) const {
+  Reply changed = *this;
+  changed.edit().early_hints = mock_gateway::early_hints(fields).bytes();
+  return changed;
 }
 
-Reply Reply::every(Timing gap) const& { return Reply(*this).every(std::move(gap)); }
+Reply Reply::every(Timing gap) const { return pace(Pace().every(std::move(gap))); }
 
-Reply Reply::every(Timing gap) && { return std::move(*this).pace(Pace().every(std::move(gap))); }
+Reply Reply::first_token_after(Timing delay) const { return pace(Pace().first_token_after(std::move(delay))); }
 
-Reply Reply::first_token_after(Timing delay) const& { return Reply(*this).first_token_after(std::move(delay)); }
+Reply Reply::tokens_per_second(Rate rate) const { return pace(Pace().tokens_per_second(std::move(rate))); }
 
-Reply Reply::first_token_after(Timing delay) && {
-  return std::move(*this).pace(Pace().first_token_after(std::move(delay)));
-}
+Reply Reply::chunked(Chunking chunking) const { return pace(Pace().chunked(std::move(chunking))); }
 
-Reply Reply::tokens_per_second(Rate rate) const& { return Reply(*this).tokens_per_second(std::move(rate)); }
-
-Reply Reply::tokens_per_second(Rate rate) && {
-  return std::move(*this).pace(Pace().tokens_per_second(std::move(rate)));
-}
-
-Reply Reply::chunked(Chunking chunking) const& { return Reply(*this).chunked(std::move(chunking)); }
-
-Reply Reply::chunked(Chunking chunking) && { return std::move(*this).pace(Pace().chunked(std::move(chunking))); }
-
-Reply Reply::pace(const Pace& pace) const& { return Reply(*this).pace(pace); }
-
-Reply Reply::pace(const Pace& pace) && {
+Reply Reply::pace(const Pace& pace) const {
+  Reply changed = *this;
   detail::reply_check::require_paceable(*data_, pace);
-  edit().pace = pace.or_else(data_->pace);
-  return std::move(*this);
+  changed.edit().pace = pace.or_else(data_->pace);
+  return changed;
 }
 
-Reply Reply::fault(Trigger trigger, Effect effect) const& {
-  return Reply(*this).fault(std::move(trigger), std::move(effect));
-}
-
-Reply Reply::fault(Trigger trigger, Effect effect) && {
+Reply Reply::fault(Trigger trigger, Effect effect) const {
+  Reply changed = *this;
   detail::reply_check::require_possible(*data_, trigger, effect);
-  edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
-  return std::move(*this);
+  changed.edit().faults.push_back(Fault{std::move(trigger), std::move(effect)});
+  return changed;
 }
 
-Reply Reply::fail(Trigger trigger, Effect effect) const { return fault(std::move(trigger), std::move(effect)); }
-
-Reply Reply::hold(Gate gate, HoldPoint place) const& { return Reply(*this).hold(std::move(gate), place); }
-
-Reply Reply::hold(Gate gate, HoldPoint place) && {
+Reply Reply::hold(Gate gate, HoldPoint place) const {
+  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events or tokens, so nothing of it can be held");
   if (data_->raw && place.kind() == HoldPoint::Kind::token)
     throw GatewayError("a raw reply has no tokens; before_event(1) holds it whole");
-  edit().holds.push_back(Hold{std::move(gate), place});
-  return std::move(*this);
+  changed.edit().holds.push_back(Hold{std::move(gate), place});
+  return changed;
 }
 
-Reply Reply::sse(SseDialect dialect) const& { return Reply(*this).sse(std::move(dialect)); }
-
-Reply Reply::sse(SseDialect dialect) && {
+Reply Reply::sse(SseDialect dialect) const {
+  Reply changed = *this;
   if (data_->failure) throw GatewayError("a failure has no events to write in a dialect; it is always JSON");
   if (data_->raw) throw GatewayError("a raw reply has no events to write in a dialect; its body is sent as it is");
   detail::require_dialect(dialect);
   detail::require_header_field("Content-Type", dialect.content_type());
-  edit().sse = std::move(dialect);
-  return std::move(*this);
+  changed.edit().sse = std::move(dialect);
+  return changed;
 }
 
-Reply Reply::write_each_event() const& { return Reply(*this).write_each_event(); }
-
-Reply Reply::write_each_event() && {
-  edit().writes = {Writes::Kind::each_event, 0};
-  return std::move(*this);
+Reply Reply::write_each_event() const {
+  Reply changed = *this;
+  changed.edit().writes = {Writes::Kind::each_event, 0};
+  return changed;
 }
 
-Reply Reply::slice_writes(std::size_t bytes) const& { return Reply(*this).slice_writes(bytes); }
-
-Reply Reply::slice_writes(std::size_t bytes) && {
+Reply Reply::slice_writes(std::size_t bytes) const {
+  Reply changed = *this;
   if (bytes == 0) throw GatewayError("slice_writes needs at least 1 byte per write");
-  edit().writes = {Writes::Kind::sliced, bytes};
-  return std::move(*this);
+  changed.edit().writes = {Writes::Kind::sliced, bytes};
+  return changed;
 }
 
-Reply Reply::one_write() const& { return Reply(*this).one_write(); }
-
-Reply Reply::one_write() && {
-  edit().writes = {Writes::Kind::together, 0};
-  return std::move(*this);
+Reply Reply::one_write() const {
+  Reply changed = *this;
+  changed.edit().writes = {Writes::Kind::together, 0};
+  return changed;
 }
 
-Reply Reply::split_write(std::size_t byte) const& { return Reply(*this).split_write(byte); }
-
-Reply Reply::split_write(std::size_t byte) && {
+Reply Reply::split_write(std::size_t byte) const {
+  Reply changed = *this;
   if (byte == 0) throw GatewayError("split_write counts from 1: its first write has at least one byte");
-  edit().writes = {Writes::Kind::split, byte};
-  return std::move(*this);
+  changed.edit().writes = {Writes::Kind::split, byte};
+  return changed;
 }
 
 Reply text(std::string text) { return Reply(std::move(text)); }

@@ -148,80 +148,59 @@ class Reply {
   explicit Reply(detail::ReplyData data);
 
   /// Adds reasoning, sent as reasoning_content before the content.
-  [[nodiscard]] Reply thinking(std::string text) const&;
-  [[nodiscard]] Reply thinking(std::string text) &&;
+  [[nodiscard]] Reply thinking(std::string text) const;
   /// Adds text; in a reply of several choices, to the last.
-  [[nodiscard]] Reply text(std::string text) const&;
-  [[nodiscard]] Reply text(std::string text) &&;
+  [[nodiscard]] Reply text(std::string text) const;
   /// Adds a tool call; finish_reason becomes `tool_calls`. `arguments` must be a JSON object, or GatewayError; `{}`
   /// is the empty one. `id` is the call's; when it is empty, the gateway makes one up (`call_…`).
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const&;
-  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") &&;
+  [[nodiscard]] Reply tool_call(std::string name, const Json& arguments = Json::object(), std::string id = "") const;
   /// Adds a tool call with this text for arguments, as it is: models break off inside JSON, or send none at all.
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const&;
-  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") &&;
+  [[nodiscard]] Reply malformed_tool_call(std::string name, std::string arguments, std::string id = "") const;
   /// Adds the call of a custom tool, whose input is any text: `{"type":"custom","custom":{"name","input"}}`. Otherwise
   /// as tool_call().
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const&;
-  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") &&;
+  [[nodiscard]] Reply custom_tool_call(std::string name, std::string input, std::string id = "") const;
   /// Streams the calls of each choice in turn, as a model does that writes them in parallel: first the id and name of
   /// each, then a fragment of each one's arguments, until none has any left. Unless set, one call after the other. A
   /// plain reply, or one with a single call, is the same with it.
-  [[nodiscard]] Reply interleaved() const&;
-  [[nodiscard]] Reply interleaved() &&;
+  [[nodiscard]] Reply interleaved() const;
   /// What `logprobs` says of the tokens of text and refusal, from the first on; in a reply of several choices, of the
   /// last. Used when the request asks for logprobs, and replaces what was set before. Tokens beyond the list get
   /// numbers made up as without it; elements beyond the last token sent are not used.
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const&;
-  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) &&;
+  [[nodiscard]] Reply logprobs(std::vector<TokenLogprob> tokens) const;
   /// The finish_reason of every choice so far: `stop`, `length`, `tool_calls`, `content_filter`, or whatever a test
   /// needs, the empty string included.
-  [[nodiscard]] Reply finish_reason(std::string reason) const&;
-  [[nodiscard]] Reply finish_reason(std::string reason) &&;
+  [[nodiscard]] Reply finish_reason(std::string reason) const;
   /// Streams the finish_reason of each choice in its last chunk with content, as some servers do, in place of a chunk
   /// of its own. For a choice without content that is the chunk with the role. A plain reply is the same with it.
-  [[nodiscard]] Reply finish_in_last_chunk() const&;
-  [[nodiscard]] Reply finish_in_last_chunk() &&;
+  [[nodiscard]] Reply finish_in_last_chunk() const;
   /// The `model` that the reply claims, in place of the requested one.
-  [[nodiscard]] Reply model(std::string id) const&;
-  [[nodiscard]] Reply model(std::string id) &&;
+  [[nodiscard]] Reply model(std::string id) const;
   /// The `usage` that the reply claims, in place of what was counted: in a plain reply, and streamed where the profile
   /// sends it when the request asks for it. What is sent, and its pace, stay.
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const&;
-  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) &&;
+  [[nodiscard]] Reply usage(std::int64_t prompt_tokens, std::int64_t completion_tokens) const;
   /// The same with all that a TokenUsage says.
-  [[nodiscard]] Reply usage(TokenUsage usage) const&;
-  [[nodiscard]] Reply usage(TokenUsage usage) &&;
+  [[nodiscard]] Reply usage(TokenUsage usage) const;
   /// Any JSON as the whole `usage`: `usage(Json::object())` sends `"usage":{}`. Strings are UTF-8, or GatewayError.
   // A template, so that usage({12, 5}) is a TokenUsage.
   template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) const& {
-    return Reply(*this).with_usage_json(json);
-  }
-  template <class T, std::enable_if_t<std::is_same_v<T, Json>, int> = 0>
-  [[nodiscard]] Reply usage(const T& json) && {
-    return std::move(*this).with_usage_json(json);
+  [[nodiscard]] Reply usage(const T& json) const {
+    return with_usage_json(json);
   }
   /// Merges fields into the body, or into every chunk of a stream alike (RFC 7396: null removes a field, objects are
   /// merged, anything else is replaced). Keys keep their order, new ones follow. Several are merged in turn, after
   /// those of extra_message. `patch` must be a JSON object, or GatewayError.
-  [[nodiscard]] Reply extra(const Json& patch) const&;
-  [[nodiscard]] Reply extra(const Json& patch) &&;
+  [[nodiscard]] Reply extra(const Json& patch) const;
   /// Merges fields into the message of each choice; in a stream, into the first delta of each, the one with the role.
   /// Otherwise it does what extra() does.
-  [[nodiscard]] Reply extra_message(const Json& patch) const&;
-  [[nodiscard]] Reply extra_message(const Json& patch) &&;
+  [[nodiscard]] Reply extra_message(const Json& patch) const;
   /// Merges fields into chunk `number` of a stream alone, counted from 1, the one with the role, `[DONE]` not included.
   /// It is merged after those of extra(), and as they are. `number` is at least 1, or GatewayError. verify() reports a
   /// chunk that the reply did not come to; a plain reply has none.
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const&;
-  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) &&;
+  [[nodiscard]] Reply extra_chunk(std::size_t number, const Json& patch) const;
   /// Adds an element to chunks(); GatewayError for any other reply.
-  [[nodiscard]] Reply chunk(StreamChunk chunk) const&;
-  [[nodiscard]] Reply chunk(StreamChunk chunk) &&;
+  [[nodiscard]] Reply chunk(StreamChunk chunk) const;
   /// Sends the reply as scripted, whatever the request's stop and max_tokens say.
-  [[nodiscard]] Reply verbatim() const&;
-  [[nodiscard]] Reply verbatim() &&;
+  [[nodiscard]] Reply verbatim() const;
   /// Puts what the request says into the places of text, refusal, thinking, arguments of tool calls, the body of a raw
   /// reply, and the strings of extra() and extra_message():
   ///
@@ -238,80 +217,63 @@ class Reply {
   /// values are escaped; outside of quotation marks they are JSON, there `null` where nothing is. A value is put in
   /// once: places in it stay as they are. Throws GatewayError for a `{{` that begins no place, and for a failure and
   /// chunks; what is set afterwards is looked at when the reply is given, which is then a 500.
-  [[nodiscard]] Reply templated() const&;
-  [[nodiscard]] Reply templated() &&;
+  [[nodiscard]] Reply templated() const;
   /// Sets a response header in place of every one of that name; see Failure::header.
-  [[nodiscard]] Reply header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply header(std::string name, std::string value) &&;
+  [[nodiscard]] Reply header(std::string name, std::string value) const;
   /// Adds a response header beside those of the same name; see Failure::add_header.
-  [[nodiscard]] Reply add_header(std::string name, std::string value) const&;
-  [[nodiscard]] Reply add_header(std::string name, std::string value) &&;
+  [[nodiscard]] Reply add_header(std::string name, std::string value) const;
   /// Sends an interim response 103 with these fields before the reply (RFC 8297), as soon as the request is answered:
   /// `early_hints({{"Link", "</style.css>; rel=preload"}})`. It is no part of the reply, whose pace, faults and holds
   /// come after it. Replaces what was set before. GatewayError for fields that no head can hold, as in header().
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const&;
-  [[nodiscard]] Reply early_hints(const wire::Headers& fields) &&;
+  [[nodiscard]] Reply early_hints(const wire::Headers& fields) const;
 
   /// The time between one token and the next: `every(20ms)`, `every(log_normal(20ms, 0.5))`; see Timing. Tokens are
   /// content deltas, as for a Trigger. Replaces tokens_per_second. What a reply sets of its pace goes before what
   /// Options::pace says. GatewayError for a failure and a raw reply, which leave in one piece.
-  [[nodiscard]] Reply every(Timing gap) const&;
-  [[nodiscard]] Reply every(Timing gap) &&;
+  [[nodiscard]] Reply every(Timing gap) const;
   /// The time from the complete request to the first token, or to a failure or a raw reply as a whole:
   /// `first_token_after(uniform(10ms, 50ms))`. Unless set, as Options::pace says for completions and chunks, else none.
-  [[nodiscard]] Reply first_token_after(Timing delay) const&;
-  [[nodiscard]] Reply first_token_after(Timing delay) &&;
+  [[nodiscard]] Reply first_token_after(Timing delay) const;
   /// The speed from the first token on: `tokens_per_second(50)`; see Pace. Replaces every(). GatewayError for a failure
   /// and a raw reply.
-  [[nodiscard]] Reply tokens_per_second(Rate rate) const&;
-  [[nodiscard]] Reply tokens_per_second(Rate rate) &&;
+  [[nodiscard]] Reply tokens_per_second(Rate rate) const;
   /// Cuts its stream into deltas: `chunked(by_characters())`; see Chunking. Unless set, as Options::pace says, else a
   /// token at a time. GatewayError for a reply that is no completion.
-  [[nodiscard]] Reply chunked(Chunking chunking) const&;
-  [[nodiscard]] Reply chunked(Chunking chunking) &&;
+  [[nodiscard]] Reply chunked(Chunking chunking) const;
   /// Sets all that `pace` sets, and leaves what it does not set as it is.
-  [[nodiscard]] Reply pace(const Pace& pace) const&;
-  [[nodiscard]] Reply pace(const Pace& pace) &&;
+  [[nodiscard]] Reply pace(const Pace& pace) const;
   /// Breaks the reply: `fault(after_tokens(2), reset_connection())`; see Trigger and Effect. Several faults happen each
   /// at its place, those of one place in the order written, until one ends the reply. When none ended it, verify()
   /// reports the faults to whose places it did not come. Throws GatewayError for what can never happen: failures and
   /// raw replies are never streamed, so they have no events, tokens or [DONE].
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const&;
-  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) &&;
-  [[nodiscard, deprecated("it is called fault now")]] Reply fail(Trigger trigger, Effect effect) const;
+  [[nodiscard]] Reply fault(Trigger trigger, Effect effect) const;
   /// Holds the reply before a token or event until the gate lets it pass. A reply that is not streamed is held whole,
   /// before it leaves: at a token if it has that token, at an event always. verify() reports a hold to which the reply
   /// did not come. GatewayError for a failure, and for a token of a raw reply.
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const&;
-  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) &&;
+  [[nodiscard]] Reply hold(Gate gate, HoldPoint place) const;
   /// Writes its events as this dialect says. GatewayError for a dialect that cannot be written, and for a failure and a
   /// raw reply, which have no events.
-  [[nodiscard]] Reply sse(SseDialect dialect) const&;
-  [[nodiscard]] Reply sse(SseDialect dialect) &&;
+  [[nodiscard]] Reply sse(SseDialect dialect) const;
   /// Hands its head and each of its events to the kernel in a write of its own. Without this, events that are due at
   /// the same moment, as all of a reply without a pace are, leave in one write of 64 KiB at most; see Writes. The bytes
   /// are the same, and each event is an HTTP chunk either way.
-  [[nodiscard]] Reply write_each_event() const&;
-  [[nodiscard]] Reply write_each_event() &&;
+  [[nodiscard]] Reply write_each_event() const;
   /// Hands its bytes, the head's included, to the kernel at most `bytes` at a time, each in a write of its own: 1 for
   /// one write per byte. No write has bytes of two events. Each waits until the client has read the one before, so that
   /// it is a read of its own; where the system cannot tell, as it can on Linux of a client on the same machine, until
   /// that has left and a millisecond of real time has passed. A client that does not read for a second, or
   /// that takes five for a reply, is waited for no more. `bytes` is at least 1, or GatewayError.
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) const&;
-  [[nodiscard]] Reply slice_writes(std::size_t bytes) &&;
+  [[nodiscard]] Reply slice_writes(std::size_t bytes) const;
   /// Hands all its bytes to the kernel in one write, when the last one is due. What precedes a fault leaves before it.
-  [[nodiscard]] Reply one_write() const&;
-  [[nodiscard]] Reply one_write() &&;
+  [[nodiscard]] Reply one_write() const;
   /// Hands its bytes to the kernel in two writes when the last one is due: the first `byte` of them, the head's
   /// included, and the rest once the client has read these; it waits as slice_writes does. A reply of no more than
   /// `byte` bytes leaves in one write, which verify() reports. `byte` is at least 1, or GatewayError.
-  [[nodiscard]] Reply split_write(std::size_t byte) const&;
-  [[nodiscard]] Reply split_write(std::size_t byte) &&;
+  [[nodiscard]] Reply split_write(std::size_t byte) const;
 
  private:
   friend struct detail::Access;
-  Reply with_usage_json(const Json& json) &&;
+  Reply with_usage_json(const Json& json) const;
   detail::ReplyData& edit();
 
   detail::Shared<detail::ReplyData> data_;  // copies share it until one of them is changed

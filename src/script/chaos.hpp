@@ -82,7 +82,6 @@ class Chaos {
   /// Strikes the `n`th, the 2·`n`th, … occurrence of each request. Each request is counted for itself, since the order
   /// in which different requests come is no property of the client. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos nth(std::size_t n) const;
-  [[deprecated("it is called nth now")]] Chaos every(std::size_t n) const { return nth(n); }
   /// Strikes the first `n` occurrences of each request. `n` is at least 1, or GatewayError.
   [[nodiscard]] Chaos first(std::size_t n) const;
   /// Draws from the request alone, and not from how often it has come: what is struck once is struck each time, and

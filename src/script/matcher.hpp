@@ -31,7 +31,6 @@ class TextMatcher {
   bool matches(std::string_view text) const;
   /// "contains \"weather\"".
   const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
   /// What reports show of a text that does not match: an excerpt in quotes, around the first difference where there
   /// is one.
   std::string explain(std::string_view text) const;
@@ -72,7 +71,6 @@ class Matcher {
  public:
   /// "user text contains \"weather\"".
   const std::string& to_string() const;
-  [[deprecated("it is called to_string now")]] const std::string& describe() const { return to_string(); }
 
  private:
   friend struct detail::Access;

@@ -37,7 +37,6 @@ class RequestScope {
   std::optional<wire::Header> header() const;
   /// `key "billing service"`, `header x-test: 7`; empty for every request.
   std::string to_string() const;
-  [[deprecated("it is called to_string now")]] std::string describe() const { return to_string(); }
 
   friend bool operator==(const RequestScope& a, const RequestScope& b);
   friend bool operator!=(const RequestScope& a, const RequestScope& b) { return !(a == b); }

@@ -1,5 +1,4 @@
-# One program for each of the library's targets in `modes`. Each file that includes everything costs the seconds of the
-# implementation, so the files of the inline program are joined.
+# One program for each of the library's targets in `modes`.
 foreach(mode IN LISTS modes)
   add_executable(uses_${mode} ../main.cpp ../second.cpp)
   target_link_libraries(uses_${mode} PRIVATE mock_gateway::${mode})
@@ -10,12 +9,9 @@ if(TARGET doctest::doctest AND "mock_gateway" IN_LIST modes AND NOT MOCK_GATEWAY
   add_executable(uses_first_test ../../../examples/first_test.cpp)
   target_link_libraries(uses_first_test PRIVATE mock_gateway::mock_gateway doctest::doctest)
 endif()
-if(TARGET uses_header_only)
-  set_target_properties(uses_header_only PROPERTIES UNITY_BUILD ON)
-endif()
 
 # The library must not bring its own tests or programs along.
-foreach(uninvited IN ITEMS tests_compiled tests_header_only mock-gateway)
+foreach(uninvited IN ITEMS tests_wire first_test mock-gateway)
   if(TARGET ${uninvited})
     message(FATAL_ERROR "the consumer got the target ${uninvited}, which it did not ask for")
   endif()

@@ -1,12 +1,21 @@
 #!/bin/sh
 # Uses the library as its users do, in a scratch folder, and runs the programs that come out.
 #
-#   run.sh WAY [cmake -D arguments…]      WAY is copy, compiled_copy, add_subdirectory, fetch_content, find_package,
-#                                         pkg_config or program
+#   run.sh WAY [cmake -D arguments…]
+#
+# With the header and a compiler:
+#   copy             two files, and a third that compiles the implementation
+#   one_file         one file that compiles the implementation too
+#   header_only      two files with MOCK_GATEWAY_HEADER_ONLY=1
+#   static_library   one file and the implementation are in a static library
+#   shared_library   one file and the implementation are in a shared library
+#   link_error       without the implementation: what each linker prints
+# With CMake or pkg-config: add_subdirectory, fetch_content, find_package, pkg_config, program
 #
 # CXX                        the compiler
-# MOCK_GATEWAY_BUILD         find_package, pkg_config, program: the build folder to install from
-# MOCK_GATEWAY_FLAGS         the copies: the compiler's and the linker's flags for cpp-httplib and nlohmann/json
+# MOCK_GATEWAY_BUILD         the build folder to install from; the ways with the header take its compiled implementation, which
+#                            cmake/compiled.cpp compiles as users do
+# MOCK_GATEWAY_FLAGS         the compiler's and the linker's flags for cpp-httplib and nlohmann/json
 set -eu
 
 way=$1
@@ -28,32 +37,61 @@ run_programs() {
   for program in "$scratch/build"/uses_*; do "$program"; done
 }
 
-# compile_copy FILE… [-D…]: of a folder that has the header and these files, and nothing else.
-compile_copy() {
-  flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
-  # The flags are words. Libraries come after the files that need them.
-  # shellcheck disable=SC2086
-  "$CXX" "$@" -o uses_copy $flags
-  ./uses_copy
+flags="-std=c++17 ${MOCK_GATEWAY_FLAGS-$(pkg-config --cflags --libs cpp-httplib)} -pthread"
+# The flags are words. Libraries come after the files that need them.
+# shellcheck disable=SC2086
+compile() { "$CXX" "$@" $flags; }
+
+# Makes a folder that has the header, the two files and nothing else, and goes there.
+begin_project() {
+  mkdir "$scratch/project"
+  cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$scratch/project"
+  cd "$scratch/project"
 }
 
-case "$way" in
-  *copy)
-    mkdir "$scratch/project"
-    cp "$checkout/mock_gateway.hpp" "$here/main.cpp" "$here/second.cpp" "$here/implementation.cpp" "$scratch/project"
-    cd "$scratch/project"
-    ;;
-esac
+# Writes the object of the implementation, compiled.cpp.o.
+take_implementation() { ar x "$MOCK_GATEWAY_BUILD/libmock_gateway.a"; }
 
 case "$way" in
   copy)
-    # Each file that includes everything costs the seconds of the implementation; that two of them link, the tests of the
-    # header show.
-    printf '#include "main.cpp"\n#include "second.cpp"\n' >joined.cpp
-    compile_copy joined.cpp
+    begin_project
+    take_implementation
+    compile main.cpp second.cpp compiled.cpp.o -o uses_copy
+    ./uses_copy
     ;;
-  compiled_copy)
-    compile_copy -DMOCK_GATEWAY_HEADER_ONLY=0 main.cpp second.cpp implementation.cpp
+  one_file)
+    begin_project
+    printf '#define MOCK_GATEWAY_IMPLEMENTATION\n#include "main.cpp"\n#include "second.cpp"\n' >joined.cpp
+    compile joined.cpp -o uses_one_file
+    ./uses_one_file
+    ;;
+  header_only)
+    begin_project
+    compile -c -DMOCK_GATEWAY_HEADER_ONLY=1 second.cpp &
+    compile -c -DMOCK_GATEWAY_HEADER_ONLY=1 main.cpp
+    wait $!
+    compile main.o second.o -o uses_header_only
+    ./uses_header_only
+    ;;
+  static_library)
+    begin_project
+    take_implementation
+    compile -c second.cpp
+    ar rcs libsecond.a second.o compiled.cpp.o
+    compile main.cpp libsecond.a -o uses_static_library
+    ./uses_static_library
+    ;;
+  shared_library)
+    begin_project
+    take_implementation
+    compile -shared -fPIC second.cpp compiled.cpp.o -o libsecond.so
+    compile main.cpp ./libsecond.so -o uses_shared_library
+    ./uses_shared_library
+    ;;
+  link_error)
+    begin_project
+    # shellcheck disable=SC2086
+    python3 "$here/link_error.py" $flags
     ;;
   add_subdirectory)
     build_with_cmake -DMOCK_GATEWAY_CHECKOUT="$checkout" "$@"

@@ -29,9 +29,9 @@ EXPECTED = {
     | {"MOCK_GATEWAY_HPP", "MOCK_GATEWAY_IMPLEMENTATION_INCLUDED", "MOCK_GATEWAY_IMPLEMENTATION"},
 }
 FLAGS = {
-    "interface only": ["-DMOCK_GATEWAY_HEADER_ONLY=0"],
-    "header-only": [],
-    "implementation": ["-DMOCK_GATEWAY_HEADER_ONLY=0", "-DMOCK_GATEWAY_IMPLEMENTATION"],
+    "interface only": [],
+    "header-only": ["-DMOCK_GATEWAY_HEADER_ONLY=1"],
+    "implementation": ["-DMOCK_GATEWAY_IMPLEMENTATION"],
 }
 # The tail, and in it what belongs to one adapter.
 TAIL = re.compile(r"^#if defined\(MOCK_GATEWAY_ADAPTER_\w+\)(?! &&)", re.MULTILINE)
@@ -69,7 +69,7 @@ def modes(text, flags):
     """For each mode its name, its flags, what it reads of the header, and the macros of ours that it leaves behind."""
     tail = TAIL.search(text)
     halves = text[: tail.start()] if tail else text
-    interface = halves.split("#ifndef MOCK_GATEWAY_IMPLEMENTATION_INCLUDED")[0]
+    interface = halves.split("#elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)")[0]
     for mode, expected in EXPECTED.items():
         yield mode, FLAGS[mode], interface if mode == "interface only" else halves, expected
     for adapter in ADAPTER.finditer(text, len(halves)):

@@ -15,7 +15,7 @@ COMPILER = shutil.which(os.environ.get("CXX", "c++"))
 VERSION = """#pragma once
 // Public switch.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
-#define MOCK_GATEWAY_HEADER_ONLY 1
+#define MOCK_GATEWAY_HEADER_ONLY 0
 #endif
 #define MOCK_GATEWAY_VERSION "1.2.3"
 """
@@ -463,10 +463,10 @@ class AssembleTest(unittest.TestCase):
             use + "int main() { return mock_gateway::Gateway().url().empty(); }\n"
         )
         (self.folder / "b.cpp").write_text("#define MOCK_GATEWAY_IMPLEMENTATION\n" + use)
-        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "-c", "b.cpp")
-        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "b.o", "-o", "program")
+        self.compile("-c", "b.cpp")
+        self.compile("a.cpp", "b.o", "-o", "program")
         self.compile("-DMOCK_GATEWAY_HEADER_ONLY=1", "-c", "b.cpp", "-o", "c.o")
-        missing = self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "c.o", "-o", "program", status=1)
+        missing = self.compile("a.cpp", "c.o", "-o", "program", status=1)
         self.assertIn("mock_gateway::compiled_1_2::Gateway", missing)
 
     def test_what_needs_no_inline_is_left_in_peace(self):
@@ -617,7 +617,7 @@ class AssembleTest(unittest.TestCase):
         (self.folder / "b.cpp").write_text(
             use + "int other(); int other() { return mock_gateway::Gateway().url().empty(); }\n"
         )
-        self.compile("a.cpp", "b.cpp", "-o", "program")
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=1", "a.cpp", "b.cpp", "-o", "program")
         subprocess.run([str(self.folder / "program")], check=True, timeout=30)
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
@@ -631,7 +631,7 @@ class AssembleTest(unittest.TestCase):
         )
         self.assemble()
         (self.folder / "a.cpp").write_text('#include "mock_gateway.hpp"\nint unrelated() { return 0; }\n')
-        self.compile("-S", "-O0", "a.cpp", "-o", "a.s")
+        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=1", "-S", "-O0", "a.cpp", "-o", "a.s")
         functions = re.findall(r"^\s*\.type\s+(\w+), *[@%]function", (self.folder / "a.s").read_text(), re.MULTILINE)
         self.assertEqual([name for name in functions if "mock_gateway" in name], [])
 
@@ -645,20 +645,28 @@ class AssembleTest(unittest.TestCase):
             '#include "mock_gateway.hpp"\n#define MOCK_GATEWAY_IMPLEMENTATION\n'
             '#include "mock_gateway.hpp"\n#include "mock_gateway.hpp"\n'
         )
-        self.compile("-DMOCK_GATEWAY_HEADER_ONLY=0", "a.cpp", "b.cpp", "-o", "program")
+        self.compile("a.cpp", "b.cpp", "-o", "program")
         subprocess.run([str(self.folder / "program")], check=True, timeout=30)
 
     @unittest.skipUnless(COMPILER, "needs a C++ compiler")
     def test_private_macros_do_not_outlive_the_header(self):
         self.assemble()
-        for mode in (
-            ["-DMOCK_GATEWAY_HEADER_ONLY=1"],
-            ["-DMOCK_GATEWAY_HEADER_ONLY=0"],
-            ["-DMOCK_GATEWAY_HEADER_ONLY=0", "-DMOCK_GATEWAY_IMPLEMENTATION"],
-        ):
+        for mode in ([], ["-DMOCK_GATEWAY_HEADER_ONLY=1"], ["-DMOCK_GATEWAY_IMPLEMENTATION"]):
             macros = self.compile(*mode, "-E", "-dM", "mock_gateway.hpp")
             self.assertIn("#define MOCK_GATEWAY_VERSION ", macros)
             self.assertNotIn("MOCK_GATEWAY_INLINE", macros)
+
+    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    def test_a_second_implementation_beside_the_compiled_library_is_refused(self):
+        self.assemble()
+        for mode, advice in (
+            ("-DMOCK_GATEWAY_IMPLEMENTATION", "remove MOCK_GATEWAY_IMPLEMENTATION"),
+            ("-DMOCK_GATEWAY_HEADER_ONLY=1", "link mock_gateway::header_only for MOCK_GATEWAY_HEADER_ONLY=1"),
+        ):
+            self.compile("-DMOCK_GATEWAY_COMPILED", "-fsyntax-only", "mock_gateway.hpp")
+            said = self.compile("-DMOCK_GATEWAY_COMPILED", mode, "-fsyntax-only", "mock_gateway.hpp", status=1)
+            self.assertIn(advice, said)
+
 
 if __name__ == "__main__":
     unittest.main()

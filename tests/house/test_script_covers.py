@@ -89,9 +89,7 @@ FUNCTIONS = [
 
 
 def without_comments(text):
-    """Also without the names of former versions."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
-    return re.sub(r"\[\[(?:nodiscard, )?deprecated[^;{]*", "", text)
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
 
 
 def public_part(text, name):

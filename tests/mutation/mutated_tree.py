@@ -111,7 +111,7 @@ class Tree:
 
     def configure(self):
         subprocess.run(["cmake", "--preset", "dev", "-DMOCK_GATEWAY_BUILD_EXAMPLES=ON",
-                        "-DMOCK_GATEWAY_TEST_MODES=sources", "-DMOCK_GATEWAY_WARNINGS_AS_ERRORS=OFF",
+                        "-DMOCK_GATEWAY_ALL_TESTS=ON", "-DMOCK_GATEWAY_WARNINGS_AS_ERRORS=OFF",
                         "-DCMAKE_CXX_FLAGS=" + os.environ.get("CXXFLAGS", "") + " -Werror=return-local-addr"],
                        cwd=self.root, check=True, stdout=subprocess.DEVNULL)
 

@@ -90,6 +90,7 @@ class MockGatewayConan(ConanFile):
             component = self.cpp_info.components[name]
             component.set_property("cmake_target_name", f"mock_gateway::{name}")
             component.requires = ["cpp-httplib::cpp-httplib", "nlohmann_json::nlohmann_json"]
+            component.defines = ["MOCK_GATEWAY_HEADER_ONLY=1"] if name == "header_only" else []
             component.bindirs = []
             component.libdirs = []
             if self.settings.os in ("Linux", "FreeBSD"):
@@ -98,6 +99,6 @@ class MockGatewayConan(ConanFile):
             compiled = self.cpp_info.components["mock_gateway"]
             compiled.set_property("cmake_target_aliases", ["mock_gateway::compiled"])
             compiled.set_property("pkg_config_name", "mock_gateway")
-            compiled.defines = ["MOCK_GATEWAY_HEADER_ONLY=0"]
+            compiled.defines = ["MOCK_GATEWAY_COMPILED"]
             compiled.libdirs = ["lib"]
             compiled.libs = ["mock_gateway"]

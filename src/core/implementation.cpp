@@ -1,0 +1,9 @@
+#include "implementation.hpp"
+
+namespace mock_gateway::detail {
+
+extern "C" {
+void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file() {}
+}
+
+}  // namespace mock_gateway::detail
