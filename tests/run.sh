@@ -1,21 +1,21 @@
 #!/bin/sh
-# Builds everything and runs the tests: tests/run.sh [ctest's arguments]
+# Builds the library, the program and the tests, and runs the tests: tests/run.sh [ctest's arguments]
 # With arguments that choose tests, such as -R sources.keys, it builds only what these need.
-# Installs what is missing on Debian first.
+# Installs missing packages on Debian first.
 set -eu
 
 checkout=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$checkout"
 
 cmake/ensure_packages.sh g++ cmake ninja-build pkg-config nlohmann-json3-dev libcpp-httplib-dev libcli11-dev \
-  libcurl4-openssl-dev doctest-dev libgtest-dev catch2 python3 curl
+  libcurl4-openssl-dev doctest-dev python3 curl
 cmake --preset dev -DMOCK_GATEWAY_BUILD_EXAMPLES=ON
 targets=
 names_of() { ctest --preset dev -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p'; }
 if [ $# -gt 0 ]; then
   chosen=$(names_of "$@")
   case $chosen in
-    "$(names_of)") ;; # all of them: what no test runs is built too
+    "$(names_of)") ;; # all of them: also build the programs that no test runs
     '') echo "tests/run.sh: these arguments choose no test: $*" >&2; exit 1 ;;
     *) targets=$(printf '%s\n' "$chosen" | sed 's/^/needs./') ;;
   esac
