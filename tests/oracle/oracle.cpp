@@ -8,8 +8,8 @@
 //
 // KIND is replies, writes, large_replies or sweeps.
 //
-// A line of HASHES is about 100 plans: a digest of their hashes, then the last two digits of each hash. The digits name
-// the plan that differs. The digest finds a difference that the digits miss.
+// A line of HASHES stands for 100 plans: a digest of their hashes, then the last two digits of each hash. The digits
+// name the plan that differs. The digest finds a difference that the digits miss.
 
 #include "oracle.hpp"
 
