@@ -1,11 +1,12 @@
-#define MOCK_GATEWAY_ADAPTER_DOCTEST
 #include "scenario.hpp"
-// Asking for it again changes nothing.
+// The adapter may be asked for after a first include without it, and more than once.
+#define MOCK_GATEWAY_ADAPTER_DOCTEST
+#include "mock_gateway.hpp"
+// The second time changes nothing.
 #include "mock_gateway.hpp"
 
 #include <chrono>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 
 using namespace mock_gateway;
@@ -47,54 +48,38 @@ TEST_CASE("a gateway may end on another thread") {
   }).join();
 }
 
-TEST_CASE("a gateway with nothing wrong reports nothing") {
-  Gateway gateway;
-  gateway.chat().reply("Hello.");
-  test_support::Http(gateway).chat("Hi");
-  Gateway unverified(Options{}.verify_on_destruction(false));
-  ask_what_no_stub_answers(unverified);
-  Gateway asked_again;
-  scenario::ask_again_after_a_refusal(asked_again);
-}
+TEST_CASE("a gateway with nothing wrong reports nothing") { scenario::do_nothing_wrong(); }
 
 TEST_CASE("values print themselves") {
   Gateway gateway;
-  gateway.chat().reply("Hello.");
-  test_support::Http(gateway).chat({{"temperature", 2.5}});
-  const Exchange exchange = gateway.journal().last();
+  const Exchange exchange = scenario::ask_too_hot(gateway);
   const ChatRequest request = exchange.chat();
-  exchange.outcome();
   CAPTURE(exchange);
-  CHECK(exchange.decision() == Decision::Kind::unmatched);
   CHECK(exchange.decision().kind == Decision::Kind::unmatched);
-  CHECK(exchange.outcome() == Outcome::Kind::client_left);
   CHECK(exchange.outcome().kind == Outcome::Kind::client_left);
-  CHECK(request.temperature == 0.5);
-  CHECK(request.top_p == 0.5);
-  CHECK(request.temperature == std::nullopt);
   CHECK(request.tool_choice.mode == wire::ToolChoice::Mode::named);
-  CHECK(request.body == Json{{"model", "mock-model"}});
   CHECK(wire::ResponseFormat::Kind::json_object == wire::ResponseFormat::Kind::json_schema);
-  CHECK(std::optional(KeyState::enabled) == KeyState::disabled);
   CHECK(Profile::documented == Profile::openai);
   CHECK(request.findings.at(0).severity == Severity::error);
   CHECK(Problem::Kind::unmatched == Problem::Kind::invalid);
+  CHECK(request.temperature == 0.5);
+  CHECK(request.top_p == 0.5);
+  CHECK(request.temperature == std::nullopt);
+  CHECK(std::optional(KeyState::enabled) == KeyState::disabled);
   CHECK(Duration(20ms) == 60s);
   CHECK(std::chrono::duration<double>(0.25) == 90min);
   CHECK(ManualClock::default_start == ManualClock::default_start + 1500us);
   CHECK(gateway.review());
   CHECK(gateway.journal().wait_for(2, 1ms));
-  CAPTURE(request.findings.at(0));
-  FAIL_CHECK("a finding is above");
 }
 
-TEST_CASE("what a script did is told beside a check that failed for it") {
+TEST_CASE("a check that failed for it shows what a script did") {
   Gateway gateway;
   ask_for_a_stream_that_breaks_off(gateway);
   CHECK_FALSE(gateway.verify());
 }
 
-TEST_CASE("what a script did is told at the end of a test that failed for something else, once") {
+TEST_CASE("notes come once, at the end of a test that failed for something else") {
   Gateway gateway;  // line: noted
   ask_for_a_stream_that_breaks_off(gateway);
   CHECK(gateway.verify());
@@ -102,21 +87,7 @@ TEST_CASE("what a script did is told at the end of a test that failed for someth
   CHECK(gateway.journal().count() == 3);
 }
 
-TEST_CASE("what was asked again early is told at the end of a test that failed for something else, once") {
-  ManualClock clock;
-  Gateway gateway{Options{}.clock(clock)};  // line: asked again
-  scenario::ask_again_after_a_refusal(gateway, [&] { clock.advance(20s); });
-  CHECK(gateway.review());
-  CHECK(gateway.journal().count() == 3);
-}
-
-TEST_CASE("of a test that passed nothing is told") {
-  Gateway gateway;
-  ask_for_a_stream_that_breaks_off(gateway);
-  CHECK(gateway.verify());
-}
-
-TEST_CASE("what a script did is told whatever is left of the gateway when the check fails") {
+TEST_CASE("notes of a gateway outlive it") {
   {
     Gateway gateway(Options{}.verify_on_destruction(false));  // line: gone
     ask_for_a_stream_that_breaks_off(gateway);
@@ -129,17 +100,17 @@ Gateway& gateway_of_several_tests() {
   return gateway;
 }
 
-TEST_CASE("a gateway of several tests, in one that passes") {
+TEST_CASE("a test that passes has no notes") {
   ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
   CHECK(gateway_of_several_tests().verify());
 }
 
-TEST_CASE("a gateway of several tests, in one that fails, tells of this one") {
-  for (int i = 0; i < 11; ++i) ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
-  FAIL_CHECK("ten exchanges are below, and how many more there are");
+TEST_CASE("a test that fails has only its own notes of a shared gateway") {
+  ask_for_a_stream_that_breaks_off(gateway_of_several_tests());
+  FAIL_CHECK("exchange 2 is below");
 }
 
-TEST_CASE("of a test that runs several times, what belongs to the failed run is told") {
+TEST_CASE("a failed run of a test with subcases has only its own notes") {
   Gateway gateway;  // line: runs
   SUBCASE("the first passes") { ask_for_a_stream_that_breaks_off(gateway); }
   SUBCASE("the second fails") {
