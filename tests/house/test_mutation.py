@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "mutation"))
 from mutated_tree import lines_of, switched  # noqa: E402
 from operators import find_mutants  # noqa: E402
 
-
+OPERATORS = {"arithmetic", "boundary", "condition", "connector", "constant", "left out", "loop", "negation",
+             "other value returned", "relation"}
 PROGRAM = """#include <cstdio>
 #include <optional>
 #include <string>
@@ -39,6 +40,7 @@ class Switches(unittest.TestCase):
         mutants = dict(enumerate((mutant for mutant in find_mutants("a.cpp", PROGRAM)
                                   if mutant.line < PROGRAM[:PROGRAM.index("int main")].count("\n") + 1), 1))
         self.assertGreater(len(mutants), 25)
+        self.assertEqual({mutant.operator for mutant in mutants.values()}, OPERATORS)
         with tempfile.TemporaryDirectory() as folder:
             source, program, reached = (os.path.join(folder, name) for name in ("a.cpp", "a", "reached"))
             written = switched(PROGRAM, mutants, source)
