@@ -25,8 +25,8 @@ CLEAN = "a gateway with nothing wrong reports nothing"
 # also have the tests of the example, which are left out here.
 RUNS = {
     "doctest": {
-        "all": ["--no-version", "--no-colors", "--source-file=*_cases.cpp"],
-        "stopped": ["--no-version", "--no-colors", "--source-file=*_cases.cpp", "--abort-after=1"],
+        "all": ["--no-version", "--no-colors", "--source-file=*_cases.*"],
+        "stopped": ["--no-version", "--no-colors", "--source-file=*_cases.*", "--abort-after=1"],
         "after the run": ["--no-version", "--no-colors", f"--test-case={CLEAN}"],
     },
     "gtest": {
@@ -44,7 +44,7 @@ RUNS = {
         ],
     },
     "catch2": {
-        "all": ["--order", "decl", "--use-colour", "no", "--filenames-as-tags", "[#catch2_cases]"],
+        "all": ["--order", "decl", "--use-colour", "no", "--filenames-as-tags", "[#shared_cases]"],
         "stopped": ["--use-colour", "no", "--abort", FAILING_FIRST],
         "after the run": ["--use-colour", "no", CLEAN],
     },
