@@ -4,13 +4,13 @@
 // stands for CR; each line ends in LF. golden_reply(), golden_error() and golden_stream() write the parts that most
 // answers share. Each shape also has a golden in full, which checks these functions.
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "client.hpp"
 #include "mock_gateway.hpp"
+#include "raw_requests.hpp"
 
 namespace test_support {
 
@@ -80,12 +80,7 @@ inline std::string golden_stream(std::vector<std::string> events, const GoldenFi
   std::string text =
       golden_head("200 OK", {"Content-Type: text/event-stream; charset=utf-8", "Transfer-Encoding: chunked"}, fields);
   events.push_back("[DONE]");
-  for (const std::string& event : events) {
-    const std::string chunk = "data: " + event + "\n\n";
-    char size[17];
-    std::snprintf(size, sizeof size, "%zx", chunk.size());
-    text += std::string(size) + "\r\n" + chunk + "\r\n";
-  }
+  for (const std::string& event : events) text += as_chunk("data: " + event + "\n\n");
   return golden(text + "0\r\n\r\n");
 }
 
