@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <stdexcept>
 #include <string>
 
@@ -19,17 +18,29 @@ inline void ask_what_no_stub_answers(mock_gateway::Gateway& gateway) {
   test_support::Http(gateway).chat("wether?");
 }
 
-/// What a test does that expects a refusal, and then asks again. Throws what is wrong; nothing is.
-inline void ask_again_after_a_refusal(
-    mock_gateway::Gateway& gateway, const std::function<void()>& meanwhile = [] {}) {
+/// Uses gateways that have nothing to report: no problem, unverified, or a finding that fails no review.
+inline void do_nothing_wrong() {
   using namespace mock_gateway;
-  gateway.chat().expect(2).reply(rate_limited(std::chrono::hours{1}), "Hello.");
-  const auto client = test_support::Http(gateway).with_header("x-stainless-retry-count", "0");
-  const int refused = client.chat("Hi").status;
-  meanwhile();
-  if (refused != 429 || client.ask("Hi") != "Hello.") throw std::runtime_error("another answer");
-  const Review review = gateway.review();
+  Gateway gateway;
+  gateway.chat().reply("Hello.");
+  test_support::Http(gateway).chat("Hi");
+  Gateway unverified(Options{}.verify_on_destruction(false));
+  ask_what_no_stub_answers(unverified);
+  Gateway asked_again;
+  asked_again.chat().expect(2).reply(rate_limited(std::chrono::hours{1}), "Hello.");
+  const auto client = test_support::Http(asked_again).with_header("x-stainless-retry-count", "0");
+  if (client.chat("Hi").status != 429 || client.ask("Hi") != "Hello.") throw std::runtime_error("another answer");
+  const Review review = asked_again.review();
   if (!review || review.findings().size() != 1) throw std::runtime_error(review.message());
+}
+
+/// Sends a request that has a finding, and returns its exchange when it has ended.
+inline mock_gateway::Exchange ask_too_hot(mock_gateway::Gateway& gateway) {
+  gateway.chat().reply("Hello.");
+  test_support::Http(gateway).chat({{"temperature", 2.5}});
+  const mock_gateway::Exchange exchange = gateway.journal().last();
+  exchange.outcome();
+  return exchange;
 }
 
 /// A stream that its script breaks off: verify() has nothing to complain of, and something to note.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +18,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/whole_reply.hpp"
 
 namespace sweep_test {
 
@@ -26,17 +26,11 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
+using test_support::http_chunk;
 using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
-
-constexpr const char* terminator = "0\r\n\r\n";
-
-inline std::string json_chunk(std::string_view bytes, std::size_t missing = 0) {
-  char size[32];
-  std::snprintf(size, sizeof size, "%zx\r\n", bytes.size() + missing);
-  return size + std::string(bytes) + (missing == 0 ? "\r\n" : "");
-}
+using test_support::terminator;
 
 /// Takes whatever comes, up to the end of a whole answer or of the connection.
 class Client {
@@ -218,7 +212,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
   });
   const auto up_to = [&](std::size_t count) {
     std::string bytes = *head;
-    for (std::size_t i = 0; i < count; ++i) bytes += json_chunk(events[i]);
+    for (std::size_t i = 0; i < count; ++i) bytes += http_chunk(events[i]);
     return bytes;
   };
   std::size_t steps = 0;
@@ -238,7 +232,7 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
         const std::string& event = events[whole = trigger.count() - 1];
         const bool truncates = broken.effect().kind() == Effect::Kind::truncate;
         before =
-            up_to(whole) + json_chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
+            up_to(whole) + http_chunk(event.substr(0, trigger.byte()), truncates ? event.size() - trigger.byte() : 0);
         break;
       }
       case Trigger::Kind::after_tokens:
@@ -254,17 +248,17 @@ TEST_CASE("the client gets exactly what precedes the boundary, then the effect")
       case Effect::Kind::reset_connection: end = End::reset; break;
       case Effect::Kind::garbage: expected += broken.effect().bytes(); break;
       case Effect::Kind::error_event:
-        expected += json_chunk(
+        expected += http_chunk(
             "data: {\"error\":{\"code\":\"internal_error\",\"message\":\"The server failed to process the request. "
             "Try again later.\",\"type\":\"error\"}}\n\n");
-        expected += json_chunk(events[2]) + terminator;
+        expected += http_chunk(events[2]) + terminator;
         end = End::open;
         break;
       case Effect::Kind::skip_event:
       case Effect::Kind::duplicate_event:
         if (broken.effect().kind() == Effect::Kind::duplicate_event)
-          expected += json_chunk(events[whole]) + json_chunk(events[whole]);
-        for (std::size_t i = whole + 1; i < events.size(); ++i) expected += json_chunk(events[i]);
+          expected += http_chunk(events[whole]) + http_chunk(events[whole]);
+        for (std::size_t i = whole + 1; i < events.size(); ++i) expected += http_chunk(events[i]);
         expected += terminator;
         end = End::open;
         break;
@@ -674,7 +668,7 @@ TEST_CASE("a split goes with a fault before or after it") {
     connection.send(Http(gateway).format_chat({{"stream", true}}));
     const auto received = connection.receive_all();
     CHECK(received.end == End::reset);
-    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == json_chunk("data: {\"a\":1}\n\n"));
+    CHECK(received.bytes.substr(received.bytes.find("\r\n\r\n") + 4) == http_chunk("data: {\"a\":1}\n\n"));
   }
   CHECK(gateway.verify());
 }

@@ -197,11 +197,6 @@ class ScriptCovers(unittest.TestCase):
             for value in re.findall(r"\w+", body.group(1)):
                 self.assertIn(value, known, f"{name}::{value}")
 
-    def test_a_missing_key_would_be_found(self):
-        header = "class Pace {\n public:\n  [[nodiscard]] Pace every(Timing gap) const;\n  Pace later(int a,\n   int b) const;\n};"
-        self.assertEqual(setters(header, "Pace"), ["every", "later"])
-        self.assertEqual(functions("class A {\n Reply x();\n};\nReply text(std::string text);\n", ["Reply"]), ["text"])
-
 
 if __name__ == "__main__":
     unittest.main()

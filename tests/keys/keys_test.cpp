@@ -17,6 +17,7 @@
 #include "support/golden.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/threads.hpp"
 
 namespace keys_test {
 
@@ -27,6 +28,7 @@ using test_support::contains;
 using test_support::error_of;
 using test_support::eventually;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::RawConnection;
 using test_support::Response;
 using test_support::unauthorized_body;
@@ -440,14 +442,10 @@ TEST_CASE("requests of many clients at once are counted exactly") {
   constexpr std::size_t clients = 8;
   constexpr std::size_t rounds = 50;
   const Gateway gateway;
-  std::vector<std::thread> threads;
-  for (std::size_t client = 0; client < clients; ++client) {
-    threads.emplace_back([&] {
-      const Http http = Http(gateway).keep_alive();
-      for (std::size_t round = 0; round < rounds; ++round) http.get("/v1/models");
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(clients, [&](std::size_t) {
+    const Http http = Http(gateway).keep_alive();
+    for (std::size_t round = 0; round < rounds; ++round) http.get("/v1/models");
+  });
   CHECK(gateway.keys().list().front().requests == clients * rounds);
 }
 

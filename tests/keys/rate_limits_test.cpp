@@ -2,14 +2,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/threads.hpp"
 
 namespace rate_limits_test {
 
@@ -19,6 +20,7 @@ using test_support::chat_path;
 using test_support::contains;
 using test_support::error_of;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::Response;
 
 TEST_CASE("a rate limit refuses what is too much with the Retry-After that is really left") {
@@ -228,18 +230,14 @@ TEST_CASE("requests of many threads are counted against a limit one by one") {
   const Gateway gateway{Options{}.clock(clock).limit(25, 10s)};
   std::atomic<int> accepted{0};
   std::atomic<int> refused{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] {
-      const Http http = Http(gateway).keep_alive();
-      for (int request = 0; request < 10; ++request) {
-        const int status = http.get("/v1/models").status;
-        if (status == 200) ++accepted;
-        if (status == 429) ++refused;
-      }
-    });
-  }
-  for (std::thread& client : clients) client.join();
+  in_threads(4, [&](std::size_t) {
+    const Http http = Http(gateway).keep_alive();
+    for (int request = 0; request < 10; ++request) {
+      const int status = http.get("/v1/models").status;
+      if (status == 200) ++accepted;
+      if (status == 429) ++refused;
+    }
+  });
   CHECK(accepted == 25);
   CHECK(refused == 15);
 }

@@ -2,16 +2,17 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/threads.hpp"
 
 namespace token_limits_test {
 
@@ -22,6 +23,7 @@ using test_support::contains;
 using test_support::error_of;
 using test_support::eventually;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::RawConnection;
 using test_support::Response;
 
@@ -417,21 +419,17 @@ TEST_CASE("tokens of many threads are counted one by one, and none is lost") {
   gateway.chat().when(user_says("fail")).reply(server_error());
   const CreatedKey key = gateway.keys().create("", KeyOptions{}.limit_tokens(1'000'000, 10s));
   std::atomic<int> used{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&, i] {
-      const Http http = (i % 2 == 0 ? Http(gateway) : Http(gateway).with_key(key.secret)).keep_alive();
-      for (int request = 0; request < 20; ++request) {
-        if (request % 5 == 4) {
-          http.chat(Json("fail"));
-          continue;
-        }
-        const Response response = request % 2 == 0 ? http.chat(at_most(50)) : http.stream(at_most(50));
-        if (response.status == 200) used += prompt + 2;
+  in_threads(4, [&](std::size_t i) {
+    const Http http = (i % 2 == 0 ? Http(gateway) : Http(gateway).with_key(key.secret)).keep_alive();
+    for (int request = 0; request < 20; ++request) {
+      if (request % 5 == 4) {
+        http.chat(Json("fail"));
+        continue;
       }
-    });
-  }
-  for (std::thread& client : clients) client.join();
+      const Response response = request % 2 == 0 ? http.chat(at_most(50)) : http.stream(at_most(50));
+      if (response.status == 200) used += prompt + 2;
+    }
+  });
   CHECK(used == 4 * 16 * (prompt + 2));
   CHECK(left(gateway) == std::to_string(1'000'000 - used));
 

@@ -1,13 +1,15 @@
-// What the gateway sends, byte by byte and moment by moment, for random plans; kept as a hash of each, so that a change
-// of the engine shows in which plan it changes anything that a client or a test can see.
+// Compares what the gateway sends for random plans, byte by byte and moment by moment, with the kept hashes. A change
+// of the engine shows in which plan it changes what a client or a test can see.
 //
-//   oracle KIND HASHES [--plans N] [--jobs N]   compares the first N plans, all unless given; exit code 1 where one
-//                                               differs
+//   oracle KIND HASHES [--plans N] [--jobs N]   compares the first N plans (default: all); exit code 1 if one differs
 //   oracle KIND HASHES --record                 writes the hashes anew
-//   oracle KIND --show NUMBER                   prints what is hashed of one plan
-//   oracle moments [--plans N] [--jobs N]       whether what is sent on the real clock leaves in time
+//   oracle KIND --show NUMBER                   prints the transcript of one plan
+//   oracle moments [--plans N] [--jobs N]       checks that replies on the real clock leave in time
 //
 // KIND is replies, writes, large_replies or sweeps.
+//
+// A line of HASHES stands for 100 plans: a digest of their hashes, then the last two digits of each hash. The digits
+// name the plan that differs. The digest finds a difference that the digits miss.
 
 #include "oracle.hpp"
 
@@ -80,6 +82,13 @@ constexpr Kind kinds[] = {{"replies", 20'000, &reply},
 /// So many plans of some tenths of a second each are run on the real clock.
 constexpr std::size_t plans_in_time = 60;
 
+constexpr std::size_t plans_per_line = 100;
+/// The hexadecimal digits that a line keeps of each hash.
+constexpr std::size_t digits_per_plan = 2;
+constexpr std::size_t named_at_most = 20;
+
+using Hashes = std::vector<std::string>;
+
 std::string hash_of(const Kind& kind, std::size_t number) {
   char text[9];
   const std::uint64_t hash = detail::fingerprint(kind.transcript(number));
@@ -87,19 +96,19 @@ std::string hash_of(const Kind& kind, std::size_t number) {
   return text;
 }
 
-/// The hash that a plan has twice, however busy the machine is.
+/// Returns the hash that two runs in a row have: a busy machine may stop a thread at a bad moment.
 std::string certain_hash_of(const Kind& kind, std::size_t number) {
   std::string last = hash_of(kind, number);
-  for (;;) {
-    std::string again = hash_of(kind, number);
-    if (again == last) return again;
-    last = std::move(again);
+  for (int again = 0; again < 10; ++again) {
+    std::string next = hash_of(kind, number);
+    if (next == last) break;
+    last = std::move(next);
   }
+  return last;
 }
 
-std::vector<std::string> hashes(const Kind& kind, std::size_t count, std::size_t jobs,
-                                std::string (*hash)(const Kind&, std::size_t)) {
-  std::vector<std::string> all(count);
+Hashes hashes(const Kind& kind, std::size_t count, std::size_t jobs, std::string (*hash)(const Kind&, std::size_t)) {
+  Hashes all(count);
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   for (std::size_t job = 0; job < jobs; ++job)
@@ -110,19 +119,51 @@ std::vector<std::string> hashes(const Kind& kind, std::size_t count, std::size_t
   return all;
 }
 
+std::string digits_of(const std::string& hash) { return hash.substr(hash.size() - digits_per_plan); }
+
+std::string digest_of(const Hashes& hashes, std::size_t first, std::size_t end) {
+  std::string all;
+  for (std::size_t number = first; number < end; ++number) all += hashes[number];
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(detail::fingerprint(all)));
+  return text;
+}
+
+void record(const std::string& file, const Hashes& hashes) {
+  std::ofstream out(file);
+  for (std::size_t first = 0; first < hashes.size(); first += plans_per_line) {
+    const std::size_t end = std::min(first + plans_per_line, hashes.size());
+    out << digest_of(hashes, first, end) << ' ';
+    for (std::size_t number = first; number < end; ++number) out << digits_of(hashes[number]);
+    out << '\n';
+  }
+}
+
 int compare(const Kind& kind, const std::string& file, std::size_t count, std::size_t jobs) {
   std::ifstream kept(file);
-  const std::vector<std::string> found = hashes(kind, count, jobs, &hash_of);
+  Hashes found = hashes(kind, count, jobs, &hash_of);
   std::size_t compared = 0;
   std::size_t differing = 0;
-  for (std::string line; compared < count && std::getline(kept, line); ++compared) {
-    // A machine that does other things may have stopped a thread at a bad moment: a plan that differs differs each
-    // time.
-    bool is_same = line == found[compared];
-    for (int again = 0; again < 5 && !is_same; ++again) is_same = line == hash_of(kind, compared);
-    if (is_same) continue;
-    if (++differing <= 20)
-      std::cerr << "plan " << compared << " differs: oracle " << kind.name << " --show " << compared << '\n';
+  std::string digest;
+  std::string digits;
+  while (compared < count && kept >> digest >> digits) {
+    const std::size_t first = compared;
+    const std::size_t end = first + digits.size() / digits_per_plan;
+    const std::size_t differing_before = differing;
+    for (; compared < std::min(end, count); ++compared) {
+      const std::string wanted = digits.substr((compared - first) * digits_per_plan, digits_per_plan);
+      // A busy machine may stop a thread at a bad moment. A plan that differs does so in each run.
+      for (int again = 0; again < 5 && digits_of(found[compared]) != wanted; ++again)
+        found[compared] = hash_of(kind, compared);
+      if (digits_of(found[compared]) == wanted) continue;
+      if (++differing <= named_at_most)
+        std::cerr << "plan " << compared << " differs: oracle " << kind.name << " --show " << compared << '\n';
+    }
+    // The digest needs every plan of the line, and the right hash of each.
+    if (end > count || differing > differing_before || digest_of(found, first, end) == digest) continue;
+    for (std::size_t number = first; number < end; ++number) found[number] = certain_hash_of(kind, number);
+    if (digest_of(found, first, end) == digest) continue;
+    if (++differing <= named_at_most) std::cerr << "one of plans " << first << " to " << end - 1 << " differs\n";
   }
   if (compared < count) std::cerr << file << " has " << compared << " hashes, " << count << " were wanted\n";
   std::cout << compared << " plans, " << differing << " differ\n";
@@ -152,8 +193,7 @@ int run(const std::vector<std::string>& arguments) {
   if (kind == std::end(kinds)) return leaves_in_time(count, jobs) ? 0 : 1;
   if (file.empty()) throw std::invalid_argument("which file has the hashes?");
   if (!records) return compare(*kind, file, count, jobs);
-  std::ofstream out(file);
-  for (const std::string& hash : hashes(*kind, count, jobs, &certain_hash_of)) out << hash << '\n';
+  record(file, hashes(*kind, count, jobs, &certain_hash_of));
   return 0;
 }
 

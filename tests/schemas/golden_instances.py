@@ -7,15 +7,13 @@ PROGRAM is mock-gateway. The schemas are those of sdk_schemas.jsonl, 150 random 
 that ask for one thing each. tests/replies/schemas_test.cpp compares. Python's standard library only.
 """
 
-import http.client
 import json
 import random
-import re
-import subprocess
 import sys
 from pathlib import Path
 
 from schema_corpus import Grower
+from schema_instances import endpoint
 
 HERE = Path(__file__).resolve().parent
 INTEGER = {"type": "integer"}
@@ -68,29 +66,13 @@ def cases():
 
 
 def main():
-    program = subprocess.Popen([sys.argv[1], "--port", "0", "--key", "sk-golden-instances"], stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True)
-    try:
-        printed = ""
-        for line in program.stdout:
-            printed += line
-            if line == "ready\n":
-                break
-        port = int(re.search(r"http://127\.0\.0\.1:(\d+)/v1", printed)[1])
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    with endpoint(sys.argv[1], "--key", "sk-golden-instances") as ask:
         with open(HERE / "instances.jsonl", "w", encoding="utf-8") as file:
             for said, schema, seed in cases():
-                request = {"model": "mock-model", "messages": [{"role": "user", "content": "Hi"}], "seed": seed,
-                           "response_format": {"type": "json_schema", "json_schema": {"name": "case", "schema": schema}}}
-                connection.request("POST", "/v1/chat/completions", json.dumps(request),
-                                   {"Authorization": "Bearer sk-golden-instances", "Content-Type": "application/json"})
-                body = json.loads(connection.getresponse().read())
+                _, body = ask(schema, "Hi", seed=seed)
                 shown = {"error": body["error"]["message"]} if "error" in body else {
                     "instance": body["choices"][0]["message"]["content"]}
                 file.write(json.dumps({**said, "seed": seed, **shown}, ensure_ascii=False) + "\n")
-    finally:
-        program.terminate()
-        program.wait(10)
 
 
 if __name__ == "__main__":

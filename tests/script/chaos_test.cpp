@@ -16,6 +16,7 @@
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
 #include "support/printing.hpp"
+#include "support/threads.hpp"
 
 namespace chaos_test {
 
@@ -23,6 +24,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::End;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::patience;
 using test_support::RawConnection;
 using test_support::Response;
@@ -158,20 +160,16 @@ inline Texts struck_by(std::uint64_t seed, const std::vector<std::pair<std::stri
   gateway.chaos(Chaos(rate_limited(1s)).nth(3).when(user_says("7")));
   gateway.chaos(Chaos(overloaded()).probability(0.1));
   gateway.chaos(Chaos(early_hints()).first(1).probability(0.5));
-  std::vector<std::thread> threads;
-  for (std::size_t client = 0; client < clients; ++client) {
-    threads.emplace_back([&, client] {
-      const Http http = robust(gateway);
-      for (std::size_t i = client; i < asked.size(); i += clients) {
-        RawConnection connection(gateway);
-        connection.send(http.format(
-            "POST", test_support::chat_path,
-            asked[i].second ? streamed(asked[i].first).dump() : test_support::chat_body(Json(asked[i].first)).dump()));
-        if (connection.receive_response().status == 103) connection.receive_response();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  in_threads(clients, [&](std::size_t client) {
+    const Http http = robust(gateway);
+    for (std::size_t i = client; i < asked.size(); i += clients) {
+      RawConnection connection(gateway);
+      connection.send(http.format(
+          "POST", test_support::chat_path,
+          asked[i].second ? streamed(asked[i].first).dump() : test_support::chat_body(Json(asked[i].first)).dump()));
+      if (connection.receive_response().status == 103) connection.receive_response();
+    }
+  });
   return struck(gateway);
 }
 
@@ -192,14 +190,10 @@ TEST_CASE("equal requests that come at one time are each the same occurrence for
   Gateway gateway(lenient());
   constexpr std::size_t rules = 12;
   for (std::size_t rule = 0; rule < rules; ++rule) gateway.chaos(Chaos(Pace().first_token_after(1us)).nth(2));
-  std::vector<std::thread> clients;
-  for (int client = 0; client < 8; ++client) {
-    clients.emplace_back([&] {
-      const Http http = robust(gateway);
-      for (int request = 0; request < 250; ++request) http.chat();
-    });
-  }
-  for (std::thread& client : clients) client.join();
+  in_threads(8, [&](std::size_t) {
+    const Http http = robust(gateway);
+    for (int request = 0; request < 250; ++request) http.chat();
+  });
   REQUIRE(gateway.journal().wait_until_idle(10s));
   std::size_t struck_by_all = 0;
   std::size_t struck_by_some = 0;

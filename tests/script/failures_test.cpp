@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/threads.hpp"
 
 namespace failures_test {
 
@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 using test_support::chat_path;
 using test_support::has_part;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::Response;
 
 TEST_CASE("each named failure has its status, its reason phrase and its code") {
@@ -360,18 +361,14 @@ TEST_CASE("many threads together get exactly as many failures as were forced") {
   gateway.fail_next(overloaded(), 15);
   std::atomic<int> failed{0};
   std::atomic<int> served{0};
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] {
-      const Http http = Http(gateway).keep_alive();
-      for (int request = 0; request < 10; ++request) {
-        const int status = http.get("/v1/models").status;
-        if (status == 529) ++failed;
-        if (status == 200) ++served;
-      }
-    });
-  }
-  for (std::thread& client : clients) client.join();
+  in_threads(4, [&](std::size_t) {
+    const Http http = Http(gateway).keep_alive();
+    for (int request = 0; request < 10; ++request) {
+      const int status = http.get("/v1/models").status;
+      if (status == 529) ++failed;
+      if (status == 200) ++served;
+    }
+  });
   CHECK(failed == 15);
   CHECK(served == 25);
 }

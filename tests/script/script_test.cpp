@@ -20,6 +20,7 @@
 #include "support/client.hpp"
 #include "support/printing.hpp"
 #include "support/text.hpp"
+#include "support/threads.hpp"
 
 namespace script_test {
 
@@ -27,6 +28,7 @@ using namespace mock_gateway;
 using namespace std::chrono_literals;
 using test_support::has_part;
 using test_support::Http;
+using test_support::in_threads;
 using test_support::Response;
 
 inline Json user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
@@ -115,18 +117,14 @@ TEST_CASE(
   gateway.chat().times(10).reply("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
   std::mutex mutex;
   std::map<std::string, int> answers;
-  std::vector<std::thread> clients;
-  for (int i = 0; i < 4; ++i) {
-    clients.emplace_back([&] {
-      const Http http = Http(gateway).keep_alive();
-      for (int request = 0; request < 5; ++request) {
-        const std::string answer = http.chat().text();
-        const std::lock_guard<std::mutex> lock(mutex);
-        ++answers[answer];
-      }
-    });
-  }
-  for (std::thread& client : clients) client.join();
+  in_threads(4, [&](std::size_t) {
+    const Http http = Http(gateway).keep_alive();
+    for (int request = 0; request < 5; ++request) {
+      const std::string answer = http.chat().text();
+      const std::lock_guard<std::mutex> lock(mutex);
+      ++answers[answer];
+    }
+  });
   CHECK(answers.size() == 11);
   for (int step = 0; step < 10; ++step) CHECK(answers[std::to_string(step)] == 1);
   CHECK(answers["older"] == 10);

@@ -1,19 +1,18 @@
 #pragma once
 
-// Goldens: the bytes of answers, whole. A golden begins on the line after its quote. `\r` at the end of a line in it
-// stands for CR; each line ends in LF.
+// Goldens: the bytes of whole answers. A golden begins on the line after its quote. `\r` at the end of a line in it
+// stands for CR; each line ends in LF. golden_reply(), golden_error() and golden_stream() write the parts that most
+// answers share. Each shape also has a golden in full, which checks these functions.
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client.hpp"
 #include "mock_gateway.hpp"
+#include "raw_requests.hpp"
 
 namespace test_support {
-
-/// The body of every 401 and 403 in the documented profile.
-constexpr const char* unauthorized_body =
-    R"({"error":{"code":"unauthorized","message":"unauthorized","type":"error"}})";
 
 /// Bytes as goldens write them.
 inline std::string golden(std::string_view bytes) {
@@ -26,6 +25,68 @@ inline std::string golden(std::string_view bytes) {
   }
   return text;
 }
+
+/// The header fields of an answer around its Date, each "Name: value".
+struct GoldenFields {
+  std::vector<std::string> before_date;
+  std::vector<std::string> after_date{};
+};
+
+/// The fields that the openai profile adds to each answer.
+inline GoldenFields openai_fields(const std::string& request_id) {
+  return {{"x-request-id: " + request_id, "openai-processing-ms: 1"}};
+}
+
+/// Returns the head of an answer at 2024-01-01T00:00:00Z. The status is "200 OK", say.
+inline std::string golden_head(const std::string& status, const std::vector<std::string>& content,
+                               const GoldenFields& fields) {
+  std::string head = "HTTP/1.1 " + status + "\r\n";
+  for (const std::string& field : content) head += field + "\r\n";
+  for (const std::string& field : fields.before_date) head += field + "\r\n";
+  head += "Date: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
+  for (const std::string& field : fields.after_date) head += field + "\r\n";
+  return head + "\r\n";
+}
+
+/// Returns the golden of an answer with a JSON body.
+inline std::string golden_reply(const std::string& status, const std::string& body, const GoldenFields& fields = {}) {
+  return golden(golden_head(status,
+                            {"Content-Type: application/json", "Content-Length: " + std::to_string(body.size())},
+                            fields) +
+                body);
+}
+
+/// Returns the golden of an error in the documented profile.
+inline std::string golden_error(const std::string& status, const std::string& code, const std::string& message,
+                                const GoldenFields& fields = {}) {
+  return golden_reply(
+      status,
+      R"({"error":{"code":")" + code + R"(","message":)" + mock_gateway::Json(message).dump() + R"(,"type":"error"}})",
+      fields);
+}
+
+/// Returns the golden of an invalid request's error in the openai profile. `param` may be null.
+inline std::string golden_openai_error(const std::string& status, const std::string& code, const std::string& message,
+                                       const mock_gateway::Json& param, const std::string& request_id) {
+  return golden_reply(status,
+                      R"({"error":{"message":)" + mock_gateway::Json(message).dump() +
+                          R"(,"type":"invalid_request_error","param":)" + param.dump() + R"(,"code":")" + code +
+                          R"("}})",
+                      openai_fields(request_id));
+}
+
+/// Returns the golden of a stream that sends each event in its own chunk, and [DONE] last.
+inline std::string golden_stream(std::vector<std::string> events, const GoldenFields& fields = {}) {
+  std::string text =
+      golden_head("200 OK", {"Content-Type: text/event-stream; charset=utf-8", "Transfer-Encoding: chunked"}, fields);
+  events.push_back("[DONE]");
+  for (const std::string& event : events) text += as_chunk("data: " + event + "\n\n");
+  return golden(text + "0\r\n\r\n");
+}
+
+/// The body of every 401 and 403 in the documented profile.
+constexpr const char* unauthorized_body =
+    R"({"error":{"code":"unauthorized","message":"unauthorized","type":"error"}})";
 
 /// The answer to these bytes on a connection of their own.
 inline std::string golden_answer_to(const mock_gateway::Gateway& gateway, std::string_view request) {

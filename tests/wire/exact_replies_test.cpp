@@ -1,8 +1,10 @@
-// The bytes of replies in each profile, whole: status line, every header in its order, body, chunk framing. What
-// clients see changes only when these goldens do. They hold with every supported cpp-httplib. support/golden.hpp says
-// how a golden is written.
+// The bytes of whole replies in each profile: status line, every header in its order, body, chunk framing. What clients
+// see changes only when these goldens do. They hold with every supported cpp-httplib. support/golden.hpp says how a
+// golden is written.
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "mock_gateway.hpp"
 #include "support/client.hpp"
@@ -14,26 +16,22 @@ namespace exact_replies_test {
 using namespace mock_gateway;
 using test_support::chat_body;
 using test_support::golden_answer_to;
+using test_support::golden_reply;
+using test_support::golden_stream;
 using test_support::GoldenGateway;
+using test_support::openai_fields;
 
 // --- Profiles --------------------------------------------------------------------------------------------------------
 
 TEST_CASE("the models list and a model, to the byte") {
   GoldenGateway on{Options{}.model("fast", "team a").model("team/deep", "team b")};
-  CHECK(on.get("/v1/models") == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 175\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-{"object":"list","data":[{"id":"fast","object":"model","created":1704067200,"owned_by":"team a"},{"id":"team/deep","object":"model","created":1704067200,"owned_by":"team b"}]})");
-  CHECK(on.get("/v1/models/team%2Fdeep") == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 76\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-{"id":"team/deep","object":"model","created":1704067200,"owned_by":"team b"})");
+  CHECK(on.get("/v1/models") ==
+        golden_reply(
+            "200 OK",
+            R"({"object":"list","data":[{"id":"fast","object":"model","created":1704067200,"owned_by":"team a"},{)"
+            R"("id":"team/deep","object":"model","created":1704067200,"owned_by":"team b"}]})"));
+  CHECK(on.get("/v1/models/team%2Fdeep") ==
+        golden_reply("200 OK", R"({"id":"team/deep","object":"model","created":1704067200,"owned_by":"team b"})"));
 }
 
 /// A text with reasoning before it, and a tool call.
@@ -44,6 +42,34 @@ inline void script(Gateway& gateway) {
 
 inline Json with_usage() { return {{"stream_options", {{"include_usage", true}}}}; }
 inline Json weather() { return chat_body("weather"); }
+
+inline std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
+/// Returns an event for each delta, and the last one with its finish_reason. DELTA and FINISH in the form stand for
+/// what differs.
+inline std::vector<std::string> events(const std::string& form, const std::vector<std::string>& deltas,
+                                       const std::string& last_delta, const std::string& finish_reason) {
+  std::vector<std::string> all;
+  for (const std::string& delta : deltas) all.push_back(replaced(replaced(form, "DELTA", delta), "FINISH", "null"));
+  all.push_back(replaced(replaced(form, "DELTA", last_delta), "FINISH", '"' + finish_reason + '"'));
+  return all;
+}
+
+/// Returns the deltas of the tool call. Profiles differ only in the first.
+inline std::vector<std::string> call_deltas(const std::string& first) {
+  return {first,
+          R"({"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{)"
+          R"("name":"get_weather","arguments":""}}]})",
+          R"({"tool_calls":[{"index":0,"function":{"arguments":"{\""}}]})",
+          R"({"tool_calls":[{"index":0,"function":{"arguments":"city"}}]})",
+          R"({"tool_calls":[{"index":0,"function":{"arguments":"\":\""}}]})",
+          R"({"tool_calls":[{"index":0,"function":{"arguments":"Paris"}}]})",
+          R"({"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]})"};
+}
 
 TEST_CASE("the documented profile, to the byte: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::documented)};
@@ -92,335 +118,107 @@ data: [DONE]
 0\r
 \r
 )");
-  CHECK(on.stream(weather()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-d6\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}
-
-\r
-137\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}
-
-\r
-ee\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\""}}]},"finish_reason":null}]}
-
-\r
-ef\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"city"}}]},"finish_reason":null}]}
-
-\r
-f0\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":\""}}]},"finish_reason":null}]}
-
-\r
-f0\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"Paris"}}]},"finish_reason":null}]}
-
-\r
-ee\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"finish_reason":null}]}
-
-\r
-bd\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
+  const std::vector<std::string> call_events =
+      events(R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","choices":[{"index":0,"delta":DELTA,"finish_reason":FINISH}]})",
+             call_deltas(R"({"role":"assistant","content":null})"), "{}", "tool_calls");
+  CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
 TEST_CASE("the openai profile, to the byte: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::openai)};
   script(on.gateway);
-  CHECK(on.chat() == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 472\r
-x-request-id: req_QkcpSK3rmtGoTVXOglosiJkvhVftov3e\r
-openai-processing-ms: 1\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy.","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":1}},"system_fingerprint":"fp_f60ff5b93c"})");
-  CHECK(on.stream(with_usage()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-x-request-id: req_72RLRbz1wVEqsmLIsQ9Mj8P1OBjgoZD8\r
-openai-processing-ms: 1\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-125\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-112\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"reasoning_content":"Easy."},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-108\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":"Hello"},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-10a\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":" there."},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-f9\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}
-
-\r
-151\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":1}}}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
-  CHECK(on.stream(weather()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-x-request-id: req_rbzvbb7r1HzlfGiJQFidfenPXWS6AAyt\r
-openai-processing-ms: 1\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-11a\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":null,"refusal":null},"logprobs":null,"finish_reason":null}]}
-
-\r
-16c\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{"name":"get_weather","arguments":""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-123\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-124\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"city"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-125\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-125\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"Paris"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-123\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-f2\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{},"logprobs":null,"finish_reason":"tool_calls"}]}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
+  CHECK(on.chat() ==
+        golden_reply(
+            "200 OK",
+            R"({"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,)"
+            R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
+            R"("reasoning_content":"Easy.","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{)"
+            R"("prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0},)"
+            R"("completion_tokens_details":{"reasoning_tokens":1}},"system_fingerprint":"fp_f60ff5b93c"})",
+            openai_fields("req_QkcpSK3rmtGoTVXOglosiJkvhVftov3e")));
+  std::vector<std::string> text_events =
+      events(R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
+             R"("logprobs":null,"finish_reason":FINISH}],"usage":null})",
+             {R"({"role":"assistant","content":"","refusal":null})", R"({"reasoning_content":"Easy."})",
+              R"({"content":"Hello"})", R"({"content":" there."})"},
+             "{}", "stop");
+  text_events.push_back(
+      R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
+      R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[],"usage":{"prompt_tokens":4,)"
+      R"("completion_tokens":3,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0},)"
+      R"("completion_tokens_details":{"reasoning_tokens":1}}})");
+  CHECK(on.stream(with_usage()) == golden_stream(text_events, openai_fields("req_72RLRbz1wVEqsmLIsQ9Mj8P1OBjgoZD8")));
+  const std::vector<std::string> call_events =
+      events(R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
+             R"("logprobs":null,"finish_reason":FINISH}]})",
+             call_deltas(R"({"role":"assistant","content":null,"refusal":null})"), "{}", "tool_calls");
+  CHECK(on.stream(weather()) == golden_stream(call_events, openai_fields("req_rbzvbb7r1HzlfGiJQFidfenPXWS6AAyt")));
 }
 
 TEST_CASE("the dashscope profile, to the byte: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::dashscope)};
   script(on.gateway);
-  CHECK(on.chat() == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 402\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}},"system_fingerprint":null})");
-  CHECK(on.stream(with_usage()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-124\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":null,"role":"assistant","reasoning_content":""},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-116\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":null,"reasoning_content":"Easy."},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-fd\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":"Hello"},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-ff\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":" there."},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-fa\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop"}],"usage":null}
-
-\r
-11a\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
-  CHECK(on.stream(weather()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-100\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":null,"role":"assistant"},"logprobs":null,"finish_reason":null}]}
-
-\r
-161\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{"name":"get_weather","arguments":""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-118\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-119\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"city"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-11a\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-11a\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"Paris"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-118\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-f3\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"tool_calls"}]}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
+  CHECK(on.chat() ==
+        golden_reply(
+            "200 OK",
+            R"({"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,)"
+            R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
+            R"("reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,)"
+            R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}},)"
+            R"("system_fingerprint":null})"));
+  std::vector<std::string> text_events =
+      events(R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":DELTA,"logprobs":null,)"
+             R"("finish_reason":FINISH}],"usage":null})",
+             {R"({"content":null,"role":"assistant","reasoning_content":""})",
+              R"({"content":null,"reasoning_content":"Easy."})", R"({"content":"Hello"})", R"({"content":" there."})"},
+             R"({"content":""})", "stop");
+  text_events.push_back(
+      R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
+      R"("model":"mock-model","system_fingerprint":null,"choices":[],"usage":{"prompt_tokens":4,)"
+      R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})");
+  CHECK(on.stream(with_usage()) == golden_stream(text_events));
+  const std::vector<std::string> call_events =
+      events(R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","system_fingerprint":null,"choices":[{"index":0,"delta":DELTA,"logprobs":null,)"
+             R"("finish_reason":FINISH}]})",
+             call_deltas(R"({"content":null,"role":"assistant"})"), R"({"content":""})", "tool_calls");
+  CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
 TEST_CASE("the deepseek profile, to the byte: plain, streamed with usage, and a streamed tool call") {
   GoldenGateway on{Options{}.profile(Profile::deepseek)};
   script(on.gateway);
-  CHECK(on.chat() == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 470\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1},"prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4},"system_fingerprint":"fp_f60ff5b93c"})");
-  CHECK(on.stream(with_usage()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-12f\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":""},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-121\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":null,"reasoning_content":"Easy."},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-121\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":"Hello","reasoning_content":null},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-123\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":" there.","reasoning_content":null},"logprobs":null,"finish_reason":null}],"usage":null}
-
-\r
-1a7\r
-data: {"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1},"prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4}}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
-  CHECK(on.stream(weather()) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: text/event-stream; charset=utf-8\r
-Transfer-Encoding: chunked\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-\r
-122\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"role":"assistant","content":null,"reasoning_content":""},"logprobs":null,"finish_reason":null}]}
-
-\r
-16c\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_VtwL1NkLH1lEXWcjMyqTvcve","type":"function","function":{"name":"get_weather","arguments":""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-123\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-124\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"city"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-125\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\":\""}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-125\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"Paris"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-123\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"logprobs":null,"finish_reason":null}]}
-
-\r
-fe\r
-data: {"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,"model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"tool_calls"}]}
-
-\r
-e\r
-data: [DONE]
-
-\r
-0\r
-\r
-)");
+  CHECK(on.chat() ==
+        golden_reply(
+            "200 OK",
+            R"({"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,)"
+            R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
+            R"("reasoning_content":"Easy."},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":4,)"
+            R"("completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1},)"
+            R"("prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4},"system_fingerprint":"fp_f60ff5b93c"})"));
+  std::vector<std::string> text_events =
+      events(R"({"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion.chunk","created":1704067200,)"
+             R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
+             R"("logprobs":null,"finish_reason":FINISH}],"usage":null})",
+             {R"({"role":"assistant","content":null,"reasoning_content":""})",
+              R"({"content":null,"reasoning_content":"Easy."})", R"({"content":"Hello","reasoning_content":null})",
+              R"({"content":" there.","reasoning_content":null})"},
+             R"({"content":""})", "stop");
+  text_events.back() =
+      replaced(text_events.back(), R"("usage":null)",
+               R"("usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{)"
+               R"("reasoning_tokens":1},"prompt_cache_hit_tokens":0,"prompt_cache_miss_tokens":4})");
+  CHECK(on.stream(with_usage()) == golden_stream(text_events));
+  const std::vector<std::string> call_events = events(
+      R"({"id":"chatcmpl-PDxwIUACMRYK4Ut2djZEemNj","object":"chat.completion.chunk","created":1704067200,)"
+      R"("model":"mock-model","system_fingerprint":"fp_f60ff5b93c","choices":[{"index":0,"delta":DELTA,)"
+      R"("logprobs":null,"finish_reason":FINISH}]})",
+      call_deltas(R"({"role":"assistant","content":null,"reasoning_content":""})"), R"({"content":""})", "tool_calls");
+  CHECK(on.stream(weather()) == golden_stream(call_events));
 }
 
 TEST_CASE("the ends of connections, to the byte") {
@@ -432,30 +230,19 @@ TEST_CASE("the ends of connections, to the byte") {
            on.gateway.api_key() + "\r\n" + line + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
            body;
   };
-  CHECK(golden_answer_to(on.gateway, request("1.1", "Connection: close")) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 360\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-Connection: close\r
-\r
-{"id":"chatcmpl-pf0Wfifg47fvW50uBBq8n6Mz","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})");
-  CHECK(golden_answer_to(on.gateway, request("1.0", "Connection: keep-alive")) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 360\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-Connection: keep-alive\r
-\r
-{"id":"chatcmpl-k2YDISi5571Dq3W8Tmd8XBMO","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})");
-  CHECK(golden_answer_to(on.gateway, request("1.0", "x-nothing: 1")) == R"(
-HTTP/1.1 200 OK\r
-Content-Type: application/json\r
-Content-Length: 360\r
-Date: Mon, 01 Jan 2024 00:00:00 GMT\r
-Connection: close\r
-\r
-{"id":"chatcmpl-Iyo46HP3R43F0mduVMo1dX6M","object":"chat.completion","created":1704067200,"model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.","reasoning_content":"Easy."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,"total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})");
+  const auto answer = [](const std::string& id, const std::string& connection) {
+    const std::string answered =
+        R"({"id":"chatcmpl-ID","object":"chat.completion","created":1704067200,)"
+        R"("model":"mock-model","choices":[{"index":0,"message":{"role":"assistant","content":"Hello there.",)"
+        R"("reasoning_content":"Easy."},"finish_reason":"stop"}],"usage":{"prompt_tokens":4,"completion_tokens":3,)"
+        R"("total_tokens":7,"completion_tokens_details":{"reasoning_tokens":1}}})";
+    return golden_reply("200 OK", replaced(answered, "ID", id), {{}, {"Connection: " + connection}});
+  };
+  CHECK(golden_answer_to(on.gateway, request("1.1", "Connection: close")) ==
+        answer("pf0Wfifg47fvW50uBBq8n6Mz", "close"));
+  CHECK(golden_answer_to(on.gateway, request("1.0", "Connection: keep-alive")) ==
+        answer("k2YDISi5571Dq3W8Tmd8XBMO", "keep-alive"));
+  CHECK(golden_answer_to(on.gateway, request("1.0", "x-nothing: 1")) == answer("Iyo46HP3R43F0mduVMo1dX6M", "close"));
 }
 
 }  // namespace exact_replies_test
