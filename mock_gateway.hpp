@@ -1320,6 +1320,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
+  /// A 429 has `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
   // A move copies too, so that nothing is emptied.
   Failure(const Failure&) = default;
@@ -1340,7 +1341,7 @@ class Failure {
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// Sends no Retry-After.
+  /// Sends no Retry-After, not even with a 429.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -1389,7 +1390,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure. `status` is from 200 to 599, or GatewayError; see Failure.
+/// Any failure. `status` is from 200 to 599, or GatewayError. A 429 has `Retry-After: 1`; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -1403,10 +1404,9 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded`, without Retry-After.
-Failure rate_limited();
 /// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
-Failure rate_limited(Duration retry_after);
+/// Failure::without_retry_after() leaves the header out.
+Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
 /// 502 `bad_gateway`.
@@ -11648,6 +11648,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
+/// The named failure of this status; for any other status, one with the code `forced_failure`.
+Failure failure_with_status(int status);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
@@ -14721,6 +14723,7 @@ MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string m
   if (status < 200 || status > 599) {
     throw GatewayError("a failure's status must be from 200 to 599, not " + std::to_string(status));
   }
+  if (status == 429) headers_.set("Retry-After", "1");  // documented: every 429 has one
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::type(std::string type) const {
@@ -14838,8 +14841,6 @@ MOCK_GATEWAY_INLINE Failure not_found() { return Failure(404, "not_found", "The 
 MOCK_GATEWAY_INLINE Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
 
 MOCK_GATEWAY_INLINE Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
-
-MOCK_GATEWAY_INLINE Failure rate_limited() { return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later."); }
 
 MOCK_GATEWAY_INLINE Failure rate_limited(Duration retry_after) {
   return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")
@@ -31488,9 +31489,11 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
+    // No wait makes the request fit.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
-                                             "successfully."));
+                                             "successfully.")
+                             .without_retry_after());
   }
   return refuse_for(served,
                     refused(429, "Rate limit reached" + limit + ", Used " + number(refusal.used) + requested +
@@ -31519,7 +31522,7 @@ bool take(ServedRequest& served, const Count& count) {
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
   // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(Duration::zero()), *left);
+  return left && limits::refuse_for(served, rate_limited(), *left);
 }
 
 MOCK_GATEWAY_INLINE bool take_tokens_of_chat(ServedRequest& served) {
@@ -33885,6 +33888,11 @@ MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
   return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
 }
 
+/// A 429 whose message names no header.
+MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
+  return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
+}
+
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
@@ -34144,14 +34152,16 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reports it at once: a day's quota does not come back by waiting a moment")
         .only_error()
         .says("")
-        .reply([]() -> Reply { return rate_limited().json_body(parse(daily_body)); }),
+        .reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(daily_body)); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
         .only_error()
         .says("")
         .reply([]() -> Reply {
-          return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
+          return failure(429, "insufficient_quota", "you exceeded your current quota")
+              .type("insufficient_quota")
+              .without_retry_after();
         }),
     ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
         .from("vercel/ai#6534")
@@ -34187,7 +34197,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reads the date, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "0")
               .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
         }),
@@ -34197,7 +34207,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "58")
               .header("x-ratelimit-reset-requests", "6m0s")
               .header("x-ratelimit-remaining-tokens", "0")
@@ -34208,7 +34218,9 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited().header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "1704067200");
+          return limited_without_retry_after()
+              .header("x-ratelimit-remaining", "0")
+              .header("x-ratelimit-reset", "1704067200");
         }),
     ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
@@ -34234,12 +34246,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("openai-node#1840, openai-python#3555")
         .good("tries again after a time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited(); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after(); }),
     ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
         .from("OpenAI's SDKs: retry-after-ms")
         .good("waits that long, or takes its own time, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after().retry_after_ms(50ms); }),
     ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
         .from("RFC 9110, section 10.2.3")
         .good("tries again after a time of its own, or reports it")
@@ -34261,7 +34273,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
         .good("waits that long, or takes a longer time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().json_body(parse(delay_body)); }),
+        .first_reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(delay_body)); }),
     ScenarioRow("server-error-always", "answers 500 every time")
         .from("RFC 9110, section 15.6.1")
         .good("tries again a few times at most, then reports it")
@@ -36935,11 +36947,14 @@ MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, vo
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
-             {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>}),
+             {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
+              &set_time<&Failure::retry_after>}),
     in_group("$failure_setter",
              {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
                                  &set_time<&Failure::retry_after_date>}),
+    in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
+                                 &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
              {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
     in_group("$failure_setter",
@@ -36997,14 +37012,14 @@ MOCK_GATEWAY_INLINE ScriptType failure() {
 }
 
 MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
-  const std::vector<NamedFailure> named = named_failures();
-  if (node.value.is_string()) return named[script_values::one_of(node, names_of(named))].failure;
+  if (node.value.is_string()) {
+    const std::vector<NamedFailure> named = named_failures();
+    return named[script_values::one_of(node, names_of(named))].failure;
+  }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
     if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
-    for (const NamedFailure& one : named)
-      if (one.failure.status() == status) return one.failure;
-    return mock_gateway::failure(status, "forced_failure", "this failure was forced");
+    return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
   const std::size_t noted = reader.noted();
@@ -37122,6 +37137,12 @@ MOCK_GATEWAY_INLINE ScriptType connection_fault() {
 }
 
 }  // namespace script_types
+
+MOCK_GATEWAY_INLINE Failure failure_with_status(int status) {
+  for (const script_types::NamedFailure& known : script_types::named_failures())
+    if (known.failure.status() == status) return known.failure;
+  return failure(status, "forced_failure", "this failure was forced");
+}
 
 MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
@@ -41228,146 +41249,146 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  11499    document/script_files.hpp
 //  11518    document/script_references.hpp
 //  11554    document/script_sections.hpp
-//  11683    document/script_values.hpp
-//  11818    document/loaded_document.hpp
-//  11850    core/calendar.cpp
-//  11962    core/clock.cpp
-//  12575    core/json_pointer.cpp
-//  12632    core/json_reader.cpp
-//  12977    core/process.cpp
-//  13001    core/random.cpp
-//  13061    core/relief.cpp
-//  13088    core/reporter.cpp
-//  13171    core/source_location.cpp
-//  13187    core/text.cpp
-//  13543    core/wait.cpp
-//  13555    core/warning.cpp
-//  13569    model/acceptance.cpp
-//  13628    model/chat_fields.cpp
-//  13770    model/chat_messages.cpp
-//  13979    model/chat_reader.cpp
-//  14387    model/chat_request.cpp
-//  14472    model/checks.cpp
-//  14510    model/connection_fault.cpp
-//  14612    model/embedding_request.cpp
-//  14699    model/failure.cpp
-//  14869    model/fault.cpp
-//  15104    model/finding.cpp
-//  15138    model/hold.cpp
-//  15160    model/http_reply.cpp
-//  15226    model/pace.cpp
-//  15425    model/profile.cpp
-//  15605    model/range.cpp
-//  15635    model/received_request.cpp
-//  15703    model/reply.cpp
-//  16175    model/reply_checks.cpp
-//  16367    model/reply_template.cpp
-//  16539    model/sent_answer.cpp
-//  16567    model/sse_dialect.cpp
-//  16713    keys/api_key.cpp
-//  16763    keys/key_store.cpp
-//  17309    keys/keys.cpp
-//  17373    keys/secrets.cpp
-//  17578    answer/bodies.cpp
-//  17685    answer/completion.cpp
-//  17921    answer/completion_events.cpp
-//  18132    answer/completion_json.cpp
-//  18350    answer/default_reply.cpp
-//  18553    answer/embeddings.cpp
-//  18672    answer/events.cpp
-//  18691    answer/occurrences.cpp
-//  18713    answer/schema_checker.cpp
-//  19185    answer/schema_instance.cpp
-//  19565    answer/schema_pattern.cpp
-//  19983    answer/tokens.cpp
-//  20213    answer/words.cpp
-//  20274    script/chaos.cpp
-//  20415    script/chaos_rules.cpp
-//  20527    script/connection_faults.cpp
-//  20636    script/excerpts.cpp
-//  20699    script/field_matchers.cpp
-//  21112    script/forced_failures.cpp
-//  21216    script/hiding.cpp
-//  21273    script/json_comparison.cpp
-//  21359    script/matcher.cpp
-//  21614    script/matchers.cpp
-//  21970    script/scope.cpp
-//  22028    script/script.cpp
-//  22459    script/text_matchers.cpp
-//  22580    delivery/answer_log.cpp
-//  22750    delivery/delivery.cpp
-//  23585    delivery/framing.cpp
-//  23702    delivery/gzip.cpp
-//  23769    delivery/pace_schedule.cpp
-//  23838    delivery/progress.cpp
-//  23890    http/acceptor.cpp
-//  23999    http/compatibility.cpp
-//  24109    http/connection.cpp
-//  24735    http/poller.cpp
-//  24950    http/reactor.cpp
-//  25218    http/request_reader.cpp
-//  25678    http/response.cpp
-//  25759    http/server.cpp
-//  26177    http/sockets.cpp
-//  26697    http/turned_away.cpp
-//  26787    http/workers.cpp
-//  26900    evidence/diagnosis.cpp
-//  27120    evidence/evidence_json.cpp
-//  27504    evidence/exchange.cpp
-//  27807    evidence/gateway_problems.cpp
-//  28258    evidence/journal.cpp
-//  28417    evidence/kept_problems.cpp
-//  28528    evidence/neighbours.cpp
-//  28591    evidence/notes.cpp
-//  28692    evidence/record.cpp
-//  29151    evidence/redaction.cpp
-//  29287    evidence/redirects.cpp
-//  29362    evidence/retries.cpp
-//  29831    evidence/review.cpp
-//  30210    evidence/told_in_body.cpp
-//  30310    evidence/verification.cpp
-//  30427    serve/asked_requests.cpp
-//  30505    serve/chat_judge.cpp
-//  30825    serve/connection_loop.cpp
-//  30985    serve/cross_origin.cpp
-//  31028    serve/delivery_report.cpp
-//  31119    serve/explanation.cpp
-//  31185    serve/gateway_state.cpp
-//  31221    serve/judge.cpp
-//  31448    serve/limits.cpp
-//  31545    serve/operations.cpp
-//  31768    serve/profile_headers.cpp
-//  31809    serve/reply_answer.cpp
-//  31953    serve/request_checks.cpp
-//  32027    serve/runner.cpp
-//  32291    serve/served_models.cpp
-//  32369    serve/served_request.cpp
-//  32440    gateway/catalogue.cpp
-//  32869    gateway/catalogue_chunks.cpp
-//  33371    gateway/catalogue_delivery.cpp
-//  33683    gateway/catalogue_entries.cpp
-//  33865    gateway/catalogue_failures.cpp
-//  34318    gateway/catalogue_framing.cpp
-//  34613    gateway/catalogue_tool_calls.cpp
-//  34965    gateway/chat_script.cpp
-//  35114    gateway/gateway.cpp
-//  35406    gateway/mishaps.cpp
-//  35782    gateway/options.cpp
-//  35935    gateway/sweep.cpp
-//  36358    document/scenario_files.cpp
-//  36509    document/script_document.cpp
-//  36911    document/script_faults.cpp
-//  37238    document/script_files.cpp
-//  37385    document/script_gateway.cpp
-//  37719    document/script_matchers.cpp
-//  38085    document/script_objects.cpp
-//  38250    document/script_reader.cpp
-//  38693    document/script_references.cpp
-//  39017    document/script_replies.cpp
-//  39495    document/script_schema.cpp
-//  39630    document/script_sections.cpp
-//  40211    document/script_values.cpp
-//  40626  Adapters
-//  40643    adapters/catch2.hpp
-//  40801    adapters/doctest.hpp
-//  40966    adapters/gtest.hpp
+//  11685    document/script_values.hpp
+//  11820    document/loaded_document.hpp
+//  11852    core/calendar.cpp
+//  11964    core/clock.cpp
+//  12577    core/json_pointer.cpp
+//  12634    core/json_reader.cpp
+//  12979    core/process.cpp
+//  13003    core/random.cpp
+//  13063    core/relief.cpp
+//  13090    core/reporter.cpp
+//  13173    core/source_location.cpp
+//  13189    core/text.cpp
+//  13545    core/wait.cpp
+//  13557    core/warning.cpp
+//  13571    model/acceptance.cpp
+//  13630    model/chat_fields.cpp
+//  13772    model/chat_messages.cpp
+//  13981    model/chat_reader.cpp
+//  14389    model/chat_request.cpp
+//  14474    model/checks.cpp
+//  14512    model/connection_fault.cpp
+//  14614    model/embedding_request.cpp
+//  14701    model/failure.cpp
+//  14870    model/fault.cpp
+//  15105    model/finding.cpp
+//  15139    model/hold.cpp
+//  15161    model/http_reply.cpp
+//  15227    model/pace.cpp
+//  15426    model/profile.cpp
+//  15606    model/range.cpp
+//  15636    model/received_request.cpp
+//  15704    model/reply.cpp
+//  16176    model/reply_checks.cpp
+//  16368    model/reply_template.cpp
+//  16540    model/sent_answer.cpp
+//  16568    model/sse_dialect.cpp
+//  16714    keys/api_key.cpp
+//  16764    keys/key_store.cpp
+//  17310    keys/keys.cpp
+//  17374    keys/secrets.cpp
+//  17579    answer/bodies.cpp
+//  17686    answer/completion.cpp
+//  17922    answer/completion_events.cpp
+//  18133    answer/completion_json.cpp
+//  18351    answer/default_reply.cpp
+//  18554    answer/embeddings.cpp
+//  18673    answer/events.cpp
+//  18692    answer/occurrences.cpp
+//  18714    answer/schema_checker.cpp
+//  19186    answer/schema_instance.cpp
+//  19566    answer/schema_pattern.cpp
+//  19984    answer/tokens.cpp
+//  20214    answer/words.cpp
+//  20275    script/chaos.cpp
+//  20416    script/chaos_rules.cpp
+//  20528    script/connection_faults.cpp
+//  20637    script/excerpts.cpp
+//  20700    script/field_matchers.cpp
+//  21113    script/forced_failures.cpp
+//  21217    script/hiding.cpp
+//  21274    script/json_comparison.cpp
+//  21360    script/matcher.cpp
+//  21615    script/matchers.cpp
+//  21971    script/scope.cpp
+//  22029    script/script.cpp
+//  22460    script/text_matchers.cpp
+//  22581    delivery/answer_log.cpp
+//  22751    delivery/delivery.cpp
+//  23586    delivery/framing.cpp
+//  23703    delivery/gzip.cpp
+//  23770    delivery/pace_schedule.cpp
+//  23839    delivery/progress.cpp
+//  23891    http/acceptor.cpp
+//  24000    http/compatibility.cpp
+//  24110    http/connection.cpp
+//  24736    http/poller.cpp
+//  24951    http/reactor.cpp
+//  25219    http/request_reader.cpp
+//  25679    http/response.cpp
+//  25760    http/server.cpp
+//  26178    http/sockets.cpp
+//  26698    http/turned_away.cpp
+//  26788    http/workers.cpp
+//  26901    evidence/diagnosis.cpp
+//  27121    evidence/evidence_json.cpp
+//  27505    evidence/exchange.cpp
+//  27808    evidence/gateway_problems.cpp
+//  28259    evidence/journal.cpp
+//  28418    evidence/kept_problems.cpp
+//  28529    evidence/neighbours.cpp
+//  28592    evidence/notes.cpp
+//  28693    evidence/record.cpp
+//  29152    evidence/redaction.cpp
+//  29288    evidence/redirects.cpp
+//  29363    evidence/retries.cpp
+//  29832    evidence/review.cpp
+//  30211    evidence/told_in_body.cpp
+//  30311    evidence/verification.cpp
+//  30428    serve/asked_requests.cpp
+//  30506    serve/chat_judge.cpp
+//  30826    serve/connection_loop.cpp
+//  30986    serve/cross_origin.cpp
+//  31029    serve/delivery_report.cpp
+//  31120    serve/explanation.cpp
+//  31186    serve/gateway_state.cpp
+//  31222    serve/judge.cpp
+//  31449    serve/limits.cpp
+//  31548    serve/operations.cpp
+//  31771    serve/profile_headers.cpp
+//  31812    serve/reply_answer.cpp
+//  31956    serve/request_checks.cpp
+//  32030    serve/runner.cpp
+//  32294    serve/served_models.cpp
+//  32372    serve/served_request.cpp
+//  32443    gateway/catalogue.cpp
+//  32872    gateway/catalogue_chunks.cpp
+//  33374    gateway/catalogue_delivery.cpp
+//  33686    gateway/catalogue_entries.cpp
+//  33868    gateway/catalogue_failures.cpp
+//  34330    gateway/catalogue_framing.cpp
+//  34625    gateway/catalogue_tool_calls.cpp
+//  34977    gateway/chat_script.cpp
+//  35126    gateway/gateway.cpp
+//  35418    gateway/mishaps.cpp
+//  35794    gateway/options.cpp
+//  35947    gateway/sweep.cpp
+//  36370    document/scenario_files.cpp
+//  36521    document/script_document.cpp
+//  36923    document/script_faults.cpp
+//  37259    document/script_files.cpp
+//  37406    document/script_gateway.cpp
+//  37740    document/script_matchers.cpp
+//  38106    document/script_objects.cpp
+//  38271    document/script_reader.cpp
+//  38714    document/script_references.cpp
+//  39038    document/script_replies.cpp
+//  39516    document/script_schema.cpp
+//  39651    document/script_sections.cpp
+//  40232    document/script_values.cpp
+//  40647  Adapters
+//  40664    adapters/catch2.hpp
+//  40822    adapters/doctest.hpp
+//  40987    adapters/gtest.hpp

@@ -157,10 +157,11 @@ TEST_CASE("forced 429s, to the byte, in each form of Retry-After") {
   CHECK(on.forced(rate_limited()) == R"(
 HTTP/1.1 429 Too Many Requests\r
 Content-Type: application/json\r
-Content-Length: 112\r
+Content-Length: 136\r
+Retry-After: 1\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.","type":"error"}})");
+{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}})");
   CHECK(on.forced(rate_limited(2s)) == R"(
 HTTP/1.1 429 Too Many Requests\r
 Content-Type: application/json\r
@@ -180,19 +181,19 @@ Date: Mon, 01 Jan 2024 00:00:00 GMT\r
   CHECK(on.forced(rate_limited().retry_after_date(90s)) == R"(
 HTTP/1.1 429 Too Many Requests\r
 Content-Type: application/json\r
-Content-Length: 112\r
+Content-Length: 136\r
 Retry-After: Mon, 01 Jan 2024 00:01:30 GMT\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.","type":"error"}})");
+{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}})");
   CHECK(on.forced(rate_limited().retry_after("soon")) == R"(
 HTTP/1.1 429 Too Many Requests\r
 Content-Type: application/json\r
-Content-Length: 112\r
+Content-Length: 136\r
 Retry-After: soon\r
 Date: Mon, 01 Jan 2024 00:00:00 GMT\r
 \r
-{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.","type":"error"}})");
+{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}})");
   CHECK(on.forced(rate_limited(1s).retry_after_ms(250ms).should_retry(false)) == R"(
 HTTP/1.1 429 Too Many Requests\r
 Content-Type: application/json\r
