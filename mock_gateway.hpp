@@ -1302,6 +1302,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
+  /// A 429 has `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
   // A move copies too, so that nothing is emptied.
   Failure(const Failure&) = default;
@@ -1322,7 +1323,7 @@ class Failure {
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// Sends no Retry-After.
+  /// Sends no Retry-After, not even with a 429.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -1371,7 +1372,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure. `status` is from 200 to 599, or GatewayError; see Failure.
+/// Any failure. `status` is from 200 to 599, or GatewayError. A 429 has `Retry-After: 1`; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -1385,10 +1386,9 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded`, without Retry-After.
-Failure rate_limited();
 /// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
-Failure rate_limited(Duration retry_after);
+/// Failure::without_retry_after() leaves the header out.
+Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
 /// 502 `bad_gateway`.
@@ -11617,6 +11617,8 @@ ReplyStep read_reply(ScriptReader& reader, const ScriptNode& node);
 std::vector<wire::ToolCall> read_tool_calls(ScriptReader& reader, const ScriptNode& node);
 /// The failure of an object that has "failure" and setters of it beside other keys.
 Failure read_failure(ScriptReader& reader, const ScriptNode& node);
+/// The named failure of this status; for any other status, one with the code `forced_failure`.
+Failure failure_with_status(int status);
 /// The keys that read_failure looks at.
 bool is_failure_key(const std::string& key);
 /// Throws ScriptMistake for a setter of a failure in an object without one. `content_type`: whether that is no such
@@ -14700,6 +14702,7 @@ MOCK_GATEWAY_INLINE Failure::Failure(int status, std::string code, std::string m
   if (status < 200 || status > 599) {
     throw GatewayError("a failure's status must be from 200 to 599, not " + std::to_string(status));
   }
+  if (status == 429) headers_.set("Retry-After", "1");  // documented: every 429 has one
 }
 
 MOCK_GATEWAY_INLINE Failure Failure::type(std::string type) const {
@@ -14817,8 +14820,6 @@ MOCK_GATEWAY_INLINE Failure not_found() { return Failure(404, "not_found", "The 
 MOCK_GATEWAY_INLINE Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
 
 MOCK_GATEWAY_INLINE Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
-
-MOCK_GATEWAY_INLINE Failure rate_limited() { return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later."); }
 
 MOCK_GATEWAY_INLINE Failure rate_limited(Duration retry_after) {
   return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")
@@ -31406,9 +31407,11 @@ MOCK_GATEWAY_INLINE bool refuse_tokens(ServedRequest& served, const TokenRefusal
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
+    // No wait makes the request fit.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
-                                             "successfully."));
+                                             "successfully.")
+                             .without_retry_after());
   }
   return refuse_for(served,
                     refused(429, "Rate limit reached" + limit + ", Used " + number(refusal.used) + requested +
@@ -31437,7 +31440,7 @@ bool take(ServedRequest& served, const Count& count) {
 MOCK_GATEWAY_INLINE bool take_request(ServedRequest& served) {
   // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(Duration::zero()), *left);
+  return left && limits::refuse_for(served, rate_limited(), *left);
 }
 
 MOCK_GATEWAY_INLINE bool take_tokens_of_chat(ServedRequest& served) {
@@ -33803,6 +33806,11 @@ MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
   return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
 }
 
+/// A 429 whose message names no header.
+MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
+  return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
+}
+
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
@@ -34062,14 +34070,16 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reports it at once: a day's quota does not come back by waiting a moment")
         .only_error()
         .says("")
-        .reply([]() -> Reply { return rate_limited().json_body(parse(daily_body)); }),
+        .reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(daily_body)); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
         .only_error()
         .says("")
         .reply([]() -> Reply {
-          return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
+          return failure(429, "insufficient_quota", "you exceeded your current quota")
+              .type("insufficient_quota")
+              .without_retry_after();
         }),
     ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
         .from("vercel/ai#6534")
@@ -34105,7 +34115,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reads the date, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "0")
               .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
         }),
@@ -34115,7 +34125,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "58")
               .header("x-ratelimit-reset-requests", "6m0s")
               .header("x-ratelimit-remaining-tokens", "0")
@@ -34126,7 +34136,9 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited().header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "1704067200");
+          return limited_without_retry_after()
+              .header("x-ratelimit-remaining", "0")
+              .header("x-ratelimit-reset", "1704067200");
         }),
     ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
@@ -34152,12 +34164,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("openai-node#1840, openai-python#3555")
         .good("tries again after a time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited(); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after(); }),
     ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
         .from("OpenAI's SDKs: retry-after-ms")
         .good("waits that long, or takes its own time, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after().retry_after_ms(50ms); }),
     ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
         .from("RFC 9110, section 10.2.3")
         .good("tries again after a time of its own, or reports it")
@@ -34179,7 +34191,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
         .good("waits that long, or takes a longer time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().json_body(parse(delay_body)); }),
+        .first_reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(delay_body)); }),
     ScenarioRow("server-error-always", "answers 500 every time")
         .from("RFC 9110, section 15.6.1")
         .good("tries again a few times at most, then reports it")
@@ -36853,11 +36865,14 @@ MOCK_GATEWAY_INLINE void set_json_body(ScriptReader&, const ScriptNode& node, vo
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
-             {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>}),
+             {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
+              &set_time<&Failure::retry_after>}),
     in_group("$failure_setter",
              {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
                                  &set_time<&Failure::retry_after_date>}),
+    in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
+                                 &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
              {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
     in_group("$failure_setter",
@@ -36915,14 +36930,14 @@ MOCK_GATEWAY_INLINE ScriptType failure() {
 }
 
 MOCK_GATEWAY_INLINE Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
-  const std::vector<NamedFailure> named = named_failures();
-  if (node.value.is_string()) return named[script_values::one_of(node, names_of(named))].failure;
+  if (node.value.is_string()) {
+    const std::vector<NamedFailure> named = named_failures();
+    return named[script_values::one_of(node, names_of(named))].failure;
+  }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
     if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
-    for (const NamedFailure& one : named)
-      if (one.failure.status() == status) return one.failure;
-    return mock_gateway::failure(status, "forced_failure", "this failure was forced");
+    return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
   const std::size_t noted = reader.noted();
@@ -37040,6 +37055,12 @@ MOCK_GATEWAY_INLINE ScriptType connection_fault() {
 }
 
 }  // namespace script_types
+
+MOCK_GATEWAY_INLINE Failure failure_with_status(int status) {
+  for (const script_types::NamedFailure& known : script_types::named_failures())
+    if (known.failure.status() == status) return known.failure;
+  return failure(status, "forced_failure", "this failure was forced");
+}
 
 MOCK_GATEWAY_INLINE bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 
@@ -41147,147 +41168,147 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  11468    document/script_files.hpp
 //  11487    document/script_references.hpp
 //  11523    document/script_sections.hpp
-//  11652    document/script_values.hpp
-//  11787    document/loaded_document.hpp
-//  11819    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12544    core/implementation.cpp
-//  12554    core/json_pointer.cpp
-//  12611    core/json_reader.cpp
-//  12956    core/process.cpp
-//  12980    core/random.cpp
-//  13040    core/relief.cpp
-//  13067    core/reporter.cpp
-//  13150    core/source_location.cpp
-//  13166    core/text.cpp
-//  13522    core/wait.cpp
-//  13534    core/warning.cpp
-//  13548    model/acceptance.cpp
-//  13607    model/chat_fields.cpp
-//  13749    model/chat_messages.cpp
-//  13958    model/chat_reader.cpp
-//  14366    model/chat_request.cpp
-//  14451    model/checks.cpp
-//  14489    model/connection_fault.cpp
-//  14591    model/embedding_request.cpp
-//  14678    model/failure.cpp
-//  14848    model/fault.cpp
-//  15083    model/finding.cpp
-//  15117    model/hold.cpp
-//  15139    model/http_reply.cpp
-//  15205    model/pace.cpp
-//  15404    model/profile.cpp
-//  15584    model/range.cpp
-//  15614    model/received_request.cpp
-//  15682    model/reply.cpp
-//  16093    model/reply_checks.cpp
-//  16285    model/reply_template.cpp
-//  16457    model/sent_answer.cpp
-//  16485    model/sse_dialect.cpp
-//  16631    keys/api_key.cpp
-//  16681    keys/key_store.cpp
-//  17227    keys/keys.cpp
-//  17291    keys/secrets.cpp
-//  17496    answer/bodies.cpp
-//  17603    answer/completion.cpp
-//  17839    answer/completion_events.cpp
-//  18050    answer/completion_json.cpp
-//  18268    answer/default_reply.cpp
-//  18471    answer/embeddings.cpp
-//  18590    answer/events.cpp
-//  18609    answer/occurrences.cpp
-//  18631    answer/schema_checker.cpp
-//  19103    answer/schema_instance.cpp
-//  19483    answer/schema_pattern.cpp
-//  19901    answer/tokens.cpp
-//  20131    answer/words.cpp
-//  20192    script/chaos.cpp
-//  20333    script/chaos_rules.cpp
-//  20445    script/connection_faults.cpp
-//  20554    script/excerpts.cpp
-//  20617    script/field_matchers.cpp
-//  21030    script/forced_failures.cpp
-//  21134    script/hiding.cpp
-//  21191    script/json_comparison.cpp
-//  21277    script/matcher.cpp
-//  21532    script/matchers.cpp
-//  21888    script/scope.cpp
-//  21946    script/script.cpp
-//  22377    script/text_matchers.cpp
-//  22498    delivery/answer_log.cpp
-//  22668    delivery/delivery.cpp
-//  23503    delivery/framing.cpp
-//  23620    delivery/gzip.cpp
-//  23687    delivery/pace_schedule.cpp
-//  23756    delivery/progress.cpp
-//  23808    http/acceptor.cpp
-//  23917    http/compatibility.cpp
-//  24027    http/connection.cpp
-//  24653    http/poller.cpp
-//  24868    http/reactor.cpp
-//  25136    http/request_reader.cpp
-//  25596    http/response.cpp
-//  25677    http/server.cpp
-//  26095    http/sockets.cpp
-//  26615    http/turned_away.cpp
-//  26705    http/workers.cpp
-//  26818    evidence/diagnosis.cpp
-//  27038    evidence/evidence_json.cpp
-//  27422    evidence/exchange.cpp
-//  27725    evidence/gateway_problems.cpp
-//  28176    evidence/journal.cpp
-//  28335    evidence/kept_problems.cpp
-//  28446    evidence/neighbours.cpp
-//  28509    evidence/notes.cpp
-//  28610    evidence/record.cpp
-//  29069    evidence/redaction.cpp
-//  29205    evidence/redirects.cpp
-//  29280    evidence/retries.cpp
-//  29749    evidence/review.cpp
-//  30128    evidence/told_in_body.cpp
-//  30228    evidence/verification.cpp
-//  30345    serve/asked_requests.cpp
-//  30423    serve/chat_judge.cpp
-//  30743    serve/connection_loop.cpp
-//  30903    serve/cross_origin.cpp
-//  30946    serve/delivery_report.cpp
-//  31037    serve/explanation.cpp
-//  31103    serve/gateway_state.cpp
-//  31139    serve/judge.cpp
-//  31366    serve/limits.cpp
-//  31463    serve/operations.cpp
-//  31686    serve/profile_headers.cpp
-//  31727    serve/reply_answer.cpp
-//  31871    serve/request_checks.cpp
-//  31945    serve/runner.cpp
-//  32209    serve/served_models.cpp
-//  32287    serve/served_request.cpp
-//  32358    gateway/catalogue.cpp
-//  32787    gateway/catalogue_chunks.cpp
-//  33289    gateway/catalogue_delivery.cpp
-//  33601    gateway/catalogue_entries.cpp
-//  33783    gateway/catalogue_failures.cpp
-//  34236    gateway/catalogue_framing.cpp
-//  34531    gateway/catalogue_tool_calls.cpp
-//  34883    gateway/chat_script.cpp
-//  35032    gateway/gateway.cpp
-//  35324    gateway/mishaps.cpp
-//  35700    gateway/options.cpp
-//  35853    gateway/sweep.cpp
-//  36276    document/scenario_files.cpp
-//  36427    document/script_document.cpp
-//  36829    document/script_faults.cpp
-//  37156    document/script_files.cpp
-//  37303    document/script_gateway.cpp
-//  37637    document/script_matchers.cpp
-//  38003    document/script_objects.cpp
-//  38168    document/script_reader.cpp
-//  38611    document/script_references.cpp
-//  38935    document/script_replies.cpp
-//  39413    document/script_schema.cpp
-//  39548    document/script_sections.cpp
-//  40129    document/script_values.cpp
-//  40544  Adapters
-//  40561    adapters/catch2.hpp
-//  40719    adapters/doctest.hpp
-//  40884    adapters/gtest.hpp
+//  11654    document/script_values.hpp
+//  11789    document/loaded_document.hpp
+//  11821    core/calendar.cpp
+//  11933    core/clock.cpp
+//  12546    core/implementation.cpp
+//  12556    core/json_pointer.cpp
+//  12613    core/json_reader.cpp
+//  12958    core/process.cpp
+//  12982    core/random.cpp
+//  13042    core/relief.cpp
+//  13069    core/reporter.cpp
+//  13152    core/source_location.cpp
+//  13168    core/text.cpp
+//  13524    core/wait.cpp
+//  13536    core/warning.cpp
+//  13550    model/acceptance.cpp
+//  13609    model/chat_fields.cpp
+//  13751    model/chat_messages.cpp
+//  13960    model/chat_reader.cpp
+//  14368    model/chat_request.cpp
+//  14453    model/checks.cpp
+//  14491    model/connection_fault.cpp
+//  14593    model/embedding_request.cpp
+//  14680    model/failure.cpp
+//  14849    model/fault.cpp
+//  15084    model/finding.cpp
+//  15118    model/hold.cpp
+//  15140    model/http_reply.cpp
+//  15206    model/pace.cpp
+//  15405    model/profile.cpp
+//  15585    model/range.cpp
+//  15615    model/received_request.cpp
+//  15683    model/reply.cpp
+//  16094    model/reply_checks.cpp
+//  16286    model/reply_template.cpp
+//  16458    model/sent_answer.cpp
+//  16486    model/sse_dialect.cpp
+//  16632    keys/api_key.cpp
+//  16682    keys/key_store.cpp
+//  17228    keys/keys.cpp
+//  17292    keys/secrets.cpp
+//  17497    answer/bodies.cpp
+//  17604    answer/completion.cpp
+//  17840    answer/completion_events.cpp
+//  18051    answer/completion_json.cpp
+//  18269    answer/default_reply.cpp
+//  18472    answer/embeddings.cpp
+//  18591    answer/events.cpp
+//  18610    answer/occurrences.cpp
+//  18632    answer/schema_checker.cpp
+//  19104    answer/schema_instance.cpp
+//  19484    answer/schema_pattern.cpp
+//  19902    answer/tokens.cpp
+//  20132    answer/words.cpp
+//  20193    script/chaos.cpp
+//  20334    script/chaos_rules.cpp
+//  20446    script/connection_faults.cpp
+//  20555    script/excerpts.cpp
+//  20618    script/field_matchers.cpp
+//  21031    script/forced_failures.cpp
+//  21135    script/hiding.cpp
+//  21192    script/json_comparison.cpp
+//  21278    script/matcher.cpp
+//  21533    script/matchers.cpp
+//  21889    script/scope.cpp
+//  21947    script/script.cpp
+//  22378    script/text_matchers.cpp
+//  22499    delivery/answer_log.cpp
+//  22669    delivery/delivery.cpp
+//  23504    delivery/framing.cpp
+//  23621    delivery/gzip.cpp
+//  23688    delivery/pace_schedule.cpp
+//  23757    delivery/progress.cpp
+//  23809    http/acceptor.cpp
+//  23918    http/compatibility.cpp
+//  24028    http/connection.cpp
+//  24654    http/poller.cpp
+//  24869    http/reactor.cpp
+//  25137    http/request_reader.cpp
+//  25597    http/response.cpp
+//  25678    http/server.cpp
+//  26096    http/sockets.cpp
+//  26616    http/turned_away.cpp
+//  26706    http/workers.cpp
+//  26819    evidence/diagnosis.cpp
+//  27039    evidence/evidence_json.cpp
+//  27423    evidence/exchange.cpp
+//  27726    evidence/gateway_problems.cpp
+//  28177    evidence/journal.cpp
+//  28336    evidence/kept_problems.cpp
+//  28447    evidence/neighbours.cpp
+//  28510    evidence/notes.cpp
+//  28611    evidence/record.cpp
+//  29070    evidence/redaction.cpp
+//  29206    evidence/redirects.cpp
+//  29281    evidence/retries.cpp
+//  29750    evidence/review.cpp
+//  30129    evidence/told_in_body.cpp
+//  30229    evidence/verification.cpp
+//  30346    serve/asked_requests.cpp
+//  30424    serve/chat_judge.cpp
+//  30744    serve/connection_loop.cpp
+//  30904    serve/cross_origin.cpp
+//  30947    serve/delivery_report.cpp
+//  31038    serve/explanation.cpp
+//  31104    serve/gateway_state.cpp
+//  31140    serve/judge.cpp
+//  31367    serve/limits.cpp
+//  31466    serve/operations.cpp
+//  31689    serve/profile_headers.cpp
+//  31730    serve/reply_answer.cpp
+//  31874    serve/request_checks.cpp
+//  31948    serve/runner.cpp
+//  32212    serve/served_models.cpp
+//  32290    serve/served_request.cpp
+//  32361    gateway/catalogue.cpp
+//  32790    gateway/catalogue_chunks.cpp
+//  33292    gateway/catalogue_delivery.cpp
+//  33604    gateway/catalogue_entries.cpp
+//  33786    gateway/catalogue_failures.cpp
+//  34248    gateway/catalogue_framing.cpp
+//  34543    gateway/catalogue_tool_calls.cpp
+//  34895    gateway/chat_script.cpp
+//  35044    gateway/gateway.cpp
+//  35336    gateway/mishaps.cpp
+//  35712    gateway/options.cpp
+//  35865    gateway/sweep.cpp
+//  36288    document/scenario_files.cpp
+//  36439    document/script_document.cpp
+//  36841    document/script_faults.cpp
+//  37177    document/script_files.cpp
+//  37324    document/script_gateway.cpp
+//  37658    document/script_matchers.cpp
+//  38024    document/script_objects.cpp
+//  38189    document/script_reader.cpp
+//  38632    document/script_references.cpp
+//  38956    document/script_replies.cpp
+//  39434    document/script_schema.cpp
+//  39569    document/script_sections.cpp
+//  40150    document/script_values.cpp
+//  40565  Adapters
+//  40582    adapters/catch2.hpp
+//  40740    adapters/doctest.hpp
+//  40905    adapters/gtest.hpp

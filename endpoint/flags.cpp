@@ -13,14 +13,13 @@
 #include <utility>
 
 #include "core/access.hpp"
+#include "document/script_sections.hpp"
 #include "gateway/option_values.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// All of the text as a whole number of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
@@ -41,15 +40,6 @@ std::optional<Duration> window_from(std::string_view text) {
   if (unit == "m") return std::chrono::minutes(count);
   if (unit == "h") return std::chrono::hours(count);
   return std::nullopt;
-}
-
-Failure failure_with(int status) {
-  for (const Failure& known :
-       {bad_request(), unauthorized(), forbidden(), not_found(), request_timeout(), conflict(), rate_limited(1s),
-        server_error(), bad_gateway(), service_unavailable(), gateway_timeout(), overloaded()}) {
-    if (known.status() == status) return known;
-  }
-  return failure(status, "forced_failure", "this failure was forced");
 }
 
 /// "/v1/models", "POST /v1/images/generations".
@@ -93,7 +83,7 @@ ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
   if (!status || *status < 400 || *status > 599 || !times) {
     throw BadValue("--fail: not STATUS, STATUS:TIMES or STATUS:*, with a status from 400 to 599: " + spec);
   }
-  return {failure_with(static_cast<int>(*status)), always ? std::nullopt : times,
+  return {detail::failure_with_status(static_cast<int>(*status)), always ? std::nullopt : times,
           where ? failure_scope(gateway, spec, *where) : FailureScope()};
 }
 

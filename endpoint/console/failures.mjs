@@ -80,7 +80,7 @@ function failureSection(parts, signal) {
         await call('POST', '/failures', body());
         await refresh();
         say('The failure is forced.');
-      }, el('div', { class: 'row fields' }, field('Failure', failure), field('Status', status), often.fields, field('Retry-After', after)),
+      }, el('div', { class: 'row fields' }, field('Failure', failure), field('Status', status), often.fields, field('Retry-After', after, 'With a 429, 1s unless given.')),
       el('div', { class: 'row fields' }, field('Only this operation', scope.operation), field('Only this key', scope.key), field('Only this model', scope.model)),
       el('div', { class: 'row' }, el('button', { class: 'primary' }, 'Force it'), curlButton('the failure', () => [['Force it', 'POST', '/failures', body()]])));
     } });

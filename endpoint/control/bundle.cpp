@@ -292,6 +292,7 @@ class Bundle {
       failure["content_type"] = type;
     }
     if (whole.contains("headers")) failure["headers"] = whole["headers"];
+    if (answer_.status == 429 && !answer_.headers.has("Retry-After")) failure["without_retry_after"] = true;
     failure["always"] = true;
     failure["for"] = {{"operation", operation}};
     parts_["failures"].push_back(std::move(failure));
@@ -300,7 +301,7 @@ class Bundle {
 
   void add_reply_before_body() {
     const Failure& failure = *record_.connection_fault->failure();
-    if (failure.raw_body() || failure.type() != "error" || !failure.headers(TimePoint{}).empty())
+    if (failure.raw_body() || failure.type() != "error" || !failure.without_retry_after().headers(TimePoint{}).empty())
       throw no_bundle(record_, "no script can send a body or header fields of one's own before the request's body");
     const bool is_read_then = record_.connection_fault->kind() == ConnectionFault::Kind::reply_then_read_body;
     add_connection(Json{{is_read_then ? "reply_then_read_body" : "reply_before_body",

@@ -32,11 +32,14 @@ void set_json_body(ScriptReader&, const ScriptNode& node, void* target) {
 
 inline constexpr ScriptRow setter_rows[] = {
     in_group("$failure_setter",
-             {"retry_after", &duration, "with failure: Retry-After in seconds", &set_time<&Failure::retry_after>}),
+             {"retry_after", &duration, "with failure: Retry-After in seconds; with a 429, 1 s unless set",
+              &set_time<&Failure::retry_after>}),
     in_group("$failure_setter",
              {"retry_after_text", &text, "with failure: Retry-After, any text", &set_text<&Failure::retry_after>}),
     in_group("$failure_setter", {"retry_after_date", &duration, "with failure: Retry-After as a date",
                                  &set_time<&Failure::retry_after_date>}),
+    in_group("$failure_setter", {"without_retry_after", &yes, "with failure: no Retry-After, not even with a 429",
+                                 &SetBy<&Failure::without_retry_after>::apply}),
     in_group("$failure_setter",
              {"retry_after_ms", &duration, "with failure: retry-after-ms", &set_time<&Failure::retry_after_ms>}),
     in_group("$failure_setter",
@@ -94,14 +97,14 @@ ScriptType failure() {
 }
 
 Failure bare_failure(ScriptReader& reader, const ScriptNode& node) {
-  const std::vector<NamedFailure> named = named_failures();
-  if (node.value.is_string()) return named[script_values::one_of(node, names_of(named))].failure;
+  if (node.value.is_string()) {
+    const std::vector<NamedFailure> named = named_failures();
+    return named[script_values::one_of(node, names_of(named))].failure;
+  }
   if (node.value.is_number()) {
     const int status = read_value<int>(reader, node);
     if (status < 200 || status > 599) script_reading::fail_expected(node, "a status from 200 to 599");
-    for (const NamedFailure& one : named)
-      if (one.failure.status() == status) return one.failure;
-    return mock_gateway::failure(status, "forced_failure", "this failure was forced");
+    return failure_with_status(status);
   }
   if (!node.value.is_object()) script_reading::fail_expected(node, "a name, a status, or an object");
   const std::size_t noted = reader.noted();
@@ -219,6 +222,12 @@ ScriptType connection_fault() {
 }
 
 }  // namespace script_types
+
+Failure failure_with_status(int status) {
+  for (const script_types::NamedFailure& known : script_types::named_failures())
+    if (known.failure.status() == status) return known.failure;
+  return failure(status, "forced_failure", "this failure was forced");
+}
 
 bool is_failure_key(const std::string& key) { return key == "failure" || script_types::setter_table.find(key); }
 

@@ -25,6 +25,11 @@ Reply broken_by(const StreamChunk& event) {
   return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
 }
 
+/// A 429 whose message names no header.
+Failure limited_without_retry_after() {
+  return failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later.").without_retry_after();
+}
+
 inline constexpr const char* page =
     "<!DOCTYPE html><html><head><title>400 Bad Request</title></head><body>nginx</body></html>";
 
@@ -284,14 +289,16 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reports it at once: a day's quota does not come back by waiting a moment")
         .only_error()
         .says("")
-        .reply([]() -> Reply { return rate_limited().json_body(parse(daily_body)); }),
+        .reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(daily_body)); }),
     ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
         .from("langchainjs#1929")
         .good("reports it at once: credit does not come back by waiting")
         .only_error()
         .says("")
         .reply([]() -> Reply {
-          return failure(429, "insufficient_quota", "you exceeded your current quota").type("insufficient_quota");
+          return failure(429, "insufficient_quota", "you exceeded your current quota")
+              .type("insufficient_quota")
+              .without_retry_after();
         }),
     ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
         .from("vercel/ai#6534")
@@ -327,7 +334,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("reads the date, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "0")
               .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
         }),
@@ -337,7 +344,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited()
+          return limited_without_retry_after()
               .header("x-ratelimit-remaining-requests", "58")
               .header("x-ratelimit-reset-requests", "6m0s")
               .header("x-ratelimit-remaining-tokens", "0")
@@ -348,7 +355,9 @@ inline constexpr ScenarioRow retries_rows[] = {
         .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
         .error_too()
         .first_reply([]() -> Reply {
-          return rate_limited().header("x-ratelimit-remaining", "0").header("x-ratelimit-reset", "1704067200");
+          return limited_without_retry_after()
+              .header("x-ratelimit-remaining", "0")
+              .header("x-ratelimit-reset", "1704067200");
         }),
     ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
         .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
@@ -374,12 +383,12 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("openai-node#1840, openai-python#3555")
         .good("tries again after a time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited(); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after(); }),
     ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
         .from("OpenAI's SDKs: retry-after-ms")
         .good("waits that long, or takes its own time, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after_ms(50ms); }),
+        .first_reply([]() -> Reply { return limited_without_retry_after().retry_after_ms(50ms); }),
     ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
         .from("RFC 9110, section 10.2.3")
         .good("tries again after a time of its own, or reports it")
@@ -401,7 +410,7 @@ inline constexpr ScenarioRow retries_rows[] = {
         .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
         .good("waits that long, or takes a longer time of its own, or reports it")
         .error_too()
-        .first_reply([]() -> Reply { return rate_limited().json_body(parse(delay_body)); }),
+        .first_reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(delay_body)); }),
     ScenarioRow("server-error-always", "answers 500 every time")
         .from("RFC 9110, section 15.6.1")
         .good("tries again a few times at most, then reports it")

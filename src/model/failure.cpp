@@ -31,6 +31,7 @@ Failure::Failure(int status, std::string code, std::string message)
   if (status < 200 || status > 599) {
     throw GatewayError("a failure's status must be from 200 to 599, not " + std::to_string(status));
   }
+  if (status == 429) headers_.set("Retry-After", "1");  // documented: every 429 has one
 }
 
 Failure Failure::type(std::string type) const {
@@ -148,8 +149,6 @@ Failure not_found() { return Failure(404, "not_found", "The requested resource d
 Failure request_timeout() { return Failure(408, "request_timeout", "The request took too long to arrive. Try again."); }
 
 Failure conflict() { return Failure(409, "conflict", "The request conflicts with another one. Try again."); }
-
-Failure rate_limited() { return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again later."); }
 
 Failure rate_limited(Duration retry_after) {
   return Failure(429, "rate_limit_exceeded", "The rate limit is exceeded. Try again after the time in Retry-After.")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace mock_gateway {
 class Failure {
  public:
   /// `status` from 200 to 599, or GatewayError. The type is `error`, as documented. Code and message are UTF-8.
+  /// A 429 has `Retry-After: 1` until another setter replaces it.
   Failure(int status, std::string code, std::string message);
   // A move copies too, so that nothing is emptied.
   Failure(const Failure&) = default;
@@ -36,7 +38,7 @@ class Failure {
   [[nodiscard]] Failure retry_after_date(Duration duration) const;
   /// Retry-After with this text as its value, whatever it says. Throws as header() does.
   [[nodiscard]] Failure retry_after(std::string literal) const;
-  /// Sends no Retry-After.
+  /// Sends no Retry-After, not even with a 429.
   [[nodiscard]] Failure without_retry_after() const;
   /// `retry-after-ms`, which OpenAI's SDKs read before Retry-After. Throws GatewayError for a negative duration:
   /// header("retry-after-ms", "-1") sends one.
@@ -85,7 +87,7 @@ class Failure {
   std::string content_type_ = "application/json";
 };
 
-/// Any failure. `status` is from 200 to 599, or GatewayError; see Failure.
+/// Any failure. `status` is from 200 to 599, or GatewayError. A 429 has `Retry-After: 1`; see Failure.
 Failure failure(int status, std::string code, std::string message);
 /// 400 `bad_request`.
 Failure bad_request(std::string message = "bad request");
@@ -99,10 +101,9 @@ Failure not_found();
 Failure request_timeout();
 /// 409 `conflict`.
 Failure conflict();
-/// 429 `rate_limit_exceeded`, without Retry-After.
-Failure rate_limited();
 /// 429 `rate_limit_exceeded` with Retry-After. Throws GatewayError for a negative duration; see Failure::retry_after.
-Failure rate_limited(Duration retry_after);
+/// Failure::without_retry_after() leaves the header out.
+Failure rate_limited(Duration retry_after = std::chrono::seconds(1));
 /// 500 `internal_error`.
 Failure server_error();
 /// 502 `bad_gateway`.

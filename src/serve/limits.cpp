@@ -55,9 +55,11 @@ bool refuse_tokens(ServedRequest& served, const TokenRefusal& refusal, std::size
   };
   if (!refusal.left) {
     const int status = served.gateway.settings.oversized_gets_413 ? 413 : 429;
+    // No wait makes the request fit.
     return served.reject(refused(status, "Request too large" + limit + requested +
                                              "The input or output tokens must be reduced in order to run "
-                                             "successfully."));
+                                             "successfully.")
+                             .without_retry_after());
   }
   return refuse_for(served,
                     refused(429, "Rate limit reached" + limit + ", Used " + number(refusal.used) + requested +
@@ -86,7 +88,7 @@ bool take(ServedRequest& served, const Count& count) {
 bool take_request(ServedRequest& served) {
   // All exchanges share the window, and none the time that another has spent ahead of the instant clock.
   const auto left = served.gateway.keys->take(served.presented.key.id, served.gateway.clock.now());
-  return left && limits::refuse_for(served, rate_limited(Duration::zero()), *left);
+  return left && limits::refuse_for(served, rate_limited(), *left);
 }
 
 bool take_tokens_of_chat(ServedRequest& served) {

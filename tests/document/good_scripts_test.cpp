@@ -123,8 +123,9 @@ TEST_CASE("wherever the schema has a failure it has what can stand beside one") 
   each_object_type(script_schema(), [&places](const Json& properties) {
     if (!properties.contains("failure") || properties["failure"].is_boolean()) return;
     ++places;
-    for (const char* const key : {"retry_after", "retry_after_text", "retry_after_date", "retry_after_ms",
-                                  "should_retry", "type", "param", "error_body", "error_json", "content_type"}) {
+    for (const char* const key :
+         {"retry_after", "retry_after_text", "retry_after_date", "without_retry_after", "retry_after_ms",
+          "should_retry", "type", "param", "error_body", "error_json", "content_type"}) {
       CAPTURE(key);
       CHECK(properties.contains(key));
     }
@@ -190,6 +191,47 @@ TEST_CASE("what stands beside a failure is in its answer") {
   const Response third = served.http().chat();
   CHECK(third.header("Retry-After") == "soon");
   CHECK(third.json() == Json{{"detail", "slow down"}});
+}
+
+TEST_CASE("a 429 of a script has Retry-After: 1 in every section, unless the script leaves it out") {
+  const auto first_in = [](const std::string& section) {
+    return [section](const std::string& failure) { return section + "{" + failure + "}]"; };
+  };
+  const std::vector<std::function<std::string(const std::string&)>> sections = {
+      [](const std::string& failure) { return replying("{" + failure + "}"); },
+      first_in(R"("failures": [)"),
+      first_in(R"("chaos": [)"),
+      [](const std::string& failure) {
+        return R"("operations": [{"method": "POST", "path": "/v1/files", "reply": {)" + failure + "}}]";
+      },
+  };
+  const std::pair<const char*, std::vector<std::string>> failures[] = {
+      {R"("failure": "rate_limited")", {"1"}},
+      {R"("failure": 429)", {"1"}},
+      {R"("failure": {"status": 429, "code": "slow", "message": "m"})", {"1"}},
+      {R"("failure": 429, "error_json": {})", {"1"}},
+      {R"("failure": 429, "retry_after_ms": "5ms")", {"1"}},
+      {R"("failure": 429, "retry_after": "3s")", {"3"}},
+      {R"("failure": 429, "retry_after_text": "soon")", {"soon"}},
+      {R"("failure": 429, "headers": {"retry-after": "0"})", {"0"}},
+      {R"("failure": 429, "without_retry_after": true)", {}},
+  };
+  for (const auto& section : sections) {
+    for (const auto& [failure, expected] : failures) {
+      const std::string script = section(failure);
+      CAPTURE(script);
+      Served served(script);
+      const bool is_operation = has_part(script, "operations");
+      const Response response = is_operation ? served.http().post("/v1/files", "{}") : served.http().chat();
+      CHECK(response.status == 429);
+      CHECK(response.all("Retry-After") == expected);
+    }
+  }
+  Served connections(
+      R"("connections": [{"fault": {"reply_before_body": {"status": 429, "code": "slow", "message": "m"}}}])");
+  CHECK(connections.http().chat().all("Retry-After") == std::vector<std::string>{"1"});
+  Served raw(replying(R"({"raw_reply": {"status": 429, "body": "{}"}})"));
+  CHECK_FALSE(raw.http().chat().has("Retry-After"));
 }
 
 TEST_CASE("raw replies and chunks are sent byte by byte") {

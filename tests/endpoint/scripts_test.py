@@ -286,8 +286,8 @@ data: [DONE]
         for said, value in ("fraction", "1.5"), ("negative", "-1"), ("garbage", "soon"):
             answer = self.ask(endpoint, said)
             self.assertEqual(answer.heads, [["HTTP/1.1 429 Too Many Requests", "Content-Type: application/json",
-                                             "Content-Length: 112", f"Retry-After: {value}"]])
-            self.assertEqual(answer.body, r"""{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again later.","type":"error"}}""")
+                                             "Content-Length: 136", f"Retry-After: {value}"]])
+            self.assertEqual(answer.body, r"""{"error":{"code":"rate_limit_exceeded","message":"The rate limit is exceeded. Try again after the time in Retry-After.","type":"error"}}""")
             retried = self.ask(endpoint, said)
             self.assertEqual(retried.head[0], "HTTP/1.1 200 OK")
             self.assertEqual(json.loads(retried.body)["choices"][0]["message"]["content"], "Hello.")

@@ -100,6 +100,34 @@ class SmallScripts(unittest.TestCase):
         with Program({"stubs": [{"reply": {"failure": 429, "retry_after_text": date}}]}) as gateway, Wire(gateway) as wire:
             self.assertIn(f"\r\nRetry-After: {date}\r\n".encode(), wire.ask())
 
+    def test_a_429_has_retry_after_however_it_is_asked_for(self):
+        slow = {"status": 429, "code": "slow", "message": "m"}
+        ways = [  # of starting the program, and of asking it through the control API
+            (None, ["--fail", "429"], None, None),
+            ({"failures": [{"failure": 429}]}, [], None, None),
+            ({"stubs": [{"reply": {"failure": slow}}]}, [], None, None),
+            (None, [], "/failures", {"failure": "rate_limited"}),
+            (None, [], "/stubs", {"reply": {"failure": 429}}),
+            (None, [], "/chaos", {"failure": slow, "first": 1}),
+            (None, [], "/connections", {"fault": {"reply_before_body": slow}}),
+        ]
+        for script, flags, path, document in ways:
+            with self.subTest(script=script, flags=flags, document=document):
+                with Program(script, *flags) as gateway:
+                    if path:
+                        gateway.post(path, document)
+                    with Wire(gateway) as wire:
+                        answer = wire.ask()
+                self.assertTrue(answer.startswith(b"HTTP/1.1 429 "), answer)
+                self.assertEqual(re.findall(rb"(?i)\r\nretry-after: (.*)\r\n", answer), [b"1"])
+
+    def test_a_429_without_retry_after(self):
+        script = {"failures": [{"failure": 429, "without_retry_after": True}]}
+        with Program(script) as gateway, Wire(gateway) as wire:
+            answer = wire.ask()
+        self.assertTrue(answer.startswith(b"HTTP/1.1 429 "), answer)
+        self.assertNotIn(b"retry-after", answer.lower())
+
     def test_trailer_fields_follow_the_last_chunk_and_the_connection_is_kept(self):
         script = {"stubs": [{"reply": {"text": "one two", "sse": {"trailer": "x-checksum: 7f\nx-took: 12"}}}]}
         with Program(script) as gateway, Wire(gateway) as wire:

@@ -40,10 +40,11 @@ Review asked_again(const Failure& failure, Duration pause, Http (*second)(const 
   return gateway.review();
 }
 
-Failure limited(const std::string& body) { return rate_limited().body(body); }
+Failure limited(const std::string& body) { return rate_limited().without_retry_after().body(body); }
 
 Failure says(const std::string& message) {
-  return rate_limited().json_body({{"error", {{"message", message}, {"code", "rate_limit_exceeded"}}}});
+  return rate_limited().without_retry_after().json_body(
+      {{"error", {{"message", message}, {"code", "rate_limit_exceeded"}}}});
 }
 
 // --- A time in the body ----------------------------------------------------------------------------------------------

@@ -117,7 +117,9 @@ TEST_CASE("Retry-After counts with a fraction and with every failure, and not wh
     CAPTURE(said);
     CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string(said)), 0s) == two);
   }
-  CHECK(Wire{}.retried_after(rate_limited(), 0s) == two);
+  CHECK(Wire{}.retried_after(rate_limited().without_retry_after(), 0s) == two);
+  CHECK(Wire{}.retried_after(rate_limited(), 900ms).find("returned after 0.9 s, Retry-After was 1 s.") !=
+        std::string::npos);
   CHECK(Wire{}.retried_after(rate_limited().retry_after(std::string("99999999999999999999")), 1s).find("retry_after") ==
         0);
 }

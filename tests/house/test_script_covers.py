@@ -50,7 +50,6 @@ EXCEPTIONS = {
     ("Options", "on_connection_hit"): FUNCTION,
     ("Options", "verify_on_destruction"): "of the test's own object, not of what is served",
     ("Reply", "pace"): "its keys stand in the reply itself",
-    ("Failure", "without_retry_after"): "no failure of a document has the header unless it says so",
     ("Pace", "or_else"): "joins two values; the gateway does so with its own pace",
     ("matchers.hpp", "matching"): FUNCTION,
     ("matchers.hpp", "matching_call"): FUNCTION,

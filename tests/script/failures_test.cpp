@@ -64,7 +64,7 @@ TEST_CASE("each named failure has its status, its reason phrase and its code") {
       CHECK(response.header("Content-Type") == "application/json");
       const Json error = {{"code", row.code}, {"message", row.failure.message()}, {"type", "error"}};
       CHECK(response.body == Json{{"error", error}}.dump());
-      CHECK_FALSE(response.has("Retry-After"));
+      CHECK(response.has("Retry-After") == (row.status == 429));
     }
   }
   gateway.reset();
@@ -231,12 +231,55 @@ TEST_CASE("a forced failure answers a stream request with JSON, and the journal 
   CHECK(gateway.journal().last().status() == 429);
 }
 
+TEST_CASE("a 429 has Retry-After: 1, however the test asks for it, unless it says otherwise") {
+  using Apply = void (*)(Gateway&, const Failure&);
+  const std::pair<const char*, Apply> ways[] = {
+      {"fail_next", [](Gateway& gateway, const Failure& failure) { gateway.fail_next(failure); }},
+      {"fail_always", [](Gateway& gateway, const Failure& failure) { gateway.fail_always(failure); }},
+      {"reply", [](Gateway& gateway, const Failure& failure) { gateway.chat().reply(failure); }},
+      {"reply function",
+       [](Gateway& gateway, const Failure& failure) {
+         gateway.chat().reply([failure](const ChatRequest&) -> Reply { return failure; });
+       }},
+      {"chaos", [](Gateway& gateway, const Failure& failure) { gateway.chaos(Chaos(failure)); }},
+      {"connection",
+       [](Gateway& gateway, const Failure& failure) { gateway.next_connection(reply_before_body(failure)); }},
+      {"operation",
+       [](Gateway& gateway, const Failure& failure) {
+         gateway.on("GET", "/v1/files", [failure](const ReceivedRequest&) { return HttpReply(failure); });
+       }},
+  };
+  const Failure own = failure(429, "slow_down", "Slow down.");
+  const std::pair<Failure, std::vector<std::string>> failures[] = {
+      {rate_limited(), {"1"}},
+      {own, {"1"}},
+      {own.type("requests").json_body({{"detail", "later"}}), {"1"}},
+      {own.retry_after(3s), {"3"}},
+      {own.retry_after("soon"), {"soon"}},
+      {own.header("retry-after", "0"), {"0"}},
+      {own.without_retry_after(), {}},
+      {own.without_retry_after().retry_after(2s), {"2"}},
+  };
+  for (const auto& [name, apply] : ways) {
+    for (const auto& [failure, expected] : failures) {
+      CAPTURE(name);
+      CAPTURE(failure.code());
+      Gateway gateway(Options{}.verify_on_destruction(false));
+      apply(gateway, failure);
+      const Response response =
+          std::string(name) == "operation" ? Http(gateway).get("/v1/files") : Http(gateway).chat();
+      CHECK(response.status == 429);
+      CHECK(response.all("Retry-After") == expected);
+    }
+  }
+}
+
 TEST_CASE("Retry-After comes in each form that clients meet") {
   const ManualClock clock;
   Gateway gateway{Options{}.clock(clock)};
   const Http http(gateway);
   const std::vector<std::pair<Failure, std::optional<std::string>>> forms = {
-      {rate_limited(), std::nullopt},
+      {rate_limited(), "1"},
       {rate_limited(2s), "2"},
       {rate_limited(1500ms), "1.5"},
       {rate_limited(1ms), "0.001"},
@@ -278,6 +321,11 @@ TEST_CASE("retry-after-ms and x-should-retry can be sent, alone and beside Retry
   Gateway gateway;
   const Http http(gateway);
   gateway.fail_next(rate_limited().retry_after_ms(250ms));
+  const Response both = http.chat();
+  CHECK(both.header("retry-after-ms") == "250");
+  CHECK(both.header("Retry-After") == "1");
+
+  gateway.fail_next(rate_limited().without_retry_after().retry_after_ms(250ms));
   const Response milliseconds = http.chat();
   CHECK(milliseconds.header("retry-after-ms") == "250");
   CHECK_FALSE(milliseconds.has("Retry-After"));

@@ -275,7 +275,7 @@ describe('waiting', () => {
   for (const status of [429, 500]) {
     test(`without a header the client backs off from a ${status} by itself`, async (t) => {
       const gateway = await scripted(t);
-      const { messages } = await failing(gateway, { status });
+      const { messages } = await failing(gateway, { status, without_retry_after: true });
       assert.equal(content(await ask(connect(gateway, { maxRetries: 2 }), { messages })), 'ok at attempt 2');
       assert.deepEqual(retryCounts(await seen(gateway)), [0, 1]);
     });

@@ -65,7 +65,7 @@ const scenarios = {
       { status: 429, retry_after: '1s' },
       { status: 429, retry_after_ms: '300ms' },
       { status: 429, retry_after_date: '2s' },
-      { status: 429 },
+      { status: 429, without_retry_after: true },
       { status: 500 },
     ]) {
       const { messages } = await failing(gateway, spec);

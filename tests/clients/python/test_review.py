@@ -73,7 +73,7 @@ def failures_that_pass(client, gateway):
         {"status": 429, "retry_after": "1s"},
         {"status": 429, "retry_after_ms": "300ms"},
         {"status": 429, "retry_after_date": "2s"},
-        {"status": 429},
+        {"status": 429, "without_retry_after": True},
         {"status": 500},
     ]
     for spec in specs:
