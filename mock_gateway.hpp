@@ -7777,7 +7777,7 @@ void add_models(const Matcher& matcher, std::vector<std::string>& ids);
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 /// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's, by its text. The sets of matchers are the paths of a tree, so that a
+/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
 /// stub is looked up by its own matchers, not by comparing it with every other.
 class HidingStubs {
  public:
@@ -7786,7 +7786,7 @@ class HidingStubs {
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// A matcher's text, as a number.
+  /// What a matcher compares, as a number.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;
@@ -21139,6 +21139,63 @@ MOCK_GATEWAY_INLINE std::vector<ForcedFailures::Queued> ForcedFailures::queued()
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace hiding {
 
+/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+class Identity {
+ public:
+  std::string text;
+
+  void add(const Matcher& matcher) {
+    const MatcherNode& node = Access::node(matcher);
+    add(static_cast<int>(node.kind));
+    if (node.function) add(&node);
+    add(node.tests);
+    add(node.text.has_value());
+    if (node.text) add(*node.text);
+    add(node.operand);
+    add(node.field);
+    add(node.matches_absent);
+    add(node.by_call_id);
+    add(node.number);
+    add(node.range.has_value());
+    if (node.range) {
+      add(node.range->least());
+      add(node.range->most());
+    }
+    add(node.json.dump());
+    add(node.path.size());
+    for (const std::string& step : node.path) add(step);
+    add(node.values_of);
+    if (node.scope) {
+      add(node.scope->key());
+      const wire::Header header = node.scope->header().value_or(wire::Header());
+      add(header.name);
+      add(header.value);
+    }
+    add(node.parts.size());
+    for (const Matcher& part : node.parts) add(part);
+  }
+
+ private:
+  void add(const TextMatcher& matcher) {
+    const TextMatcherNode& node = Access::node(matcher);
+    if (node.function) add(&node);
+    add(node.test);
+    add(node.operand);
+    add(node.parts.size());
+    for (const TextMatcher& part : node.parts) add(part);
+  }
+  void add(const std::string& part) {
+    add(part.size());
+    text += part;
+  }
+  /// Numbers and pointers, by their bytes.
+  template <class T>
+  void add(T value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+};
+
 MOCK_GATEWAY_INLINE std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
 
 }  // namespace hiding
@@ -21153,8 +21210,11 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> HidingStubs::add(const StubPlan& 
 
 MOCK_GATEWAY_INLINE std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   std::vector<Term> terms;
-  for (const Matcher& matcher : plan.matchers)
-    terms.push_back(terms_.try_emplace(matcher.to_string(), static_cast<Term>(terms_.size())).first->second);
+  for (const Matcher& matcher : plan.matchers) {
+    hiding::Identity identity;
+    identity.add(matcher);
+    terms.push_back(terms_.try_emplace(std::move(identity.text), static_cast<Term>(terms_.size())).first->second);
+  }
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;
@@ -22487,6 +22547,7 @@ MOCK_GATEWAY_INLINE TextMatcher matches_regex(std::string pattern) {
                                "matches the pattern " + detail::excerpts::quoted(pattern),
                                detail::matchers::explain_pattern};
   node.pattern = std::move(parsed);
+  node.operand = std::move(pattern);
   return detail::Access::make<TextMatcher>(std::move(node));
 }
 
@@ -41229,86 +41290,86 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  20618    script/field_matchers.cpp
 //  21031    script/forced_failures.cpp
 //  21135    script/hiding.cpp
-//  21192    script/json_comparison.cpp
-//  21278    script/matcher.cpp
-//  21533    script/matchers.cpp
-//  21889    script/scope.cpp
-//  21947    script/script.cpp
-//  22378    script/text_matchers.cpp
-//  22499    delivery/answer_log.cpp
-//  22669    delivery/delivery.cpp
-//  23504    delivery/framing.cpp
-//  23621    delivery/gzip.cpp
-//  23688    delivery/pace_schedule.cpp
-//  23757    delivery/progress.cpp
-//  23809    http/acceptor.cpp
-//  23918    http/compatibility.cpp
-//  24028    http/connection.cpp
-//  24654    http/poller.cpp
-//  24869    http/reactor.cpp
-//  25137    http/request_reader.cpp
-//  25597    http/response.cpp
-//  25678    http/server.cpp
-//  26096    http/sockets.cpp
-//  26616    http/turned_away.cpp
-//  26706    http/workers.cpp
-//  26819    evidence/diagnosis.cpp
-//  27039    evidence/evidence_json.cpp
-//  27423    evidence/exchange.cpp
-//  27726    evidence/gateway_problems.cpp
-//  28177    evidence/journal.cpp
-//  28336    evidence/kept_problems.cpp
-//  28447    evidence/neighbours.cpp
-//  28510    evidence/notes.cpp
-//  28611    evidence/record.cpp
-//  29070    evidence/redaction.cpp
-//  29206    evidence/redirects.cpp
-//  29281    evidence/retries.cpp
-//  29750    evidence/review.cpp
-//  30129    evidence/told_in_body.cpp
-//  30229    evidence/verification.cpp
-//  30346    serve/asked_requests.cpp
-//  30424    serve/chat_judge.cpp
-//  30744    serve/connection_loop.cpp
-//  30904    serve/cross_origin.cpp
-//  30947    serve/delivery_report.cpp
-//  31038    serve/explanation.cpp
-//  31104    serve/gateway_state.cpp
-//  31140    serve/judge.cpp
-//  31367    serve/limits.cpp
-//  31466    serve/operations.cpp
-//  31689    serve/profile_headers.cpp
-//  31730    serve/reply_answer.cpp
-//  31874    serve/request_checks.cpp
-//  31948    serve/runner.cpp
-//  32212    serve/served_models.cpp
-//  32290    serve/served_request.cpp
-//  32361    gateway/catalogue.cpp
-//  32790    gateway/catalogue_chunks.cpp
-//  33292    gateway/catalogue_delivery.cpp
-//  33604    gateway/catalogue_entries.cpp
-//  33786    gateway/catalogue_failures.cpp
-//  34248    gateway/catalogue_framing.cpp
-//  34543    gateway/catalogue_tool_calls.cpp
-//  34895    gateway/chat_script.cpp
-//  35044    gateway/gateway.cpp
-//  35336    gateway/mishaps.cpp
-//  35712    gateway/options.cpp
-//  35865    gateway/sweep.cpp
-//  36288    document/scenario_files.cpp
-//  36439    document/script_document.cpp
-//  36841    document/script_faults.cpp
-//  37177    document/script_files.cpp
-//  37324    document/script_gateway.cpp
-//  37658    document/script_matchers.cpp
-//  38024    document/script_objects.cpp
-//  38189    document/script_reader.cpp
-//  38632    document/script_references.cpp
-//  38956    document/script_replies.cpp
-//  39434    document/script_schema.cpp
-//  39569    document/script_sections.cpp
-//  40150    document/script_values.cpp
-//  40565  Adapters
-//  40582    adapters/catch2.hpp
-//  40740    adapters/doctest.hpp
-//  40905    adapters/gtest.hpp
+//  21252    script/json_comparison.cpp
+//  21338    script/matcher.cpp
+//  21593    script/matchers.cpp
+//  21949    script/scope.cpp
+//  22007    script/script.cpp
+//  22438    script/text_matchers.cpp
+//  22560    delivery/answer_log.cpp
+//  22730    delivery/delivery.cpp
+//  23565    delivery/framing.cpp
+//  23682    delivery/gzip.cpp
+//  23749    delivery/pace_schedule.cpp
+//  23818    delivery/progress.cpp
+//  23870    http/acceptor.cpp
+//  23979    http/compatibility.cpp
+//  24089    http/connection.cpp
+//  24715    http/poller.cpp
+//  24930    http/reactor.cpp
+//  25198    http/request_reader.cpp
+//  25658    http/response.cpp
+//  25739    http/server.cpp
+//  26157    http/sockets.cpp
+//  26677    http/turned_away.cpp
+//  26767    http/workers.cpp
+//  26880    evidence/diagnosis.cpp
+//  27100    evidence/evidence_json.cpp
+//  27484    evidence/exchange.cpp
+//  27787    evidence/gateway_problems.cpp
+//  28238    evidence/journal.cpp
+//  28397    evidence/kept_problems.cpp
+//  28508    evidence/neighbours.cpp
+//  28571    evidence/notes.cpp
+//  28672    evidence/record.cpp
+//  29131    evidence/redaction.cpp
+//  29267    evidence/redirects.cpp
+//  29342    evidence/retries.cpp
+//  29811    evidence/review.cpp
+//  30190    evidence/told_in_body.cpp
+//  30290    evidence/verification.cpp
+//  30407    serve/asked_requests.cpp
+//  30485    serve/chat_judge.cpp
+//  30805    serve/connection_loop.cpp
+//  30965    serve/cross_origin.cpp
+//  31008    serve/delivery_report.cpp
+//  31099    serve/explanation.cpp
+//  31165    serve/gateway_state.cpp
+//  31201    serve/judge.cpp
+//  31428    serve/limits.cpp
+//  31527    serve/operations.cpp
+//  31750    serve/profile_headers.cpp
+//  31791    serve/reply_answer.cpp
+//  31935    serve/request_checks.cpp
+//  32009    serve/runner.cpp
+//  32273    serve/served_models.cpp
+//  32351    serve/served_request.cpp
+//  32422    gateway/catalogue.cpp
+//  32851    gateway/catalogue_chunks.cpp
+//  33353    gateway/catalogue_delivery.cpp
+//  33665    gateway/catalogue_entries.cpp
+//  33847    gateway/catalogue_failures.cpp
+//  34309    gateway/catalogue_framing.cpp
+//  34604    gateway/catalogue_tool_calls.cpp
+//  34956    gateway/chat_script.cpp
+//  35105    gateway/gateway.cpp
+//  35397    gateway/mishaps.cpp
+//  35773    gateway/options.cpp
+//  35926    gateway/sweep.cpp
+//  36349    document/scenario_files.cpp
+//  36500    document/script_document.cpp
+//  36902    document/script_faults.cpp
+//  37238    document/script_files.cpp
+//  37385    document/script_gateway.cpp
+//  37719    document/script_matchers.cpp
+//  38085    document/script_objects.cpp
+//  38250    document/script_reader.cpp
+//  38693    document/script_references.cpp
+//  39017    document/script_replies.cpp
+//  39495    document/script_schema.cpp
+//  39630    document/script_sections.cpp
+//  40211    document/script_values.cpp
+//  40626  Adapters
+//  40643    adapters/catch2.hpp
+//  40801    adapters/doctest.hpp
+//  40966    adapters/gtest.hpp

@@ -3,9 +3,70 @@
 #include "hiding.hpp"
 
 #include <algorithm>  // lower_bound, min, sort, unique
+#include <type_traits>
+
+#include "../core/access.hpp"
+#include "matcher_node.hpp"
 
 namespace mock_gateway::detail {
 namespace hiding {
+
+/// Writes everything that a matcher compares: matchers with the same text match the same requests.
+class Identity {
+ public:
+  std::string text;
+
+  void add(const Matcher& matcher) {
+    const MatcherNode& node = Access::node(matcher);
+    add(static_cast<int>(node.kind));
+    if (node.function) add(&node);
+    add(node.tests);
+    add(node.text.has_value());
+    if (node.text) add(*node.text);
+    add(node.operand);
+    add(node.field);
+    add(node.matches_absent);
+    add(node.by_call_id);
+    add(node.number);
+    add(node.range.has_value());
+    if (node.range) {
+      add(node.range->least());
+      add(node.range->most());
+    }
+    add(node.json.dump());
+    add(node.path.size());
+    for (const std::string& step : node.path) add(step);
+    add(node.values_of);
+    if (node.scope) {
+      add(node.scope->key());
+      const wire::Header header = node.scope->header().value_or(wire::Header());
+      add(header.name);
+      add(header.value);
+    }
+    add(node.parts.size());
+    for (const Matcher& part : node.parts) add(part);
+  }
+
+ private:
+  void add(const TextMatcher& matcher) {
+    const TextMatcherNode& node = Access::node(matcher);
+    if (node.function) add(&node);
+    add(node.test);
+    add(node.operand);
+    add(node.parts.size());
+    for (const TextMatcher& part : node.parts) add(part);
+  }
+  void add(const std::string& part) {
+    add(part.size());
+    text += part;
+  }
+  /// Numbers and pointers, by their bytes.
+  template <class T>
+  void add(T value) {
+    static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>);
+    text.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+};
 
 std::uint64_t edge(std::size_t node, std::uint32_t term) { return (std::uint64_t{node} << 32U) | term; }
 
@@ -21,8 +82,11 @@ std::optional<std::size_t> HidingStubs::add(const StubPlan& plan) {
 
 std::vector<HidingStubs::Term> HidingStubs::terms_of(const StubPlan& plan) {
   std::vector<Term> terms;
-  for (const Matcher& matcher : plan.matchers)
-    terms.push_back(terms_.try_emplace(matcher.to_string(), static_cast<Term>(terms_.size())).first->second);
+  for (const Matcher& matcher : plan.matchers) {
+    hiding::Identity identity;
+    identity.add(matcher);
+    terms.push_back(terms_.try_emplace(std::move(identity.text), static_cast<Term>(terms_.size())).first->second);
+  }
   std::sort(terms.begin(), terms.end());
   terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
   return terms;

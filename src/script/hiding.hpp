@@ -13,7 +13,7 @@
 namespace mock_gateway::detail {
 
 /// Finds the stubs that never answer. A stub hides a later one when it always answers, has no lower priority, and each
-/// of its matchers is one of the later stub's, by its text. The sets of matchers are the paths of a tree, so that a
+/// of its matchers is one of the later stub's. The sets of matchers are the paths of a tree, so that a
 /// stub is looked up by its own matchers, not by comparing it with every other.
 class HidingStubs {
  public:
@@ -22,7 +22,7 @@ class HidingStubs {
   std::optional<std::size_t> add(const StubPlan& plan);
 
  private:
-  /// A matcher's text, as a number.
+  /// What a matcher compares, as a number.
   using Term = std::uint32_t;
   struct Hider {
     std::size_t number;

@@ -122,6 +122,7 @@ TextMatcher matches_regex(std::string pattern) {
                                "matches the pattern " + detail::excerpts::quoted(pattern),
                                detail::matchers::explain_pattern};
   node.pattern = std::move(parsed);
+  node.operand = std::move(pattern);
   return detail::Access::make<TextMatcher>(std::move(node));
 }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <optional>
 #include <random>
+#include <regex>
 #include <set>
 #include <string>
 #include <utility>
@@ -99,6 +100,33 @@ TEST_CASE("a stub is warned of exactly when an earlier one hides it") {
     hidden += pointers.size();
   }
   CHECK(hidden > 1000);
+}
+
+TEST_CASE("stubs for prompts that differ after a long shared beginning do not hide each other") {
+  const std::string beginning(500, 'x');
+  const auto warnings = [&](const Json& first, const Json& second) {
+    const Json stubs = {{{"when", first}, {"reply", "1"}}, {{"when", second}, {"reply", "2"}}};
+    return ScriptDocument::from_json({{"mock_gateway", 1}, {"stubs", stubs}}).warnings().size();
+  };
+  const std::vector<Json> texts = {beginning + "a",
+                                   {{"equals", beginning + "a"}},
+                                   {{"starts_with", beginning + "a"}},
+                                   {{"ends_with", beginning + "a"}},
+                                   {{"matches_regex", beginning + "a"}}};
+  for (const Json& text : texts) {
+    const Json another = Json::parse(std::regex_replace(text.dump(), std::regex("xa"), "xb"));
+    CAPTURE(text);
+    for (const char* matcher : {"user_says", "system_says"}) {
+      CHECK(warnings({{matcher, text}}, {{matcher, another}}) == 0);
+      CHECK(warnings({{matcher, text}}, {{matcher, text}}) == 1);
+    }
+  }
+  const Json body = {{"text", beginning + "a"}};
+  const Json other_body = {{"text", beginning + "b"}};
+  CHECK(warnings({{"body_includes", body}}, {{"body_includes", other_body}}) == 0);
+  CHECK(warnings({{"body_includes", body}}, {{"body_includes", body}}) == 1);
+  CHECK(warnings({{"key_is", beginning + "a"}}, {{"key_is", beginning + "b"}}) == 0);
+  CHECK(warnings({{"key_is", beginning + "a"}}, {{"key_is", beginning + "a"}}) == 1);
 }
 
 TEST_CASE("of several stubs that hide one the first is named") {
