@@ -39043,16 +39043,16 @@ MOCK_GATEWAY_INLINE ScriptType tool_calls_type() {
 }
 
 /// Applies a value by a setter of the reply.
-template <class V, Reply (Reply::*Setter)(V) &&>
+template <class V, Reply (Reply::*Setter)(V) const>
 void set_by(ScriptReader& reader, const ScriptNode& node, void* target) {
-  reply_of(target) = (std::move(reply_of(target)).*Setter)(read_value<std::decay_t<V>>(reader, node));
+  reply_of(target) = (reply_of(target).*Setter)(read_value<std::decay_t<V>>(reader, node));
 }
 
 /// The same for a setter without a parameter, for `true`.
-template <Reply (Reply::*Setter)() &&>
+template <Reply (Reply::*Setter)() const>
 void set_yes(ScriptReader&, const ScriptNode& node, void* target) {
   script_values::require_yes(node);
-  reply_of(target) = (std::move(reply_of(target)).*Setter)();
+  reply_of(target) = (reply_of(target).*Setter)();
 }
 
 MOCK_GATEWAY_INLINE void set_tool_call(ScriptReader& reader, const ScriptNode& node, void* target) {
