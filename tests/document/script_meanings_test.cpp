@@ -641,6 +641,7 @@ TEST_CASE("each fault of a connection, and each rule of chaos, is the one of its
       {R"("failure": 500, "retry_after": "3s")", Chaos(server_error().retry_after(3s))},
       {R"("failure": 500, "retry_after_text": "soon")", Chaos(server_error().retry_after("soon"))},
       {R"("failure": 500, "retry_after_date": "2h")", Chaos(server_error().retry_after_date(2h))},
+      {R"("failure": 429, "without_retry_after": true)", Chaos(rate_limited().without_retry_after())},
       {R"("failure": 500, "retry_after_ms": "250ms")", Chaos(server_error().retry_after_ms(250ms))},
       {R"("failure": 500, "should_retry": false)", Chaos(server_error().should_retry(false))},
       {R"("failure": 500, "type": "kind")", Chaos(server_error().type("kind"))},
