@@ -25,9 +25,8 @@ FOUND = {
         "character-split-across-reads streamed wrong", "one-write-per-byte streamed wrong"]),
     "parallel_calls_are_joined": ("parallel-calls-are-joined", ["tool-calls-interleaved streamed wrong"]),
     "unauthorized_is_retried": ("retries-401", ["key-invalid streamed finding retried_final_error"]),
-    "retry_after_is_ignored": ("ignores-retry-after", [
-        "rate-limited-then-answer streamed finding retry_after_ignored",
-        "retry-after-ms streamed finding retry_after_ignored"]),
+    # Not retry-after-ms, which asks for 50 ms: a busy machine takes that long to try again at once.
+    "retry_after_is_ignored": ("ignores-retry-after", ["rate-limited-then-answer streamed finding retry_after_ignored"]),
     "server_error_is_final": ("server-error-is-final", ["server-error streamed error"]),
     "key_is_kept": ("key-is-kept", ["rotated-key streamed error"]),
     "stream_is_left_open": ("stream-is-left-open", [
@@ -49,18 +48,18 @@ PASSED = {
 ALL = {**{name: (bug, sorted({line.split()[0] for line in lines})) for name, (bug, lines) in FOUND.items()},
        **{name: (bug, cells) for name, (bug, cells, _) in PASSED.items()}}
 
+# Bugs that show in different places, and change nothing about each other's, are one client. The others stand apart.
+APART = [["carriage_return_stays", "finish_reason_is_the_end", "unauthorized_is_retried"], ["stall_is_waited_for"]]
+TOGETHER = [[name for name in FOUND if name not in sum(APART, [])], *APART]
+
 
 class Bugs(Folder):
-    def checked(self, name):
-        """What is judged where the bug shows. What is known to be bad is not called again."""
-        bug, scenarios = ALL[name]
-        baseline = self.write(name, "".join(line + "\n" for line in FOUND.get(name, ("", []))[1]))
-        return check_driver("--stream", "--tools", "--timeout", "5s", "--baseline", baseline, *only(*scenarios),
-                            of=client(bug, words=["--driver"]))
-
-    def checked_at_once(self, names):
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            return zip(names, pool.map(self.checked, names))
+    def checked(self, names):
+        """What is judged where the bugs show. What is known to be bad is not called again."""
+        baseline = self.write(names[0], "".join(line + "\n" for name in names for line in FOUND[name][1]))
+        return check_driver("--stream", "--tools", "--timeout", "5s", "--baseline", baseline,
+                            *only(*(scenario for name in names for scenario in ALL[name][1])),
+                            of=client(*(FOUND[name][0] for name in names), words=["--driver"]))
 
     def test_the_table_has_every_bug(self):
         header = (CHECKOUT / "tests/bugs/client.hpp").read_text(encoding="utf-8")
@@ -70,23 +69,16 @@ class Bugs(Folder):
         self.assertLessEqual({bug for bug, _ in ALL.values() if bug}, set(check_client.BUGS))
 
     def test_it_is_found_where_it_shows(self):
-        for name, done in self.checked_at_once(list(FOUND)):
-            with self.subTest(name):
-                self.assertEqual((done.bad(), done.code), (set(FOUND[name][1]), 0), done.said)
-
-    def test_a_careful_client_passes_there(self):
-        names = sorted({scenario for _, scenarios in ALL.values() for scenario in scenarios})
-        done = check_driver("--stream", "--tools", *only(*names), of=client(words=["--driver"]))
-        self.assertEqual((done.bad(), done.code), (set(), 0), done.said)
-        self.assertEqual(done.report["counts"]["skipped"], 0, done.said)
-        self.assertEqual({name for name, _ in done.cells}, set(names))
-
-    def test_those_that_it_passes(self):
-        """When one of these fails, the bug is found: it belongs in the other table."""
-        for name, done in self.checked_at_once([name for name, (bug, *_) in PASSED.items() if bug]):
-            with self.subTest(name):
-                self.assertEqual((done.bad(), done.code), (set(), 0), done.said)
-                self.assertEqual(done.report["counts"]["skipped"], 0, done.said)
+        self.assertEqual(sorted(sum(TOGETHER, [])), sorted(FOUND))
+        with concurrent.futures.ThreadPoolExecutor(len(TOGETHER)) as pool:
+            runs = list(pool.map(self.checked, TOGETHER))
+        for names, done in zip(TOGETHER, runs):
+            for name in names:
+                with self.subTest(name):
+                    self.assertLessEqual(set(FOUND[name][1]), done.bad(), done.said)
+            with self.subTest(names):
+                found = {line for name in names for line in FOUND[name][1]}
+                self.assertEqual((done.bad(), done.code, done.report["stale"]), (found, 0, []), done.said)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,11 @@
 """Tests of `mock-gateway check`: the session of mishaps, in which one client lives through one turn after the other.
 
 Usage: check_mishaps_test.py [PROGRAM], else the program that MOCK_GATEWAY_BIN names. Python's standard library only.
+
+A session takes some 5 s. A normal run therefore plays each case once, and cases that show in different turns share a
+session. tests/catalogue/mishaps_test.cpp judges each bad habit by itself. With MOCK_GATEWAY_TEST_ALL=1 this file adds the
+exhaustive part: a session for each bug, for each unknown job and for each further way in which a driver fails; more seeds;
+--strict; and the command that is printed for the default seed.
 """
 
 import concurrent.futures
@@ -13,20 +18,20 @@ from pathlib import Path
 
 import program
 from checking import ANSWER, CHECKOUT, SCENARIOS, TURNS, TURNS_OF_STREAMS, check, check_driver, client, driver, only, Folder
-from program import execute
+from program import IS_EXHAUSTIVE, execute
 
 SESSION = ["--group", "mishaps"]
 CAREFUL = client(words=["--driver"])
 
 
 def all_at_once(run, cases):
-    """What each run gives. A session waits for most of its time, so that some fit beside each other."""
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    """Returns the result of each run. Sessions wait most of their time, so several run at once."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(run, cases))
 
 
 class Sessions(Folder):
-    """The base of these tests: whoever knows what is bad has no second session."""
+    """The base of these tests. A session whose bad lines are all in its baseline is not played again."""
 
     numbers = itertools.count()
 
@@ -41,19 +46,44 @@ class Sessions(Folder):
 
 
 class Careful(Sessions):
-    def test_a_careful_client_passes_it_whatever_the_order(self):
-        runs = all_at_once(lambda seed: self.session(CAREFUL, "--seed", str(seed)), [1, 2, 3, 4])
-        for seed, done in enumerate(runs, 1):
-            with self.subTest(seed=seed):
-                self.assert_found(done, [])
-                self.assertEqual(set(done.cells), {(name, form) for name in TURNS for form in ("plain", "streamed")
-                                                   if form == "streamed" or name not in TURNS_OF_STREAMS})
-                self.assertEqual(done.report["counts"]["skipped"], 0)
-                kinds = done.kinds()
-                for name in "first-answer", "rate-limited", "server-error", "bad-gateway", "rotated-key", "last-answer":
-                    self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"ok"}, done.said)
-                for name in "unauthorized", "disabled-key", "length":
-                    self.assertEqual({kinds[f"{name} plain"], kinds[f"{name} streamed"]}, {"error"}, done.said)
+    RUNS = [["--seed", "2"], [], ["--seed", "1", "--plain"], ["--seed", "2", "--plain"]]
+    MORE_SEEDS = [["--seed", "3"], ["--seed", "4"]]
+
+    def test_a_careful_client_passes_and_the_seed_decides_the_order_and_the_texts(self):
+        cases = self.RUNS + self.MORE_SEEDS * IS_EXHAUSTIVE
+        runs = all_at_once(lambda flags: self.session(CAREFUL, *flags), cases)
+        for flags, done in zip(cases, runs):
+            with self.subTest(flags):
+                self.assert_careful(done)
+        two, usual, one, two_again = (self.played(done) for done in runs[:4])
+        self.assertEqual(usual, one)
+        self.assertEqual(two, two_again)
+        self.assertNotEqual(one, two)
+        for rows in one, two:
+            names = [name for name, _ in rows]
+            self.assertEqual((names[0], names[-2:]), ("first-answer", ["rotated-key", "last-answer"]))
+            self.assertEqual(sorted(names), sorted(set(TURNS) - set(TURNS_OF_STREAMS)))
+            numbers = [int(re.match(r"Turn (\d+):", text)[1]) for name, text in rows if text]
+            self.assertEqual(numbers, sorted(numbers), "the rows stand in the order in which they were played")
+        texts = [{name: text.partition(": ")[2] for name, text in rows if text} for rows in (one, two)]
+        self.assertNotEqual(*(text["first-answer"] for text in texts))
+
+    def assert_careful(self, done):
+        self.assert_found(done, [])
+        forms = done.report["forms"]
+        self.assertEqual(set(done.cells), {(name, form) for name in TURNS for form in forms
+                                           if form == "streamed" or name not in TURNS_OF_STREAMS})
+        self.assertEqual(done.report["counts"]["skipped"], 0)
+        kinds = done.kinds()
+        for form in forms:
+            for name in "first-answer", "rate-limited", "server-error", "bad-gateway", "rotated-key", "last-answer":
+                self.assertEqual(kinds[f"{name} {form}"], "ok", done.said)
+            for name in "unauthorized", "disabled-key", "length":
+                self.assertEqual(kinds[f"{name} {form}"], "error", done.said)
+
+    @staticmethod
+    def played(done):
+        return [(cell["scenario"], cell["text"]) for cell in done.report["cells"] if cell["form"] == "plain"]
 
     def test_the_page_says_of_each_turn_what_a_report_says(self):
         """A client that is wrong in every turn is told of all of them."""
@@ -74,25 +104,6 @@ for job in jobs:
             self.assertEqual((cell["expected"], cell["reference"]), (expected, reference), name)
             self.assertIn(f"\n  the gateway {gateway.replace('`', '')}\n  a good client {good_client}\n", cell["why"].replace("`", ""), name)
 
-    def test_the_seed_decides_the_order_and_the_texts(self):
-        def played(flags):
-            done = self.session(CAREFUL, "--plain", *flags)
-            self.assertEqual(done.code, 0, done.said)
-            return [(cell["scenario"], cell["text"]) for cell in done.report["cells"]]
-
-        usual, first, second, again = all_at_once(played, [[], ["--seed", "1"], ["--seed", "2"], ["--seed", "2"]])
-        self.assertEqual(usual, first)
-        self.assertEqual(second, again)
-        self.assertNotEqual(first, second)
-        for rows in first, second:
-            names = [name for name, _ in rows]
-            self.assertEqual((names[0], names[-2:]), ("first-answer", ["rotated-key", "last-answer"]))
-            self.assertEqual(sorted(names), sorted(set(TURNS) - set(TURNS_OF_STREAMS)))
-            numbers = [int(re.match(r"Turn (\d+):", text)[1]) for name, text in rows if text]
-            self.assertEqual(numbers, sorted(numbers), "the rows stand in the order in which they were played")
-        texts = [{name: text.partition(": ")[2] for name, text in rows if text} for rows in (first, second)]
-        self.assertNotEqual(*(text["first-answer"] for text in texts))
-
     def test_a_turn_alone_is_reported_and_the_others_are_played_all_the_same(self):
         code = "for job in jobs: log(job['job']); say(job, outcome_of(job))"
         done = check_driver("--plain", *only("rotated-key"), of=driver(code), environment=self.environment)
@@ -101,8 +112,10 @@ for job in jobs:
         self.assertEqual((jobs.count("use_key"), jobs.count("abandon")), (2, 2), jobs)
         self.assertEqual(jobs.count("ask"), 2 + len(TURNS) - len(TURNS_OF_STREAMS) - 2,
                          "one of the preflight, and one at another address")
-        done = self.session(CAREFUL, "--plain", "--skip", "server-error", "--skip", "length")
-        self.assertEqual(done.code, 0, done.said)
+
+    def test_turns_that_are_skipped_are_not_reported_and_the_largest_seed(self):
+        done = self.session(CAREFUL, "--plain", "--skip", "server-error", "--skip", "length", "--seed", "9" * 18)
+        self.assert_found(done, [])
         self.assertEqual({name for name, _ in done.cells}, set(TURNS) - set(TURNS_OF_STREAMS) - {"server-error", "length"})
 
     def test_a_command_has_no_session(self):
@@ -139,10 +152,6 @@ for job in jobs:
         self.assertIn("--seed is of the mishaps", done.stderr)
         self.assertIn("--driver", done.stderr)
 
-    def test_the_largest_seed(self):
-        done = self.session(CAREFUL, "--plain", "--only", "first-answer", "--seed", "9" * 18)
-        self.assert_found(done, [])
-
 
 class Bugs(Sessions):
     """A bug is found in its turn, and in no other."""
@@ -170,15 +179,39 @@ class Bugs(Sessions):
         ("no-error-on-cut", ["cut-answer streamed loss"], "closes the connection in the middle of the answer"),
         ("empty-on-error", ["unauthorized streamed loss", "disabled-key streamed loss"], "answers 401")]
 
+    # Bugs that show in different turns, and change nothing about each other's.
+    TOGETHER = [
+        ["server-error-is-final", "kept-connection-is-trusted", "unended-event-is-dropped", "length-is-whole", "key-is-kept",
+         "stream-is-left-open", "bad-gateway-is-final", "waits-for-nobody", "no-error-on-cut"],
+        ["done-is-needed", "key-is-global", "half-event-is-kept", "waits-and-asks-for-nobody", "abandoned-call-goes-on"],
+        ["ignores-retry-after", "error-has-key"], ["empty-on-error", "retries-401"]]
+
     def test_bugs_are_found_each_in_its_turn(self):
-        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"]), "--stream", known=case[1]),
-                           self.BUGS)
-        for (bug, lines, _), done in zip(self.BUGS, runs):
-            with self.subTest(bug):
+        self.assertEqual(sorted(sum(self.TOGETHER, [])), sorted(bug for bug, *_ in self.BUGS))
+        groups = self.TOGETHER + [[bug] for bug, *_ in self.BUGS] * IS_EXHAUSTIVE
+        self.assert_bugs_are_found("--stream", groups, {bug: lines for bug, lines, _ in self.BUGS})
+
+    def test_bugs_that_plain_calls_have_too(self):
+        lines_of = {"abandoned-call-goes-on": ["abandoned-call plain hang"], "no-error-on-cut": ["cut-answer plain loss"],
+                    "key-is-kept": ["rotated-key plain error", "last-answer plain error"],
+                    "server-error-is-final": ["server-error plain error"],
+                    "kept-connection-is-trusted": ["closed-before-answer plain error"]}
+        self.assert_bugs_are_found("--plain", [list(lines_of)] + [[bug] for bug in lines_of] * IS_EXHAUSTIVE, lines_of)
+
+    def assert_bugs_are_found(self, form, groups, lines_of):
+        """Plays a session for each group of bugs."""
+        known = [sum((lines_of[bug] for bug in group), []) for group in groups]
+        runs = all_at_once(lambda case: self.session(client(*case[0], words=["--driver"]), form, known=case[1]),
+                           list(zip(groups, known)))
+        for group, lines, done in zip(groups, known, runs):
+            for bug in group:
+                with self.subTest(bug, beside=len(group) - 1):
+                    self.assertLessEqual(set(lines_of[bug]), done.bad(), done.said)
+                    for line in lines_of[bug]:
+                        name, _, kind, *code = line.split()
+                        self.assertIn(code[0] if code else kind.upper(), done.row(name), done.said)
+            with self.subTest(group):
                 self.assert_found(done, lines)
-                for line in lines:
-                    name, _, kind, *code = line.split()
-                    self.assertIn(code[0] if code else kind.upper(), done.row(name), done.said)
 
     def test_a_key_that_is_told_is_found_in_any_call_and_may_be_left_out(self):
         """Also the new key, and by a command."""
@@ -189,10 +222,10 @@ for job in jobs:
     say(job, answer) if answer.get("text") != ANSWER else say(job, {**answer, "error": None})
 """.replace("ANSWER", repr(ANSWER))
         told = {f"{name} plain finding key_told" for name in TURNS if name not in TURNS_OF_STREAMS}
-        done = check_driver(*SESSION, "--plain", "--fail-on", "never", of=driver(code))
-        self.assertLessEqual(told, done.bad(), done.said)
-        left_out = check_driver(*SESSION, "--plain", "--fail-on", "never", "--without-finding", "key_told", of=driver(code))
-        self.assertEqual({line for line in left_out.bad() if "key_told" in line}, set(), left_out.said)
+        for flags, found in [([], told)] + [(["--without-finding", "key_told"], set())] * IS_EXHAUSTIVE:
+            with self.subTest(flags):
+                done = check_driver(*SESSION, "--plain", "--fail-on", "never", *flags, of=driver(code))
+                self.assertEqual({line for line in done.bad() if "key_told" in line}, found, done.said)
         for flags, code, bad in (([], 1, {"bad-request plain finding key_told"}), (["--without-finding", "key_told"], 0, set())):
             with self.subTest(flags):
                 done = check("--plain", *only("bad-request"), *flags, of=client("error-has-key"))
@@ -201,26 +234,17 @@ for job in jobs:
                 self.assertTrue(all(("--without-finding key_told" in word) == bool(flags) for word in words), words)
 
     def test_what_a_block_says(self):
-        cases = [case for case in self.BUGS if case[0] in ("stream-is-left-open", "retries-401", "key-is-kept")]
-        runs = all_at_once(lambda case: check_driver("--stream", *only(case[1][0].split()[0]), "--seed", "5",
-                                                     of=client(case[0], words=["--driver"])), cases)
-        for (bug, lines, words), done in zip(cases, runs):
+        cases = [case for case in self.BUGS if case[0] in ("stream-is-left-open", "retries-401", "server-error-is-final")]
+        found = [lines[0] for _, lines, _ in cases]
+        done = check_driver("--stream", *only(*(line.split()[0] for line in found)), "--seed", "5",
+                            of=client(*(bug for bug, *_ in cases), words=["--driver"]))
+        self.assertEqual((done.code, done.bad()), (1, set(found)), done.said)
+        self.assertEqual(done.stdout.count("again: "), len(cases), done.stdout)
+        for bug, _, words in cases:
             with self.subTest(bug):
-                self.assertEqual((done.code, done.bad()), (1, set(lines[:1])), done.said)
                 self.assertIn(words, done.stdout)
-                self.assertEqual(done.stdout.count("again: "), 1, done.stdout)
-                if bug != "retries-401":
-                    self.assertRegex(done.stdout, r"the turn +\d+ of 16, after [a-z-]+ \(seed 5\)")
-
-    def test_bugs_that_plain_calls_have_too(self):
-        cases = [("abandoned-call-goes-on", ["abandoned-call plain hang"]), ("no-error-on-cut", ["cut-answer plain loss"]),
-                 ("key-is-kept", ["rotated-key plain error", "last-answer plain error"]),
-                 ("server-error-is-final", ["server-error plain error"]),
-                 ("kept-connection-is-trusted", ["closed-before-answer plain error"])]
-        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"]), "--plain", known=case[1]), cases)
-        for (bug, lines), done in zip(cases, runs):
-            with self.subTest(bug):
-                self.assert_found(done, lines)
+        places = re.findall(r"the turn +\d+ of 16, after [a-z-]+ \(seed 5\)", done.stdout)
+        self.assertEqual(len(places), 2, "a finding has no turn\n" + done.stdout)
 
     def test_the_text_of_another_turn_is_wrong(self):
         code = """
@@ -243,10 +267,9 @@ for job in jobs:
     if "text" in answer: answer["text"], rest = rest + answer["text"], answer["text"] if job["job"] == "cancel" else ""
     say(job, answer)
 """
-        names = list(dict.fromkeys(name for name, _ in self.session(CAREFUL, "--stream").cells))
-        following = names[names.index("cancelled-stream") + 1]
-        lines = [f"{following} streamed wrong"]
-        self.assert_found(self.session(driver(code), "--stream", known=lines), lines)
+        done = check_driver(*SESSION, "--stream", of=driver(code))
+        names = [name for name, _ in done.cells]
+        self.assertEqual(done.bad(), {f"{names[names.index('cancelled-stream') + 1]} streamed wrong"}, done.said)
 
     def test_a_client_that_cannot_stop_a_call_is_given_what_nobody_waits_for(self):
         code = """
@@ -260,66 +283,68 @@ for job in jobs:
 
     # The gateway counts the requests of the turn, and judges none of them.
     def test_a_client_that_asks_again_when_its_caller_has_given_up_is_found(self):
-        done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain")
+        lines = ["abandoned-call plain wrong", "abandoned-wait plain wrong", "abandoned-wait plain finding retry_after_ignored"]
+        done = self.session(client("abandoned-call-is-repeated", words=["--driver"]), "--plain", known=lines)
+        self.assertEqual((done.code, done.report["stale"]), (0, []), done.said)
+        self.assertEqual(done.bad(), {*lines, "abandoned-call plain finding resent_after_own_timeout"}, done.said)
         for name in "abandoned-call", "abandoned-wait":
             self.assertEqual(done.cells[name, "plain"]["requests"], 2, done.said)
-        self.assertEqual(done.bad(), {"abandoned-call plain wrong", "abandoned-wait plain wrong",
-                                      "abandoned-call plain finding resent_after_own_timeout",
-                                      "abandoned-wait plain finding retry_after_ignored"}, done.said)
 
 
 class UnknownJobs(Sessions):
+    TURNS = {"cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"], "use_key": ["rotated-key"]}
+
     def test_what_a_driver_does_not_know_is_grey_and_the_rest_is_judged(self):
-        cases = [("no-cancel", ["cancelled-stream"], "cancel"), ("no-abandon", ["abandoned-call", "abandoned-wait"], "abandon"),
-                 ("no-use-key", ["rotated-key"], "use_key")]
-        runs = all_at_once(lambda case: self.session(client(case[0], words=["--driver"])), cases)
-        for (bug, names, job), done in zip(cases, runs):
-            with self.subTest(bug):
+        cases = [list(self.TURNS)] + [[job] for job in self.TURNS] * IS_EXHAUSTIVE
+        runs = all_at_once(lambda jobs: self.session(
+            client(*("no-" + job.replace("_", "-") for job in jobs), words=["--driver"])), cases)
+        for jobs, done in zip(cases, runs):
+            with self.subTest(jobs):
                 self.assert_found(done, [])
                 grey = {cell["scenario"]: cell["why"] for cell in done.report["cells"] if cell["kind"] == "skipped"}
-                self.assertEqual(grey, dict.fromkeys(names, f"the driver does not know the job {job}"))
-                self.assertIn("?", done.row(names[0]))
-                self.assertIn(f"the driver does not know the job {job}", done.stdout)
+                self.assertEqual(grey, {name: f"the driver does not know the job {job}"
+                                        for job in jobs for name in self.TURNS[job]})
+                for job in jobs:
+                    self.assertIn("?", done.row(self.TURNS[job][0]))
+                    self.assertIn(f"the driver does not know the job {job}", done.stdout)
                 self.assertEqual(done.kinds()["last-answer streamed"], "ok", "it goes on with the key that it has")
-
-    def test_a_driver_that_knows_none_of_them_passes(self):
-        done = self.session(client("no-cancel", "no-abandon", "no-use-key", words=["--driver"]), "--stream")
-        self.assert_found(done, [])
-        self.assertEqual(done.report["counts"]["skipped"], 4)
 
 
 class FailingDrivers(Sessions):
-    """What becomes of the turn, and that the session goes on with a driver that is started anew."""
+    """The turn is bad, and the session goes on with a driver that is started anew."""
 
     TURNS = {"use_key": ["rotated-key"], "cancel": ["cancelled-stream"], "abandon": ["abandoned-call", "abandoned-wait"]}
-    CASES = [(job, code, kind, said) for job, *rows in [
-        ("use_key", ("os.abort()", "crash", "signal 6"), ("time.sleep(1000)", "hang", "after 3s"),
-         ("print('{nonsense', flush=True)", "crash", "{nonsense"), ("say({'id': 4711}, {})", "crash", "4711"),
-         ("say(job, {'error': 'no keys here'})", "crash", "no keys here"),
-         ("say(job, {'error': True})", "crash", "an error of use_key: true")),
-        ("cancel", ("sys.exit(7)", "crash", "7"), ("time.sleep(1000)", "hang", "after 3s"),
-         ("print('{nonsense', flush=True)", "crash", "{nonsense"),
-         ("say(job, {'error': 'cannot stop'})", "crash", "text is missing")),
-        ("abandon", ("os.abort()", "crash", "signal 6"), ("say(job, {})", "crash", "text is missing"),
-         ("say(job, {'text': 'Hello.'})", "wrong", "Hello."))] for code, kind, said in rows]
+    # Of each session: for each job how the driver fails at it, the kind of bad, and words of what is said.
+    CASES = [{"use_key": ("os.abort()", "crash", "signal 6"), "cancel": ("time.sleep(1000)", "hang", "after 3s"),
+              "abandon": ("say(job, {})", "crash", "text is missing")},
+             {"use_key": ("say(job, {'error': 'no keys here'})", "crash", "no keys here"), "cancel": ("sys.exit(7)", "crash", "7"),
+              "abandon": ("say(job, {'text': 'Hello.'})", "wrong", "Hello.")}]
+    EXHAUSTIVE = [{"use_key": ("print('{nonsense', flush=True)", "crash", "{nonsense"),
+                   "cancel": ("print('{nonsense', flush=True)", "crash", "{nonsense"),
+                   "abandon": ("os.abort()", "crash", "signal 6")},
+                  {"use_key": ("say(job, {'error': True})", "crash", "an error of use_key: true"),
+                   "cancel": ("say(job, {'error': 'cannot stop'})", "crash", "text is missing")},
+                  {"use_key": ("say({'id': 4711}, {})", "crash", "4711")},
+                  {"use_key": ("time.sleep(1000)", "hang", "after 3s")}]
 
-    @staticmethod
-    def lines_of(job, code, kind):
-        lines = [f"{name} streamed {kind}" for name in FailingDrivers.TURNS[job]]
-        # It answers, and so it goes on, with the key that it has.
-        return lines + ["last-answer streamed error"] if "'error': " in code and job == "use_key" else lines
+    def lines_of(self, case):
+        lines = [f"{name} streamed {kind}" for job, (_, kind, _) in case.items() for name in self.TURNS[job]]
+        # A driver that answers is not started anew, and goes on with the key that it has.
+        return lines + ["last-answer streamed error"] * ("'error': " in case["use_key"][0])
 
     def test_a_job_that_a_driver_fails_at(self):
         def run(case):
-            job, code, kind, _ = case
-            return self.session(driver(f"for job in jobs:\n    if job['job'] == {job!r}: outcome_of(job); {code}\n"
-                                       "    else: say(job, outcome_of(job))"),
-                                "--stream", "--timeout", "3s", known=self.lines_of(job, code, kind))
+            code = "for job in jobs:\n    answer = outcome_of(job)\n"
+            code += "".join(f"    if job['job'] == {job!r}: {failure}; continue\n" for job, (failure, *_) in case.items())
+            return self.session(driver(code + "    say(job, answer)\n"), "--stream", "--timeout", "3s", known=self.lines_of(case))
 
-        for (job, code, kind, said), done in zip(self.CASES, all_at_once(run, self.CASES)):
-            with self.subTest(job=job, code=code):
-                self.assert_found(done, self.lines_of(job, code, kind))
-                self.assertIn(said, done.cells[self.TURNS[job][0], "streamed"]["why"], done.said)
+        cases = self.CASES + self.EXHAUSTIVE * IS_EXHAUSTIVE
+        for case, done in zip(cases, all_at_once(run, cases)):
+            for job, (failure, _, said) in case.items():
+                with self.subTest(job=job, failure=failure):
+                    self.assertIn(said, done.cells[self.TURNS[job][0], "streamed"]["why"], done.said)
+            with self.subTest(case):
+                self.assert_found(done, self.lines_of(case))
                 self.assertIn(done.kinds()["last-answer streamed"], ("ok", "error"), done.said)
 
     def test_a_driver_that_refuses_the_new_key_alone(self):
@@ -376,10 +401,9 @@ class BaselineAndAgain(Sessions):
     KEPT = ["rotated-key plain error", "last-answer plain error"]
 
     def test_turns_in_a_baseline(self):
-        stale, unknown = all_at_once(lambda line: self.session(CAREFUL, "--plain", known=[line]),
-                                     ["rotated-key plain error", "rotated-kee plain error"])
-        self.assertEqual((stale.code, stale.report["stale"]), (1, ["rotated-key plain error"]), stale.said)
-        self.assertEqual((unknown.code, unknown.report["stale"]), (1, ["rotated-kee plain error"]), unknown.said)
+        lines = ["rotated-key plain error", "rotated-kee plain error"]
+        stale = self.session(CAREFUL, "--plain", known=lines)
+        self.assertEqual((stale.code, set(stale.report["stale"])), (1, set(lines)), stale.said)
         other = check("--plain", *self.known("rotated-key plain error"), *only("rotated-key", "early-hints"), of=client())
         self.assertEqual((other.code, other.report["stale"]), (0, []), "what is skipped was not run\n" + other.said)
 
@@ -390,6 +414,7 @@ class BaselineAndAgain(Sessions):
         self.assertEqual(done.code, 0, done.said)
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         self.assertEqual(lines, sorted(self.KEPT))
+        self.assertNotIn("--seed", done.cells["rotated-key", "plain"]["again"])
 
     def test_the_command_that_is_printed_plays_the_same_session_again(self):
         def failed_twice(seed):
@@ -402,7 +427,7 @@ class BaselineAndAgain(Sessions):
                             encoding="utf-8")
             return cell, words, again, path
 
-        seeds = [None, "7"]
+        seeds = ["7"] + [None] * IS_EXHAUSTIVE
         for seed, (cell, words, again, path) in zip(seeds, all_at_once(failed_twice, seeds)):
             with self.subTest(seed=seed):
                 self.assertEqual(words[words.index("--seed") + 1] if "--seed" in words else None, seed)
@@ -421,7 +446,7 @@ for job in jobs:
 """
 
     def test_a_turn_that_is_bad_once_is_flaky(self):
-        cases = [([], 0), (["--strict"], 1)]
+        cases = [([], 0)] + [(["--strict"], 1)] * IS_EXHAUSTIVE
         runs = all_at_once(lambda case: check_driver(*SESSION, "--plain", *case[0], environment=self.environment,
                                                      of=[*driver(self.ONCE), f"mark{case[1]}"]), cases)
         for (flags, code), done in zip(cases, runs):
@@ -435,17 +460,15 @@ for job in jobs:
 class Wire(Sessions):
     CODE = "for job in jobs:\n    answer = outcome_of(job)\n    log([job, answer])\n    say(job, answer)"
 
-    jobs_and_answers = []  # of one run, for all tests of them
+    def test_the_jobs_of_a_session_of_each_form(self):
+        done = self.session(driver(self.CODE), "--timeout", "9s")
+        self.assert_found(done, [])
+        self.seen = self.logged()
+        for check_jobs in self.check_members, self.check_addresses_and_keys, self.check_what_stopped_calls_gave:
+            with self.subTest(check_jobs.__name__):
+                check_jobs()
 
-    @property
-    def seen(self):
-        if not self.jobs_and_answers:
-            done = self.session(driver(self.CODE), "--jobs", "1", "--timeout", "9s")
-            self.assert_found(done, [])
-            self.jobs_and_answers.extend(self.logged())
-        return self.jobs_and_answers
-
-    def test_the_jobs_of_a_session(self):
+    def check_members(self):
         common = {"id": int, "job": str, "base_url": str, "api_key": str, "model": str, "prompt": str, "timeout_ms": int}
         more = {"cancel": {"after_tokens": int}, "abandon": {"after_ms": int, "stream": bool}, "use_key": {}, "ask": {},
                 "stream": {}}
@@ -459,7 +482,7 @@ class Wire(Sessions):
         self.assertTrue(all(1 <= job["after_ms"] < 9000 for job in jobs if job["job"] == "abandon"))
         self.assertEqual(sorted(job["stream"] for job in jobs if job["job"] == "abandon"), [False, False, True, True])
 
-    def test_a_session_has_one_address_and_two_keys(self):
+    def check_addresses_and_keys(self):
         addresses = {job["base_url"] for job, _ in self.seen if job["job"] == "use_key"}
         self.assertEqual(len(addresses), 2, "a session of each form")
         for address in addresses:
@@ -471,8 +494,8 @@ class Wire(Sessions):
             self.assertEqual(changes, [("use_key", 0), ("use_key", 1), (call, 1), (call, 1)])
             self.assertTrue(all(job["api_key"] == keys[0] for job in jobs[:-3]))
 
-    def test_a_careful_client_stops_where_it_is_told_to(self):
-        """Each piece of text is one that came."""
+    def check_what_stopped_calls_gave(self):
+        """A client stops where it is told to: each piece of text is one that came."""
         for job, answer in self.seen:
             if job["job"] == "cancel":
                 self.assertRegex(answer["text"], r"\ATurn \d+")
@@ -482,4 +505,4 @@ class Wire(Sessions):
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(threads=8)

@@ -6,18 +6,17 @@ Python's standard library only.
 
 import json
 import os
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 import check_client
-from program import TIMEOUT, execute
+from program import PYTHON, TIMEOUT, execute
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parents[1]
 SCENARIOS = HERE.parent / "catalogue/scenarios"
-CLIENT = [sys.executable, str(HERE / "check_client.py")]
+CLIENT = [*PYTHON, str(HERE / "check_client.py")]
 ANSWER = "It is 21 degrees."
 WHOLE = "Zürich 21 °C, 東京 9 °C."
 # The turns of a session of mishaps, and which of them streams alone have.
@@ -57,11 +56,11 @@ def log(what):
 
 
 def command(code):
-    return [sys.executable, "-c", COMMAND + code]
+    return [*PYTHON, "-c", COMMAND + code]
 
 
 def driver(code):
-    return [sys.executable, "-c", DRIVER + code]
+    return [*PYTHON, "-c", DRIVER + code]
 
 
 def client(*bugs, words=()):
@@ -135,5 +134,3 @@ class Folder(unittest.TestCase):
         """Flags with which these lines are in the baseline, so that what is bad is not called again."""
         return ["--baseline", self.write("known", "".join(line + "\n" for line in lines))]
 
-
-# --- What it finds ----------------------------------------------------------------------------------------------------

@@ -1,16 +1,23 @@
-"""What the tests of the program share: how it is started, and what a client under test does.
+"""What the tests of the program share: how it is started, what a client under test does, and threads for tests that wait.
 
 Python's standard library only.
 """
 
+import concurrent.futures
+import functools
 import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 PROGRAM = os.environ.get("MOCK_GATEWAY_BIN", "mock-gateway")
+PYTHON = [sys.executable, "-S"]  # without site, which takes a third of the time of a client's start
 TIMEOUT = 30  # seconds: a net for what hangs, never a pace
+# Whether the exhaustive cases run too. The docstring of a file says which cases of it are exhaustive.
+IS_EXHAUSTIVE = os.environ.get("MOCK_GATEWAY_TEST_ALL") == "1"
 
 # What a client under test begins with: `request` and `chat` give the status, whatever it is.
 CLIENT = """
@@ -33,7 +40,7 @@ def chat(**fields):
 
 def python(code):
     """A command that runs the code as a client under test."""
-    return [sys.executable, "-c", CLIENT + code]
+    return [*PYTHON, "-c", CLIENT + code]
 
 
 def execute(*words, **options):
@@ -59,8 +66,63 @@ def runs(pid):
         return False
 
 
-def main():
+def once(function):
+    """Makes the first call run the function. Further calls, also on other threads, return its result."""
+    lock, cached = threading.Lock(), functools.cache(function)
+
+    def call(*arguments):
+        with lock:
+            return cached(*arguments)
+
+    return call
+
+
+class ThreadedSuite(unittest.TestSuite):
+    """A suite that runs its tests on several threads, because most tests of the program wait most of their time.
+
+    Tests of a class with `alone = True` run after the others, one at a time. Fixtures of classes and modules do not run.
+    """
+
+    threads = 1
+
+    def run(self, result, debug=False):
+        tests = list(self.tests_of(self))
+        together = [test for test in tests if not getattr(test, "alone", False)]
+        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+            for done in concurrent.futures.as_completed([pool.submit(self.run_one, test) for test in together]):
+                self.report(result, *done.result())
+        for test in tests:
+            if test not in together:
+                self.report(result, *self.run_one(test))
+        return result
+
+    @classmethod
+    def tests_of(cls, suite):
+        for test in suite:
+            yield from cls.tests_of(test) if isinstance(test, unittest.TestSuite) else [test]
+
+    @staticmethod
+    def run_one(test):
+        """Each test has a result of its own, because results are not safe to share between threads."""
+        result = unittest.TestResult()
+        began = time.monotonic()
+        test.run(result)
+        return test, result, time.monotonic() - began
+
+    @staticmethod
+    def report(result, test, own, seconds):
+        result.testsRun += own.testsRun
+        for name in "errors", "failures", "skipped", "expectedFailures", "unexpectedSuccesses":
+            getattr(result, name).extend(getattr(own, name))
+        word = "FAILED" if not own.wasSuccessful() else "skipped" if own.skipped else "ok"
+        result.stream.writeln(f"{test.id().partition('.')[2]} ... {word} ({seconds:.1f} s)")
+
+
+def main(threads=1):
+    """Runs the tests of the calling file on so many threads."""
     global PROGRAM
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         PROGRAM = sys.argv.pop(1)
-    unittest.main(module="__main__")
+    loader = unittest.TestLoader()
+    loader.suiteClass = type("Suite", (ThreadedSuite,), {"threads": threads})
+    unittest.main(module="__main__", testLoader=loader)
