@@ -580,4 +580,4 @@ chat()
 
 
 if __name__ == "__main__":
-    program.main(threads=4)
+    program.main(threads=2)
