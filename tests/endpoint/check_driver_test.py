@@ -341,7 +341,7 @@ def spread(bare=True):
         self.assertEqual(done.kinds(), {"early-hints plain": "ok", "unknown-fields plain": "ok"}, done.said)
 
     def test_by_a_command_that_hangs(self):
-        done = check("--plain", "--timeout", "3s", *self.known("early-hints plain hang"), *only("early-hints"),
+        done = check("--plain", "--timeout", "6s", *self.known("early-hints plain hang"), *only("early-hints"),
                      environment=self.environment, of=command(self.SPREAD + """
 if scenario == "early-hints":
     spread()

@@ -400,6 +400,8 @@ class Masked(unittest.TestCase):
                 told = [json.dumps(asked)]
                 gateway.post(f"/asked/{asked['exchange']}", {"reply": f"You said {token}."})
                 asking.join()
+                # The client has the answer a moment before the exchange has ended, and only then is there a bundle.
+                eventually(self, lambda: gateway.get("/journal/4")["outcome"] != "pending", "the exchange goes on")
                 for path in ("", "/journal", "/verify", "/review", "/stubs", "/journal/1", "/journal/1/curl", "/journal/2/curl",
                              "/journal/3/curl", "/journal/4", "/journal/4/bundle"):
                     answer = gateway.get(path)

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import unittest
 
+import program
 import serve_test
 from serve_test import TIMEOUT, Endpoint
 
@@ -908,5 +909,5 @@ class WhatIsServed(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
-        PROGRAM = serve_test.PROGRAM = sys.argv.pop(1)
-    unittest.main()
+        PROGRAM = serve_test.PROGRAM = sys.argv[1]
+    program.main(threads=4)

@@ -160,11 +160,8 @@ class Files(Reports):
         self.assertIn("::notice ", done.stderr)
 
     def test_the_mode_is_what_the_umask_leaves(self):
-        earlier = os.umask(0o027)
-        try:
-            self.report("json", code="chat()", expected=0)
-        finally:
-            os.umask(earlier)
+        done = run("--report", f"json:{self.file}", command=python("chat()"), umask=0o027)
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(stat.S_IMODE(os.stat(self.file).st_mode), 0o640)
 
     def test_what_cannot_be_written_is_told_before_anything_runs(self):
@@ -583,4 +580,4 @@ chat()
 
 
 if __name__ == "__main__":
-    program.main()
+    program.main(threads=2)
