@@ -1,3 +1,5 @@
+// The link error of a program without the implementation.
+
 #include "implementation.hpp"
 
 namespace mock_gateway::detail {

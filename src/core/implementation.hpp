@@ -1,5 +1,3 @@
-// The link error of a program without the implementation.
-
 #pragma once
 
 #include "version.hpp"

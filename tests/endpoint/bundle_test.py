@@ -11,7 +11,6 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
-import os
 import re
 import select
 import socket

@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import time
 import unittest
 from pathlib import Path
 
-import check_client
 import program
 from checking import CHECKOUT, command, driver, client, only, check, check_driver, Folder
 from program import TIMEOUT, runs

@@ -13,7 +13,6 @@ import itertools
 import json
 import re
 import shlex
-import unittest
 from pathlib import Path
 
 import program

@@ -10,7 +10,6 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import check_client
 from program import PYTHON, TIMEOUT, execute
 
 HERE = Path(__file__).resolve().parent

@@ -14,7 +14,6 @@ import resource
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time

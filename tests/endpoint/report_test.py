@@ -18,7 +18,7 @@ import xml.dom.minidom
 import xml.etree.ElementTree
 
 import program
-from program import TIMEOUT, execute, python, run
+from program import TIMEOUT, python, run
 
 KEY_IN_QUERY = "request('GET', '/v1/models?key=' + os.environ['OPENAI_API_KEY'])"
 FIXED_CASES = ["a request reached the gateway", "a request was served", "every request was answered by a stub", "every fault was reached",

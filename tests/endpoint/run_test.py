@@ -12,7 +12,6 @@ import resource
 import select
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
