@@ -3,7 +3,7 @@
 
   tests/bench/control_latency.py PROGRAM [--seconds 10] [--connections 24] [--pause 1] [--polls 32]
 
-Needs wrk (Debian: wrk). PROGRAM is a Release build: examples/run.sh makes build/run/endpoint/mock-gateway. While each
+Needs wrk (Debian: wrk). PROGRAM is a Release build, which docs/program.md shows. While each
 connection of wrk waits --pause milliseconds between an answer and its next request (0: wrk asks as fast as it can), and
 long polls of the journal wait all the time, calls of the control API are made one after the other; the last one is POST
 /stop, and wrk goes on. Prints requests a second, the calls' percentiles, and the time from POST /stop to the end of the

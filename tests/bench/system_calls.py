@@ -3,8 +3,8 @@
 
   tests/bench/system_calls.py PROGRAM [CONNECTIONS…]
 
-Needs wrk and strace (Debian: wrk, strace). PROGRAM is a Release build: examples/run.sh makes
-build/run/endpoint/mock-gateway. Prints for each number of connections the calls a request, and those of each kind. A
+Needs wrk and strace (Debian: wrk, strace). PROGRAM is a Release build, which docs/program.md
+shows. Prints for each number of connections the calls a request, and those of each kind. A
 request is read by one call, its client is looked at by another, and it is answered by a third; at one connection it is
 waited for, too. So the aims are 3 at 64 connections and 4 at one, and a quarter of a call for what happens seldom. Exit
 status 1 when one is missed. strace slows the program down, which then waits less often than it would.

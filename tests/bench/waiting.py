@@ -3,7 +3,7 @@
 
   tests/bench/waiting.py PROGRAM [EXCHANGES]
 
-PROGRAM is a Release build: examples/run.sh makes build/run/endpoint/mock-gateway. Of each kind of wait, 1,000 exchanges
+PROGRAM is a Release build, which docs/program.md shows. Of each kind of wait, 1,000 exchanges
 (or so many; a twentieth of answers that find no room) are begun by clients that read nothing. Those that stall, and those whose answer finds no room, wait for
 events; an acknowledgement has none, and has to be asked for, by an exchange that is to close its connection when all
 has arrived, and by one that is held at a gate. Prints the share of a core over 5 s, and of 100 requests one after the

@@ -16,7 +16,7 @@ if [[ ${1:-} != --inside ]]; then
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   unshare --mount --pid --fork --kill-child --mount-proc "$0" --inside "$work" "$@" &
-  trap 'kill -KILL $!; exit 1' HUP INT TERM
+  trap 'kill -KILL $! 2>/dev/null; exit 1' HUP INT TERM
   wait $!
   exit
 fi
