@@ -14,7 +14,7 @@ logs=$root/build/bare
 # The script runs itself in new namespaces: when they end, the kernel removes their mounts and processes.
 if [[ ${1:-} != --inside ]]; then
   work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
+  trap 'trap "" HUP INT TERM; rm -rf "$work"' EXIT
   unshare --mount --pid --fork --kill-child --mount-proc "$0" --inside "$work" "$@" &
   trap 'kill -KILL $! 2>/dev/null; exit 1' HUP INT TERM
   wait $!
