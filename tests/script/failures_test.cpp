@@ -262,8 +262,8 @@ TEST_CASE("a 429 has Retry-After: 1, however the test asks for it, unless it say
   };
   for (const auto& [name, apply] : ways) {
     for (const auto& [failure, expected] : failures) {
-      CAPTURE(name);
-      CAPTURE(failure.code());
+      const std::string sent = std::string(name) + ", " + failure.code();
+      CAPTURE(sent);
       Gateway gateway(Options{}.verify_on_destruction(false));
       apply(gateway, failure);
       const Response response =
