@@ -11,7 +11,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 trap 'exit 1' HUP INT TERM
 echo "Building mock-gateway in build/run" >&2
-# These flags halve the build time of Release. docs/program.md says what they cost.
+# These flags halve the build time of Release. docs/program.md gives their cost in requests per second.
 cmake -S "$checkout" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS_RELEASE="-O1 -DNDEBUG" -DMOCK_GATEWAY_PROGRAM_OPTIONS=-O0 \
   -DMOCK_GATEWAY_BUILD_TESTS=OFF -DMOCK_GATEWAY_BUILD_EXAMPLES=AUTO >"$log" 2>&1 || {

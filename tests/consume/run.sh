@@ -13,7 +13,7 @@
 # With CMake or pkg-config: add_subdirectory, fetch_content, find_package, pkg_config, program
 #
 # CXX                        the compiler
-# MOCK_GATEWAY_BUILD         the build folder to install from; the ways with the header take its compiled implementation, which
+# MOCK_GATEWAY_BUILD         the build folder to install from; copy and the two libraries use its implementation, which
 #                            cmake/compiled.cpp compiles as users do
 # MOCK_GATEWAY_FLAGS         the compiler's and the linker's flags for cpp-httplib and nlohmann/json
 set -eu
