@@ -300,12 +300,13 @@ TEST_CASE("each bad habit is found in the turns that are meant for it, and in no
   };
   for (const Row& row : rows) {
     CAPTURE(static_cast<int>(row.habit));
-    for (const bool streamed : {false, true}) {
-      CAPTURE(streamed);
-      const Played played = play(row.habit, streamed);
-      CHECK(played.bad == (streamed ? row.streamed : row.plain));
-      CHECK(played.findings == row.findings);
-    }
+    std::future<Played> stream = std::async(std::launch::async, [&row] { return play(row.habit, true); });
+    const Played plain = play(row.habit, false);
+    CHECK(plain.bad == row.plain);
+    CHECK(plain.findings == row.findings);
+    const Played streamed = stream.get();
+    CHECK(streamed.bad == row.streamed);
+    CHECK(streamed.findings == row.findings);
   }
 }
 

@@ -110,4 +110,4 @@ class Examples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    program.main(threads=3)
+    program.main(threads=6)

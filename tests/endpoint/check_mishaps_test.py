@@ -504,4 +504,4 @@ class Wire(Sessions):
 
 
 if __name__ == "__main__":
-    program.main(threads=8)
+    program.main(threads=12)
