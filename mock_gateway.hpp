@@ -8319,6 +8319,108 @@ class BetweenWrites final : public Pending {
 }  // namespace delivery
 }}}  // namespace mock_gateway::detail
 
+// ---- delivery/write_queue.hpp ---------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// The bytes of one answer on their way to the connection: which of them share a write, and how far the reply has come
+/// with those that the connection took.
+class WriteQueue {
+ public:
+  /// How far the reply has come.
+  struct Sent {
+    std::size_t events = 0;
+    std::size_t tokens = 0;
+    bool done = false;
+    bool byte_order_mark = false;
+    /// The last event has no blank line after it yet.
+    bool unfinished = false;
+  };
+
+  /// What is given here must outlive this.
+  WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
+      : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
+
+  /// So many bytes will be gathered, perhaps.
+  void reserve(std::size_t size);
+  /// The answer is a stream, whose events may have a write each.
+  void stream() { is_stream_ = true; }
+  /// Gathers bytes for the next write. What does not fit into one becomes a write now.
+  void send(std::string_view bytes);
+  /// The bytes gathered so far are as much of the reply as `sent` says.
+  void mark(const Sent& sent);
+  /// What was gathered is the head, or an event, or what stands between events.
+  void end_part();
+  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  void leave();
+  /// What was gathered becomes a write.
+  void flush();
+
+  /// Whether a write waits to be handed over.
+  bool has_writes() const { return !units_.empty(); }
+  /// Hands the writes to the connection, as much as it takes.
+  Outlet::Look hand_over();
+  /// Throws away what was not handed over.
+  void forget();
+  /// Gives back the memory of what has left; false when something has not.
+  bool shrink();
+
+  /// How many bytes of the answer were gathered or handed over so far.
+  std::size_t position() const { return position_; }
+  /// How many were handed over.
+  std::size_t written() const { return written_; }
+  /// Whether the answer was split in two as the reply wants.
+  bool is_split() const { return is_split_; }
+
+ private:
+  /// What the progress is when so many bytes of the answer have been handed over.
+  struct Mark {
+    std::size_t bytes;
+    Sent sent;
+  };
+  /// Bytes that leave by a write of their own.
+  struct Unit {
+    std::size_t size;
+    /// Its bytes are those of `large_`, and were not gathered.
+    bool is_large = false;
+    /// The client is to read it apart from what was written before.
+    bool is_second_half = false;
+  };
+
+  /// Writes as much of the unit as the connection takes; false when the client has gone or the gateway stops.
+  bool write(Unit& unit);
+  /// Waits, where the reply wants it, until the client has read what was written before.
+  Outlet::Look pause_before(Unit& unit);
+  /// Tells the progress of the marks that have been handed over.
+  void publish();
+
+  const Writes& writes_;
+  Outlet& outlet_;
+  Timeline& timeline_;
+  DeliveryProgress& progress_;
+  bool is_stream_ = false;
+
+  std::size_t position_ = 0;
+  std::string gathered_;    // what has not been handed over, but for `large_`
+  std::size_t taken_ = 0;   // of that, by the connection
+  std::size_t united_ = 0;  // of that, in units
+  std::string_view large_;  // not worth a copy
+  std::vector<Unit> units_;
+  std::size_t next_unit_ = 0;
+  bool awaits_room_ = false;
+  std::optional<delivery::BetweenWrites> pause_;
+  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t written_ = 0;
+  std::vector<Mark> marks_;
+  std::size_t published_ = 0;  // of the marks
+  bool is_split_ = false;
+  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
+  Duration time_to_read_{0};
+  bool reads_too_slowly_ = false;
+};
+
+}}}  // namespace mock_gateway::detail
+
 // ---- delivery/delivery.hpp ------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -8326,8 +8428,10 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
 ///
-/// Nothing of it blocks: what is to be done is written down as steps, and where one has to wait for the client, the
-/// clock or a gate, whoever calls go_on() calls it again later.
+/// A state machine, for nothing of it may block. The answer has stages, and each stage has steps: begin_stage() writes
+/// down the steps of the next stage, and go_on() performs one after the other. What a step finds that is to be done
+/// first, such as a fault or a ping, becomes steps before those that are left. Where a step has to wait for the client,
+/// the clock or a gate, it stays the next, and whoever calls go_on() calls it again later.
 class Delivery {
  public:
   enum class Result {
@@ -8369,138 +8473,178 @@ class Delivery {
   /// Whether the reply came to the plan's hold of that index.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
   /// Whether the reply's bytes were split in two as the plan wants.
-  bool is_split() const { return is_split_; }
+  bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
-  using Step = std::function<void()>;
+  using Sent = WriteQueue::Sent;
+
+  /// In this order; an answer of one piece has a body in place of the stream.
+  enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
+
+  /// A wait that has begun.
+  struct Waiting {
+    explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
+    /// Waits on the clock until `moment`, or until `other` is over.
+    void begin(Timeline& timeline, TimePoint moment, const std::string& purpose, Pending& other) {
+      clock.emplace(timeline, moment, purpose);
+      either.emplace(*clock, other);
+    }
+    void end_look() {
+      either.reset();
+      clock.reset();
+    }
+    void wait_without_pings(Timeline& timeline) {
+      is_last = true;
+      if (!gate->over()) timeline.settle();
+    }
+
+    delivery::RealTimeLimit guard;
+    std::optional<GateWait> gate;
+    std::optional<ClockWait> clock;  // until the moment that is waited for, or a ping's before it
+    std::optional<delivery::EitherOf> either;
+    bool is_for_ping = false;
+    bool is_last = false;  // no ping comes any more
+  };
+
+  struct Step {
+    enum class Kind {
+      // What is sent. `number` is the event to which `bytes` belong; 0: none. Both must stay as they are until they
+      // were sent.
+      head,
+      byte_order_mark,
+      body,     // `bytes` of the body, cut where a fault is to happen inside them
+      part,     // those before a fault; the HTTP chunk promises `missing` bytes more
+      rest,     // those after the last fault
+      between,  // `bytes` that stand between events and are none
+      between_sent,
+      this_event,  // `event_`
+      event,       // `event`, as often as faults want
+      copy,        // one of these
+      copy_sent,
+      last_event,   // `bytes`, an event after those of the source
+      error_event,  // of the fault `number`
+      done_after_error,
+      line_end,  // of an event that has none yet
+      end_of_body,
+      open_stream,  // the client is waited for to close it
+      all_handed_over,
+      leave,
+      announce_last_bytes,
+      // Faults. `number` is the index of the fault in the plan.
+      strike,          // with each fault of `trigger`, from that one on
+      strike_at_byte,  // with those whose byte was the last that was sent
+      fault_inside,    // inside an event
+      after_inside,
+      happen,
+      // Waits.
+      hold,    // `number` is the index of the hold in the plan
+      moment,  // until `moment`, for `bytes`; empty: for the event that is next
+      gate,    // at `gate`
+      noted_wait_over,
+      client_left,  // the end of a wait for that
+      delivery,     // until the client's kernel has all that was written
+      last_bytes,   // until it has the last bytes
+      done,         // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      done_delivered,
+      // Ends.
+      half_closed,  // by the fault `number`
+      close_when_delivered,
+      close,
+      reset,
+      end_by_fault,  // of the delivery
+    };
+
+    Kind kind;
+    std::size_t number = 0;
+    std::string_view bytes = {};
+    std::size_t missing = 0;
+    const StreamEvent* event = nullptr;
+    bool is_last = false;  // of the events of the stream
+    Trigger::Kind trigger = Trigger::Kind::at_end;
+    std::size_t count = 0;  // of the trigger
+    TimePoint moment = {};
+    const Gate* gate = nullptr;
+    std::unique_ptr<Waiting> waiting = nullptr;
+  };
+  using Kind = Step::Kind;
 
   /// A place inside bytes of the body, and the fault whose trigger it is.
   struct Cut {
     std::size_t offset;
     std::size_t fault;
   };
-  /// How far the reply has come with the bytes gathered so far.
-  struct Sent {
-    std::size_t events = 0;
-    std::size_t tokens = 0;
-    bool done = false;
-    bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
-    bool unfinished = false;
-  };
-  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
-  struct Mark {
-    std::size_t bytes;
-    Sent sent;
-  };
-  /// Bytes that are to leave by a write of their own.
-  struct Unit {
-    std::size_t size;
-    /// Its bytes are those of `large_`, and were not gathered.
-    bool is_large = false;
-    /// The client is to read it apart from what was written before.
-    bool is_second_half = false;
-  };
-  /// A wait for a moment.
-  struct Moment;
 
-  // Steps. Those that a step writes down are done after it, and before all that was written down earlier.
-  template <class... Steps>
-  void in_turn(Steps... steps);
+  // The machine.
+  void begin_stage();
+  /// Performs the next step, or begins the next stage; `over` unless the step has to wait.
+  Outlet::Look go_one_on();
+  void perform(const Step& step);
+  /// Has a step done after those that were added before by the one that is performed, and before all others.
+  void add(Step step);
+  void add_event(Kind kind, const StreamEvent& event, bool is_last);
+  void add_last_event(std::string_view data, bool is_last);
+  Step take_step();
   /// Nothing of the reply follows.
   void end(Result result);
   /// The outlet gave up.
   void break_off();
-  /// Has something waited for, as `look` tells, before the next step.
-  void await(std::function<Outlet::Look()> look) { awaited_ = std::move(look); }
+  /// What it was held up by is over.
+  void note_unhindered();
+  /// Whether it waits for a moment that comes by itself.
+  bool waits_for_moment() const;
 
-  // What is sent, from the whole to the write.
-  void begin_whole();
-  void end_whole();
+  // What is sent, from the whole to the part.
+  void wait_for_whole();
   void begin_stream();
-  void send_head();
-  void send_byte_order_mark();
   /// Sends events of the source, as many as can be sent without a wait.
   void send_events();
+  bool take_event();
   /// The moment at which the event leaves that is next.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
-  void send_with_faults();
-  void take_next_event();
-  /// `[DONE]`, and what the dialect has after it.
-  void send_done();
-  void send_after_events(const std::string& data, bool last);
-  /// `event` must stay as it is until it was sent.
-  void send_event(const StreamEvent& event, bool last);
-  void send_copy(const StreamEvent& event, bool ends_unfinished);
+  void send_event(const StreamEvent& event, bool is_last);
   void note_copy(const StreamEvent& event, bool ends_unfinished);
-  void at_end();
-  /// Sends what stands between events and is none.
-  void send_between(std::string_view bytes);
   void end_body();
-  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
-  /// belong to none. They must stay as they are until they were sent.
   void send_body(std::string_view bytes, std::size_t event);
+  void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gathers bytes for the next write. What would not fit into one is written at once.
-  void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent_` says.
-  void mark();
-  /// What was gathered is the head, or an event, or what stands between events.
-  void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
-  void leave();
-  /// Has what was gathered handed to the connection before the next step.
-  void flush();
-  Outlet::Look hand_over();
-  /// Waits, where the plan wants it, until the client has read what was written before.
-  Outlet::Look pause_between_writes(Unit& unit);
-  /// Gives back the memory of what has left: thousands may wait.
-  void shrink();
-  /// Tells the progress of the marks that have been handed over.
-  void publish();
   /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
   /// Tells the log that the whole answer was sent, or how it ends otherwise.
   void log_end() const {
-    if (progress_.log) progress_.log->add_end(position_);
+    if (progress_.log) progress_.log->add_end(writes_.position());
   }
   void log_end(SentAnswer::Ending ending) const {
     if (progress_.log) progress_.log->end(ending, timeline_.now());
   }
   void announce_last_bytes() const;
-  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
-  void await_done();
 
   // Faults.
-  /// Strikes with the faults of that trigger, from that index on.
-  void strike(Trigger::Kind kind, std::size_t count, std::size_t from = 0);
+  /// Strikes with the faults of that trigger, at its step or now, then from that index on.
+  void strike(Trigger::Kind trigger, std::size_t count);
+  void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
-  void happen(const Fault& fault);
-  void stall(const Fault& fault);
+  void happen(std::size_t fault);
   void send_error(const Effect& effect);
-  void half_close(const Trigger& trigger);
   /// Ends the connection when everything sent has come to the client's kernel.
   void end_connection(Outlet::Ending ending);
 
   // Waits.
   void hold(HoldPoint::Kind kind, std::size_t number);
-  void hold(std::size_t index);
-  void pass(const Gate& gate);
-  void wait_at(const std::shared_ptr<GateWait>& gate);
-  /// Waits at the gate without pings.
-  void wait_at_last(const std::shared_ptr<GateWait>& gate);
-  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
+  void hold_at(std::size_t index);
+  void wait_at(const Gate& gate);
+  void wait_until(TimePoint moment, std::string_view purpose);
+  /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
-  void wait_until(TimePoint deadline, std::string purpose);
-  void wait_for(const std::shared_ptr<Moment>& moment);
-  void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
+  Outlet::Look look_at_moment(Step& step);
+  Outlet::Look look_at_gate(Step& step);
+  void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
   /// Tells the progress of a scripted wait until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
@@ -8526,18 +8670,18 @@ class Delivery {
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string waited_in_vain_;
+  std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // of each fault of the plan
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
 
-  std::vector<Step> steps_;                // the last is next
-  std::function<Outlet::Look()> awaited_;  // before it
-  bool awaits_moment_ = false;             // by that
-  bool is_held_up_ = false;                // by something else
+  WriteQueue writes_;  // all that it has is handed over before the next step
+  Stage stage_ = Stage::head;
+  std::vector<Step> steps_;  // of the stage; the last is next
+  std::size_t left_ = 0;     // steps that were left when the one that is performed began
+  bool is_held_up_ = false;  // by something that does not come by itself
+  bool is_noted_ = false;    // what it waits for
   std::optional<Result> result_;
-  /// How many steps are left when the client has left, which is waited for.
-  std::optional<std::size_t> steps_after_client_;
-  bool is_noted_ = false;
 
   std::string_view head_;
   std::string_view body_;  // of an answer of one piece
@@ -8545,10 +8689,9 @@ class Delivery {
   bool nothing_follows_ = false;  // all of that has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool more_ = false;         // events of the source: `event_` is the next
-  bool looks_ahead_ = false;  // each is taken before the one before it is sent
-  bool follows_ = false;      // one does: `following_`
-  bool simply_ = false;
+  bool simply_ = false;          // nothing has to be done for an event but to send it
+  bool looks_ahead_ = false;     // each event is taken before the one before it is sent
+  std::optional<bool> follows_;  // whether there is `following_`; nothing: that was not asked
   StreamEvent event_;
   StreamEvent following_;
   StreamEvent extra_;                    // that is none of the source's
@@ -8557,27 +8700,8 @@ class Delivery {
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
-
-  std::size_t position_ = 0;   // bytes of the answer so far, gathered or handed over
-  std::string gathered_;       // what has not been handed over, but for `large_`
-  std::size_t taken_ = 0;      // of that, by writes
-  std::size_t united_ = 0;     // of that, in units
-  std::string_view large_;     // not worth a copy
-  std::vector<Unit> units_;    // to be handed over before the next step
-  std::size_t next_unit_ = 0;  // of these
-  bool awaits_room_ = false;
-  std::optional<delivery::BetweenWrites> pause_;
-  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
-  std::size_t written_ = 0;                    // bytes handed over
-  std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
-  bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
-  Duration time_to_read_{0};
-  bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
-  std::function<void()> before_last_bytes_;
 };
 
 }}}  // namespace mock_gateway::detail
@@ -22729,13 +22853,10 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
-// When events leave; where faults strike and what each does; holds, stalls, pings; which bytes share a write (64 KiB).
+// The stages of an answer and their steps; when events leave, and where faults strike.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
-
-/// What is larger is not worth a copy, and would take the memory of one.
-inline constexpr std::size_t largest_copy = 65536;
 
 /// The offset after the first byte of the first character of several bytes; 0 when there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
@@ -22749,28 +22870,6 @@ MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view byt
 
 }  // namespace delivery
 
-struct Delivery::Moment {
-  Moment(TimePoint its_deadline, std::string its_purpose, std::optional<Duration> limit)
-      : deadline(its_deadline), purpose(std::move(its_purpose)), guard(limit) {}
-
-  /// Begins to wait on the clock; `until` is the deadline, or a ping's moment before it.
-  void begin(Timeline& timeline, TimePoint until, const std::string& what) {
-    clock.emplace(timeline, until, what);
-    either.emplace(*clock, guard);
-  }
-  void end() {
-    either.reset();
-    clock.reset();
-  }
-
-  TimePoint deadline;
-  std::string purpose;
-  delivery::RealTimeLimit guard;
-  std::optional<ClockWait> clock;
-  std::optional<delivery::EitherOf> either;
-  bool is_last = false;  // no ping comes any more
-};
-
 MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
                    DeliveryProgress& progress)
     : plan_(plan),
@@ -22781,7 +22880,8 @@ MOCK_GATEWAY_INLINE Delivery::Delivery(const ReplyData& plan, PaceSchedule& pace
       unhindered_since_(timeline.now()),
       progress_(progress),
       reached_(plan.faults.size()),
-      came_to_(plan.holds.size()) {}
+      came_to_(plan.holds.size()),
+      writes_(plan.writes, outlet, timeline, progress) {}
 
 MOCK_GATEWAY_INLINE Delivery::~Delivery() = default;
 
@@ -22801,146 +22901,259 @@ MOCK_GATEWAY_INLINE void Delivery::whole(std::string_view head, std::string_view
   head_ = head;
   body_ = body;
   token_count_ = token_count;
-  steps_.reserve(8);
-  in_turn([this] { strike(Trigger::Kind::before_headers, 0); }, [this] { begin_whole(); }, [this] { send_head(); },
-          [this] { strike(Trigger::Kind::after_headers, 0); }, [this] { send_body(body_, 0); },
-          [this] {
-            if (!body_.empty()) strike(Trigger::Kind::after_bytes, body_bytes_);
-          },
-          [this] { end_whole(); }, [this] { await([this] { return outlet_.look_for_last_bytes(); }); });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::begin_whole() {
-  const TimePoint due = later(start_, pace_.last(token_count_));
-  if (due != start_) in_turn([this, due] { wait_until(due, "the whole reply"); });
-  for (std::size_t i = plan_.holds.size(); i-- > 0;)
-    if (const HoldPoint& place = plan_.holds[i].place;
-        place.kind() == HoldPoint::Kind::event || place.number() <= token_count_)
-      in_turn([this, i] { hold(i); });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::end_whole() {
-  sent_.tokens = token_count_;
-  mark();
-  nothing_follows_ = true;
-  in_turn([this] { at_end(); },
-          [this] {
-            log_end();
-            flush();
-          },
-          [this] {
-            if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
-          });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& source, bool chunked) {
   head_ = head;
   source_ = &source;
   chunked_ = chunked;
-  steps_.reserve(12);
-  in_turn([this] { strike(Trigger::Kind::before_headers, 0); },
-          [this] {
-            send_head();
-            end_part();
-          },
-          [this] { begin_stream(); }, [this] { send_byte_order_mark(); },
-          [this] {
-            more_ = source_->next(event_);
-            send_events();
-          },
-          [this] { strike(Trigger::Kind::before_done, 0); },
-          [this] {
-            if (plan_.sse.done()) send_done();
-          },
-          [this] { at_end(); },
-          [this] {
-            announce_last_bytes();
-            end_body();
-          },
-          [this] { await([this] { return outlet_.look_for_last_bytes(); }); });
 }
+
+// --- The machine -----------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
-    Outlet::Look look = hand_over();
-    const bool lacks_room = look == Outlet::Look::not_yet;
-    if (look == Outlet::Look::over && awaited_) look = awaited_();
+    Outlet::Look look = writes_.hand_over();
+    if (look == Outlet::Look::over) {
+      note_unhindered();
+      look = go_one_on();
+    }
     if (look == Outlet::Look::not_yet) {
-      if (lacks_room || !awaits_moment_) is_held_up_ = true;
-      shrink();
+      if (!waits_for_moment()) is_held_up_ = true;
+      if (writes_.shrink() && simply_) framing_->shrink();  // thousands may wait
       return std::nullopt;
     }
-    if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
-    awaited_ = nullptr;
-    awaits_moment_ = false;
-    if (look == Outlet::Look::given_up) {
-      break_off();
-    } else if (steps_.empty()) {
-      result_ = Result::completed;
-    } else {
-      const Step step = std::move(steps_.back());
-      steps_.pop_back();
-      step();
-    }
+    note_unhindered();
+    if (look == Outlet::Look::given_up) break_off();
   }
   return result_;
 }
 
-template <class... Steps>
-void Delivery::in_turn(Steps... steps) {
-  Step in_order[] = {std::move(steps)...};
-  for (std::size_t i = sizeof...(steps); i-- > 0;) steps_.push_back(std::move(in_order[i]));
+MOCK_GATEWAY_INLINE Outlet::Look Delivery::go_one_on() {
+  left_ = steps_.size();
+  if (steps_.empty()) {
+    begin_stage();
+    return Outlet::Look::over;
+  }
+  Step& next = steps_.back();
+  switch (next.kind) {
+    case Kind::moment: return look_at_moment(next);
+    case Kind::gate: return look_at_gate(next);
+    case Kind::delivery:
+    case Kind::last_bytes: {
+      const Outlet::Look look =
+          next.kind == Kind::delivery ? outlet_.look_for_delivery() : outlet_.look_for_last_bytes();
+      if (look == Outlet::Look::over) steps_.pop_back();
+      return look;
+    }
+    default: perform(take_step()); return Outlet::Look::over;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
+  switch (stage_) {
+    case Stage::head:
+      stage_ = source_ ? Stage::stream : Stage::body;
+      strike(Trigger::Kind::before_headers, 0);
+      if (!source_) wait_for_whole();
+      return add({Kind::head});
+    case Stage::body:
+      stage_ = Stage::at_end;
+      strike(Trigger::Kind::after_headers, 0);
+      add({Kind::body, 0, body_});
+      if (!body_.empty()) add({Kind::strike_at_byte});
+      return;
+    case Stage::stream:
+      stage_ = Stage::events;
+      begin_stream();
+      strike(Trigger::Kind::after_headers, 0);
+      return add({Kind::byte_order_mark});
+    case Stage::events: return send_events();
+    case Stage::done:
+      stage_ = Stage::at_end;
+      strike(Trigger::Kind::before_done, 0);
+      if (!plan_.sse.done()) return;
+      add_last_event("[DONE]", plan_.sse.after_done().empty());
+      if (!plan_.sse.after_done().empty()) add_last_event(plan_.sse.after_done(), true);
+      return;
+    case Stage::at_end:
+      stage_ = Stage::end;
+      if (!source_) {
+        sent_.tokens = token_count_;
+        writes_.mark(sent_);
+        nothing_follows_ = true;
+      }
+      if (progress_.log) progress_.log->end_body();
+      return strike_now(Trigger::Kind::at_end, 0);
+    case Stage::end:
+      stage_ = Stage::last_bytes;
+      if (source_) announce_last_bytes();
+      return end_body();
+    case Stage::last_bytes: stage_ = Stage::over; return add({Kind::last_bytes});
+    case Stage::over: result_ = Result::completed;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
+  switch (step.kind) {
+    case Kind::head:
+      log(AnswerLog::Kind::head, head_, head_);
+      writes_.reserve(head_.size() + body_.size());
+      writes_.send(head_);
+      if (source_) writes_.end_part();
+      return;
+    case Kind::byte_order_mark:
+      if (!plan_.sse.byte_order_mark() || std::exchange(sent_.byte_order_mark, true)) return;
+      return add({Kind::between, 0, "\xEF\xBB\xBF"});
+    case Kind::body: return send_body(step.bytes, step.number);
+    case Kind::part: return send_part(step.bytes, step.number, step.missing);
+    case Kind::rest: return send_rest(step.bytes, step.number);
+    case Kind::between: send_body(step.bytes, 0); return add({Kind::between_sent});
+    case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
+    case Kind::this_event:
+      if (simply_) return send_simply();
+      if (event_.raw) writes_.leave();  // it has a write of its own
+      send_event(event_, looks_ahead_ && !*follows_);
+      strike(Trigger::Kind::after_events, events_);
+      if (event_.token) strike(Trigger::Kind::after_tokens, tokens_);
+      if (event_.raw) add({Kind::leave});
+      return;
+    case Kind::event: return send_event(*step.event, step.is_last);
+    case Kind::copy:
+      send_body(step.event->raw    ? std::string_view(step.event->data)
+                : step.event->meta ? framing_->meta_event(step.event->data, step.is_last)
+                                   : framing_->event(step.event->data, events_, step.is_last),
+                events_);
+      return add_event(Kind::copy_sent, *step.event, step.is_last);
+    case Kind::copy_sent: return note_copy(*step.event, step.is_last);
+    case Kind::last_event:
+      if (progress_.log && step.bytes == "[DONE]") progress_.log->done_follows(events_ + 1);
+      extra_.data = step.bytes;
+      hold(HoldPoint::Kind::event, ++events_);
+      add({Kind::announce_last_bytes});
+      add_event(Kind::event, extra_, step.is_last);
+      return strike(Trigger::Kind::after_events, events_);
+    case Kind::error_event: return send_error(plan_.faults[step.number].effect);
+    case Kind::done_after_error:
+      ++events_;
+      extra_.data = "[DONE]";
+      return send_event(extra_, true);
+    case Kind::line_end:
+      if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
+      return;
+    case Kind::end_of_body: return end_body();
+    case Kind::open_stream:
+      return wait_for_client_to_leave({ScriptedWait::Kind::open_stream, sent_.done ? "after [DONE]" : "at the end"},
+                                      "a stream left open");
+    case Kind::all_handed_over:
+      if (progress_.log) progress_.log->handed_over(writes_.written(), timeline_.now());
+      return;
+    case Kind::leave: return writes_.leave();
+    case Kind::announce_last_bytes: return announce_last_bytes();
+
+    case Kind::strike: return strike_now(step.trigger, step.count, step.number);
+    case Kind::strike_at_byte: return strike_now(Trigger::Kind::after_bytes, body_bytes_);
+    case Kind::fault_inside: inside_event_ = true; return strike_one(step.number);
+    case Kind::after_inside: inside_event_ = false; return;
+    case Kind::happen: return happen(step.number);
+
+    case Kind::hold: return hold_at(step.number);
+    case Kind::noted_wait_over:
+    case Kind::client_left: return end_noted();
+    case Kind::done:
+      if (!progress_.done || outlet_.has_left()) return;
+      progress_.done_at = std::chrono::steady_clock::time_point::max();
+      add({Kind::delivery});
+      return add({Kind::done_delivered});
+    case Kind::done_delivered: progress_.done_at = std::chrono::steady_clock::now(); return;
+    case Kind::moment:
+    case Kind::gate:
+    case Kind::delivery:
+    case Kind::last_bytes: return;  // go_one_on() looks whether they are over
+
+    case Kind::half_closed:
+      outlet_.end_sending();
+      framing_.reset();  // nothing can be sent any more
+      return wait_for_client_to_leave(
+          {ScriptedWait::Kind::half_close, faults::place_of(plan_.faults[step.number].trigger)},
+          "a half-closed connection");
+    case Kind::close_when_delivered: return end_connection(Outlet::Ending::close);
+    case Kind::close: return outlet_.end(Outlet::Ending::close);
+    case Kind::reset: return outlet_.end(Outlet::Ending::reset);
+    case Kind::end_by_fault: return end(Result::broken_by_fault);
+  }
+}
+
+MOCK_GATEWAY_INLINE void Delivery::add(Step step) { steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(left_), std::move(step)); }
+
+MOCK_GATEWAY_INLINE void Delivery::add_event(Kind kind, const StreamEvent& event, bool is_last) {
+  Step step{kind};
+  step.event = &event;
+  step.is_last = is_last;
+  add(std::move(step));
+}
+
+MOCK_GATEWAY_INLINE void Delivery::add_last_event(std::string_view data, bool is_last) {
+  Step step{Kind::last_event, 0, data};
+  step.is_last = is_last;
+  add(std::move(step));
+}
+
+MOCK_GATEWAY_INLINE Delivery::Step Delivery::take_step() {
+  Step step = std::move(steps_.back());
+  steps_.pop_back();
+  left_ = steps_.size();
+  return step;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
   steps_.clear();
+  left_ = 0;
   if (is_noted_) end_noted();
   result_ = result;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::break_off() {
-  units_.clear();
-  next_unit_ = 0;
-  gathered_.clear();
-  taken_ = united_ = 0;
-  large_ = {};
-  position_ = written_;
-  awaits_room_ = false;
-  pause_.reset();
-  if (!steps_after_client_) return end(Result::broken_off);
-  // That is what was waited for.
-  steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(*steps_after_client_), steps_.end());
+  writes_.forget();
+  while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
+  if (steps_.empty()) end(Result::broken_off);  // else that is what was waited for
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_head() {
-  log(AnswerLog::Kind::head, head_, head_);
-  gathered_.reserve(std::min(head_.size() + body_.size(), delivery::largest_copy));
-  send(head_);
+MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
+  if (std::exchange(is_held_up_, false)) unhindered_since_ = timeline_.now();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::at_end() {
-  if (progress_.log) progress_.log->end_body();
-  strike(Trigger::Kind::at_end, 0);
+MOCK_GATEWAY_INLINE bool Delivery::waits_for_moment() const {
+  return !writes_.has_writes() && steps_.back().kind == Kind::moment && steps_.back().moment != TimePoint::max();
+}
+
+// --- What is sent, from the whole to the part
+// -------------------------------------------------------------------------
+
+MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
+  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+    if (const HoldPoint& place = plan_.holds[i].place;
+        place.kind() == HoldPoint::Kind::event || place.number() <= token_count_)
+      add({Kind::hold, i});
+  if (const TimePoint due = later(start_, pace_.last(token_count_)); due != start_) wait_until(due, "the whole reply");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   framing_.emplace(plan_.sse, chunked_);
+  writes_.stream();
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
   // Only such a stream must know its last event beforehand.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
-  strike(Trigger::Kind::after_headers, 0);
-}
-
-MOCK_GATEWAY_INLINE void Delivery::send_byte_order_mark() {
-  if (!plan_.sse.byte_order_mark() || std::exchange(sent_.byte_order_mark, true)) return;
-  send_between("\xEF\xBB\xBF");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_events() {
-  while (more_ && units_.empty()) {
-    if (looks_ahead_) follows_ = source_->next(following_);
+  while (!writes_.has_writes()) {
+    if (!take_event()) {
+      stage_ = Stage::done;
+      return;
+    }
     ++events_;
     if (event_.token) ++tokens_;
     const TimePoint due = this->due();
@@ -22948,20 +23161,20 @@ MOCK_GATEWAY_INLINE void Delivery::send_events() {
     if (simply_ && !waits && plan_.holds.empty()) {
       if (due != start_) note_lateness(due);
       send_simply();
-      take_next_event();
       continue;
     }
-    return in_turn([this] { hold(HoldPoint::Kind::event, events_); },
-                   [this] {
-                     if (event_.token) hold(HoldPoint::Kind::token, tokens_);
-                   },
-                   [this, due] {
-                     if (due != start_) wait_until(due, due_event());
-                   },
-                   [this] { simply_ ? send_simply() : send_with_faults(); }, [this] { take_next_event(); },
-                   [this] { send_events(); });
+    hold(HoldPoint::Kind::event, events_);
+    if (event_.token) hold(HoldPoint::Kind::token, tokens_);
+    if (due != start_) wait_until(due, {});
+    return add({Kind::this_event});
   }
-  if (more_) in_turn([this] { send_events(); });
+}
+
+MOCK_GATEWAY_INLINE bool Delivery::take_event() {
+  if (follows_) std::swap(event_, following_);
+  const bool is_taken = follows_ ? *follows_ : source_->next(event_);
+  if (is_taken && looks_ahead_) follows_ = source_->next(following_);
+  return is_taken;
 }
 
 MOCK_GATEWAY_INLINE TimePoint Delivery::due() {
@@ -22976,153 +23189,87 @@ MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_simply() {
-  if (event_.raw) leave();  // it has a write of its own, here and below
-  send(event_.raw    ? framing_->wrap(event_.data)
-       : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
-                     : framing_->frame(event_.data));
+  if (event_.raw) writes_.leave();  // it has a write of its own, here and below
+  writes_.send(event_.raw    ? framing_->wrap(event_.data)
+               : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
+                             : framing_->frame(event_.data));
   ++sent_.events;
   if (event_.token) ++sent_.tokens;
-  mark();
-  end_part();
-  if (event_.raw) leave();
+  writes_.mark(sent_);
+  writes_.end_part();
+  if (event_.raw) writes_.leave();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_with_faults() {
-  if (event_.raw) leave();
-  in_turn([this] { send_event(event_, looks_ahead_ && !follows_); },
-          [this] { strike(Trigger::Kind::after_events, events_); },
-          [this] {
-            if (event_.token) strike(Trigger::Kind::after_tokens, tokens_);
-          },
-          [this] {
-            if (event_.raw) leave();
-          });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::take_next_event() {
-  if (looks_ahead_) {
-    more_ = follows_;
-    std::swap(event_, following_);
-  } else {
-    more_ = source_->next(event_);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Delivery::send_done() {
-  if (progress_.log) progress_.log->done_follows(events_ + 1);
-  in_turn([this] { send_after_events("[DONE]", plan_.sse.after_done().empty()); },
-          [this] {
-            if (!plan_.sse.after_done().empty()) send_after_events(plan_.sse.after_done(), true);
-          });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::send_after_events(const std::string& data, bool last) {
-  extra_.data = data;
-  in_turn([this] { hold(HoldPoint::Kind::event, ++events_); },
-          [this, last] {
-            announce_last_bytes();
-            send_event(extra_, last);
-          },
-          [this] { strike(Trigger::Kind::after_events, events_); });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool last) {
+MOCK_GATEWAY_INLINE void Delivery::send_event(const StreamEvent& event, bool is_last) {
   std::size_t copies = 1;
   for (const std::size_t fault : on_next_event_) {
     mark_reached(fault);
     copies = plan_.faults[fault].effect.kind() == Effect::Kind::skip_event ? 0 : copies + 1;
   }
   on_next_event_.clear();
-  for (std::size_t copy = 1; copy <= copies; ++copy) {
+  for (; copies > 0; --copies) {
+    if (!framing_->comment().empty()) add({Kind::between, 0, framing_->comment()});
     // Without a blank line between them, two copies would be one event.
-    const bool ends_unfinished = last && copy == 1;
-    in_turn([this, &event, ends_unfinished] { send_copy(event, ends_unfinished); });
+    add_event(Kind::copy, event, is_last && copies == 1);
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send_copy(const StreamEvent& event, bool ends_unfinished) {
-  in_turn(
-      [this] {
-        if (!framing_->comment().empty()) send_between(framing_->comment());
-      },
-      [this, &event, ends_unfinished] {
-        send_body(event.raw    ? std::string_view(event.data)
-                  : event.meta ? framing_->meta_event(event.data, ends_unfinished)
-                               : framing_->event(event.data, events_, ends_unfinished),
-                  events_);
-      },
-      [this, &event, ends_unfinished] { note_copy(event, ends_unfinished); });
-}
-
 MOCK_GATEWAY_INLINE void Delivery::note_copy(const StreamEvent& event, bool ends_unfinished) {
-  if (progress_.log) progress_.log->end_event(position_, event.token);
+  if (progress_.log) progress_.log->end_event(writes_.position(), event.token);
   sent_.unfinished = ends_unfinished && !event.raw && !plan_.sse.final_blank_line();
   ++sent_.events;
   if (event.token) ++sent_.tokens;
   if (!event.raw && !event.meta && event.data == "[DONE]") sent_.done = true;
-  mark();
-  end_part();
-  strike(Trigger::Kind::after_bytes, body_bytes_);
-}
-
-MOCK_GATEWAY_INLINE void Delivery::send_between(std::string_view bytes) {
-  in_turn([this] {
-    end_part();
-    strike(Trigger::Kind::after_bytes, body_bytes_);
-  });
-  send_body(bytes, 0);
+  writes_.mark(sent_);
+  writes_.end_part();
+  strike_now(Trigger::Kind::after_bytes, body_bytes_);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
-  if (plan_.sse.open_after_done()) {
-    flush();
-    in_turn([this] { await_done(); },
-            [this] {
-              const std::string place = sent_.done ? "after [DONE]" : "at the end";
-              wait_for_client_to_leave({ScriptedWait::Kind::open_stream, place}, "a stream left open");
-            },
-            [this] { outlet_.end(Outlet::Ending::close); });
-  } else {
-    send(framing_->terminator());
-    log_end();
-    flush();
-    in_turn([this] {
-      if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
-    });
+  if (framing_ && plan_.sse.open_after_done()) {
+    writes_.flush();
+    add({Kind::done});
+    add({Kind::open_stream});
+    return add({Kind::close});
   }
+  if (framing_) writes_.send(framing_->terminator());
+  log_end();
+  writes_.flush();
+  add({Kind::all_handed_over});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t event) {
-  std::vector<Cut> cuts;
-  if (!plan_.faults.empty()) cuts = cuts_in(bytes, event);
-  const auto send_rest = [this, event](std::string_view rest) {
-    // A body without events ends the answer, but not before what happens inside of it.
-    if (!framing_) announce_last_bytes();
-    send_part(rest, event, 0);
-  };
-  if (cuts.empty()) return send_rest(bytes);
-  in_turn([send_rest, rest = bytes.substr(cuts.back().offset)] { send_rest(rest); });
-  for (std::size_t i = cuts.size(); i-- > 0;) {
-    const std::size_t begin = i == 0 ? 0 : cuts[i - 1].offset;
-    const std::string_view part = bytes.substr(begin, cuts[i].offset - begin);
-    const std::size_t fault = cuts[i].fault;
-    const bool truncates = plan_.faults[fault].effect.kind() == Effect::Kind::truncate;
-    const std::size_t missing = truncates ? bytes.size() - cuts[i].offset : 0;
-    in_turn(
-        [this, part, event, missing, fault] {
-          send_part(part, event, missing);
-          inside_event_ = true;
-          strike_one(fault);
-        },
-        [this] { inside_event_ = false; });
+  std::size_t sent = 0;
+  if (!plan_.faults.empty()) {
+    const std::vector<Cut> cuts = cuts_in(bytes, event);
+    const auto truncates = [this](const Cut& cut) {
+      return plan_.faults[cut.fault].effect.kind() == Effect::Kind::truncate;
+    };
+    const auto truncation = std::find_if(cuts.begin(), cuts.end(), truncates);
+    for (const Cut& cut : cuts) {
+      const bool is_truncated = truncation != cuts.end() && cut.offset == truncation->offset;
+      if (cut.offset > sent)
+        add({Kind::part, event, bytes.substr(sent, cut.offset - sent), is_truncated ? bytes.size() - cut.offset : 0});
+      add({Kind::fault_inside, cut.fault});
+      add({Kind::after_inside});
+      sent = cut.offset;
+    }
   }
+  if (sent == 0) return send_rest(bytes, event);
+  add({Kind::rest, event, bytes.substr(sent)});
+}
+
+MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t event) {
+  // A body without events ends the answer, but not before what happens inside of it.
+  if (!framing_) announce_last_bytes();
+  send_part(bytes, event, 0);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_part(std::string_view bytes, std::size_t event, std::size_t missing) {
   if (bytes.empty() && missing == 0) return;
   const std::string_view wire = framing_ ? framing_->wrap(bytes, missing) : bytes;
   log(AnswerLog::Kind::body, bytes, wire, missing, event);
-  send(wire);
+  writes_.send(wire);
   body_bytes_ += bytes.size();
 }
 
@@ -23146,135 +23293,13 @@ MOCK_GATEWAY_INLINE std::vector<Delivery::Cut> Delivery::cuts_in(std::string_vie
   return cuts;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::send(std::string_view bytes) {
-  const Writes::Kind kind = plan_.writes.kind;
-  const bool is_whole =
-      kind == Writes::Kind::together || kind == Writes::Kind::split || (kind == Writes::Kind::each_event && framing_);
-  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
-    flush();
-    if (bytes.size() > delivery::largest_copy) {
-      // The last bytes are gathered all the same: the mark that follows is theirs.
-      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
-      units_.push_back({large_.size(), true});
-      position_ += large_.size();
-      bytes.remove_prefix(large_.size());
-    }
-  }
-  gathered_.append(bytes);
-  position_ += bytes.size();
-}
-
-MOCK_GATEWAY_INLINE void Delivery::mark() {
-  marks_.push_back({position_, sent_});
-  if (position_ != written_) return;
-  const std::lock_guard<std::mutex> lock(progress_.handover);
-  publish();
-}
-
-MOCK_GATEWAY_INLINE void Delivery::end_part() {
-  if (plan_.writes.kind == Writes::Kind::each_event || plan_.writes.kind == Writes::Kind::sliced) flush();
-}
-
-MOCK_GATEWAY_INLINE void Delivery::leave() {
-  if (plan_.writes.kind != Writes::Kind::together && plan_.writes.kind != Writes::Kind::split) flush();
-}
-
-MOCK_GATEWAY_INLINE void Delivery::flush() {
-  std::size_t size = gathered_.size() - united_;
-  if (size == 0) return;
-  united_ += size;
-  const std::size_t begin = position_ - size;
-  if (plan_.writes.kind == Writes::Kind::split && plan_.writes.size >= begin && plan_.writes.size - begin < size) {
-    const std::size_t first = plan_.writes.size - begin;
-    if (first > 0) units_.push_back({first});
-    units_.push_back({size - first, false, true});
-  } else {
-    units_.push_back({size});
-  }
-}
-
-MOCK_GATEWAY_INLINE Outlet::Look Delivery::hand_over() {
-  if (units_.empty()) return Outlet::Look::over;
-  while (next_unit_ < units_.size()) {
-    Unit& unit = units_[next_unit_];
-    const Outlet::Look look = awaits_room_ ? outlet_.look_for_room() : pause_between_writes(unit);
-    if (look != Outlet::Look::over) return look;
-    std::string_view bytes = unit.is_large ? large_ : std::string_view(gathered_).substr(taken_, unit.size);
-    if (plan_.writes.kind == Writes::Kind::sliced) bytes = bytes.substr(0, plan_.writes.size);
-    std::optional<std::size_t> count;
-    {
-      const std::lock_guard<std::mutex> lock(progress_.handover);
-      count = outlet_.write_some(bytes);
-      if (count) {
-        written_ += *count;
-        if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
-        publish();
-      }
-    }
-    if (!count) return Outlet::Look::given_up;
-    awaits_room_ = *count == 0;
-    unit.size -= *count;
-    if (unit.is_large)
-      large_.remove_prefix(*count);
-    else
-      taken_ += *count;
-    if (unit.size == 0) ++next_unit_;
-  }
-  units_.clear();
-  next_unit_ = 0;
-  gathered_.erase(0, taken_);
-  united_ -= taken_;
-  taken_ = 0;
-  return Outlet::Look::over;
-}
-
-MOCK_GATEWAY_INLINE Outlet::Look Delivery::pause_between_writes(Unit& unit) {
-  const bool is_slice = plan_.writes.kind == Writes::Kind::sliced && written_ > 0 && paused_at_ != written_;
-  if (!unit.is_second_half && !is_slice) return Outlet::Look::over;
-  is_split_ = is_split_ || unit.is_second_half;
-  if (!reads_too_slowly_) {
-    if (!pause_) pause_.emplace(outlet_);
-    const Outlet::Look look = outlet_.look(*pause_, Outlet::OnClientClosed::go_on);
-    if (look != Outlet::Look::over) return look;
-    time_to_read_ += pause_->passed();
-    reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
-    pause_.reset();
-  }
-  unit.is_second_half = false;
-  paused_at_ = written_;
-  return Outlet::Look::over;
-}
-
-MOCK_GATEWAY_INLINE void Delivery::shrink() {
-  if (!units_.empty() || !gathered_.empty()) return;
-  std::string().swap(gathered_);
-  if (marks_.empty()) std::vector<Mark>().swap(marks_);
-  if (simply_) framing_->shrink();
-}
-
-MOCK_GATEWAY_INLINE void Delivery::publish() {
-  const std::size_t before = published_;
-  while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
-  if (published_ == before) return;
-  const Sent& sent = marks_[published_ - 1].sent;
-  progress_.events.store(sent.events, std::memory_order_relaxed);
-  progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
-  if (sent.done && !progress_.done) {
-    progress_.done_at = std::chrono::steady_clock::now();
-    progress_.done = true;
-  }
-  if (published_ < marks_.size()) return;
-  marks_.clear();
-  published_ = 0;
-}
-
 MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing,
                    std::size_t event) const {
   if (!progress_.log) return;
   const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
   const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
-  progress_.log->add(kind, payload, {position_, wire.size(), at, missing, is_compressed}, event);
+  progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
 }
 
 MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
@@ -23282,19 +23307,34 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
   if (before_last_bytes_) before_last_bytes_();
 }
 
-MOCK_GATEWAY_INLINE void Delivery::await_done() {
-  if (!progress_.done || outlet_.has_left()) return;
-  progress_.done_at = std::chrono::steady_clock::time_point::max();
-  await([this] { return outlet_.look_for_delivery(); });
-  in_turn([this] { progress_.done_at = std::chrono::steady_clock::now(); });
+}}}  // namespace mock_gateway::detail
+
+// ---- delivery/faults_and_waits.cpp ----------------------------------------------------------------------------------
+
+// What each fault does, and how a reply waits: at a moment, at a gate, with pings meanwhile, until its client leaves.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+// --- Faults
+// -----------------------------------------------------------------------------------------------------------
+
+MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind trigger, std::size_t count) {
+  if (plan_.faults.empty()) return;
+  Step step{Kind::strike};
+  step.trigger = trigger;
+  step.count = count;
+  add(std::move(step));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind kind, std::size_t count, std::size_t from) {
+MOCK_GATEWAY_INLINE void Delivery::strike_now(Trigger::Kind kind, std::size_t count, std::size_t from) {
   for (std::size_t i = from; i < plan_.faults.size(); ++i) {
     const Trigger& trigger = plan_.faults[i].trigger;
     if (trigger.kind() != kind || trigger.count() != count || reached_[i]) continue;
-    in_turn([this, kind, count, i] { strike(kind, count, i + 1); });
-    return strike_one(i);
+    strike_one(i);
+    Step others{Kind::strike, i + 1};
+    others.trigger = kind;
+    others.count = count;
+    return add(std::move(others));
   }
 }
 
@@ -23310,13 +23350,9 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
     default: break;
   }
   mark_reached(fault);
-  flush();
-  const Fault& struck = plan_.faults[fault];
-  in_turn(
-      [this, &struck] {
-        if (!struck.effect.gate()) await_done();  // a gate is reached whether the client reads or not
-      },
-      [this, &struck] { happen(struck); });
+  writes_.flush();
+  if (!effect.gate()) add({Kind::done});  // a gate is reached whether the client reads or not
+  add({Kind::happen, fault});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
@@ -23324,18 +23360,37 @@ MOCK_GATEWAY_INLINE void Delivery::mark_reached(std::size_t fault) {
   if (fault == 0) progress_.first_fault = true;
 }
 
-MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
-  const Effect& effect = fault.effect;
+MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
+  const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::stall: return stall(fault);
-    case Effect::Kind::error_event: return send_error(effect);
-    case Effect::Kind::half_close: return half_close(fault.trigger);
+    case Effect::Kind::stall:
+      begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
+      if (effect.gate())
+        wait_at(*effect.gate());
+      else
+        wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+      return add({Kind::noted_wait_over});
+    case Effect::Kind::error_event:
+      on_next_event_.clear();  // they were for what it replaces
+      announce_last_bytes();
+      add({Kind::byte_order_mark});
+      add({Kind::line_end});
+      add({Kind::error_event, fault});
+      add({Kind::end_of_body});
+      return add({Kind::end_by_fault});
+    case Effect::Kind::half_close:
+      announce_last_bytes();
+      log_end(SentAnswer::Ending::half_closed);
+      add({Kind::delivery});
+      add({Kind::half_closed, fault});
+      add({Kind::close});
+      return add({Kind::end_by_fault});
     case Effect::Kind::garbage:
       announce_last_bytes();
       log(AnswerLog::Kind::garbage, effect.bytes(), effect.bytes());
-      send(effect.bytes());
-      flush();
-      return in_turn([this] { end_connection(Outlet::Ending::close); });
+      writes_.send(effect.bytes());
+      writes_.flush();
+      return add({Kind::close_when_delivered});
     case Effect::Kind::reset_connection: return end_connection(Outlet::Ending::reset);
     case Effect::Kind::close_connection:
     case Effect::Kind::truncate: return end_connection(Outlet::Ending::close);
@@ -23345,156 +23400,137 @@ MOCK_GATEWAY_INLINE void Delivery::happen(const Fault& fault) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::stall(const Fault& fault) {
-  begin_noted({ScriptedWait::Kind::stall, faults::place_of(fault.trigger)});
-  in_turn([this] { end_noted(); });
-  const Effect& effect = fault.effect;
-  if (effect.gate()) return pass(*effect.gate());
-  wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
-}
-
 MOCK_GATEWAY_INLINE void Delivery::end_connection(Outlet::Ending ending) {
   log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
-  await([this] { return outlet_.look_for_delivery(); });
-  in_turn([this, ending] {
-    outlet_.end(ending);
-    end(Result::broken_by_fault);
-  });
+  add({Kind::delivery});
+  add({ending == Outlet::Ending::reset ? Kind::reset : Kind::close});
+  add({Kind::end_by_fault});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
-  on_next_event_.clear();  // they were for what it replaces
-  announce_last_bytes();
-  in_turn([this] { send_byte_order_mark(); },
-          [this] {
-            if (sent_.unfinished) send_body(plan_.sse.line_end(), 0);
-          },
-          [this, &effect] {
-            extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
-            ++events_;
-            const bool done_follows = plan_.sse.done() && !sent_.done;
-            if (done_follows)
-              in_turn([this] {
-                ++events_;
-                extra_.data = "[DONE]";
-                send_event(extra_, true);
-              });
-            send_event(extra_, !done_follows);
-          },
-          [this] { end_body(); }, [this] { end(Result::broken_by_fault); });
+  extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  ++events_;
+  const bool done_follows = plan_.sse.done() && !sent_.done;
+  send_event(extra_, !done_follows);
+  if (done_follows) add({Kind::done_after_error});
 }
 
-MOCK_GATEWAY_INLINE void Delivery::half_close(const Trigger& trigger) {
-  announce_last_bytes();
-  log_end(SentAnswer::Ending::half_closed);
-  await([this] { return outlet_.look_for_delivery(); });
-  in_turn(
-      [this, &trigger] {
-        outlet_.end_sending();
-        framing_.reset();  // nothing can be sent any more
-        wait_for_client_to_leave({ScriptedWait::Kind::half_close, faults::place_of(trigger)},
-                                 "a half-closed connection");
-      },
-      [this] {
-        outlet_.end(Outlet::Ending::close);
-        end(Result::broken_by_fault);
-      });
-}
+// --- Waits
+// ------------------------------------------------------------------------------------------------------------
 
 MOCK_GATEWAY_INLINE void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
-  for (std::size_t i = plan_.holds.size(); i-- > 0;)
+  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
     if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number)
-      in_turn([this, i] { hold(i); });
+      add({Kind::hold, i});
 }
 
-MOCK_GATEWAY_INLINE void Delivery::hold(std::size_t index) {
+MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   came_to_[index] = true;
   begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  in_turn([this] { end_noted(); });
-  pass(plan_.holds[index].gate);
+  wait_at(plan_.holds[index].gate);
+  add({Kind::noted_wait_over});
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint deadline, std::string purpose) {
-  if (timeline_.now() < deadline) leave();
-  const bool has_end = deadline != TimePoint::max();
-  const auto moment = share<Moment>(deadline, std::move(purpose), has_end ? std::nullopt : stall_guard_);
-  in_turn([this, moment] { wait_for(moment); });
+MOCK_GATEWAY_INLINE void Delivery::wait_at(const Gate& gate) {
+  Step step{Kind::gate};
+  step.gate = &gate;
+  add(std::move(step));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_for(const std::shared_ptr<Moment>& moment) {
+MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint moment, std::string_view purpose) {
+  Step step{Kind::moment, 0, purpose};
+  step.moment = moment;
+  add(std::move(step));
+}
+
+MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose) {
+  begin_noted(std::move(scripted));
+  wait_until(TimePoint::max(), purpose);
+  add({Kind::client_left});
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
+  const bool has_end = step.moment != TimePoint::max();
+  if (!step.waiting) {
+    step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
+    if (timeline_.now() < step.moment) writes_.leave();
+    return Outlet::Look::over;
+  }
+  Waiting& waiting = *step.waiting;
+  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
   // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
-  const bool has_end = moment->deadline != TimePoint::max();
+  if (!waiting.clock) {
+    const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
+    waiting.is_for_ping = may_come && ping_comes_by(step.moment);
+    if (waiting.is_for_ping)
+      waiting.begin(timeline_, next_ping_, "a ping", waiting.guard);
+    else
+      waiting.begin(timeline_, step.moment, purpose, waiting.guard);
+  }
   const bool goes_on = has_end && !nothing_follows_;
-  const bool ping_comes = !moment->is_last && (has_end || !timeline_.is_instant()) && ping_comes_by(moment->deadline);
-  if (ping_comes)
-    moment->begin(timeline_, next_ping_, "a ping");
-  else
-    moment->begin(timeline_, moment->deadline, moment->purpose);
-  awaits_moment_ = has_end;
-  await([this, moment, on_client_closed = goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up] {
-    return outlet_.look(*moment->either, on_client_closed);
-  });
-  in_turn([this, moment, has_end, ping_comes] {
-    const bool guard_is_over = moment->guard.over();
-    const bool clock_guard_expired = moment->clock->guard_expired();
-    moment->end();
-    if (!ping_comes) {
-      if (guard_is_over) return stall_guard_expired(moment->purpose);
-      if (clock_guard_expired)
-        guard_expired();
-      else if (has_end)
-        note_lateness(moment->deadline);
-    } else if (guard_is_over || (clock_guard_expired && !has_end)) {
-      moment->is_last = true;
-      wait_for(moment);
-    } else if (clock_guard_expired) {
+  const Outlet::Look look =
+      outlet_.look(*waiting.either, goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
+  if (look != Outlet::Look::over) return look;
+  const bool guard_is_over = waiting.guard.over();
+  const bool clock_guard_expired = waiting.clock->guard_expired();
+  waiting.end_look();
+  if (waiting.is_for_ping && (guard_is_over || (clock_guard_expired && !has_end))) {
+    waiting.is_last = true;
+  } else if (waiting.is_for_ping && !clock_guard_expired) {
+    send_ping();
+  } else {
+    const Step over = take_step();
+    if (guard_is_over)
+      stall_guard_expired(purpose);
+    else if (clock_guard_expired)
       guard_expired();
-    } else {
-      in_turn([this, moment] { wait_for(moment); });
-      send_ping();
+    else if (has_end)
+      note_lateness(over.moment);
+  }
+  return Outlet::Look::over;
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_gate(Step& step) {
+  if (!step.waiting) {
+    step.waiting = std::make_unique<Waiting>(std::nullopt);
+    writes_.leave();
+    return Outlet::Look::over;
+  }
+  Waiting& waiting = *step.waiting;
+  if (!waiting.gate) {
+    if (timeline_.is_guard_spent()) {
+      pass_by(*step.gate);
+      take_step();
+      return Outlet::Look::over;
     }
-  });
+    waiting.gate.emplace(Access::state(*step.gate), outlet_.waker(), [this] { return outlet_.delivered(); });
+  }
+  if (!waiting.is_last && !waiting.clock) {
+    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->over())
+      waiting.wait_without_pings(timeline_);
+    else
+      waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
+  }
+  Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
+  const Outlet::Look look = outlet_.look(awaited, Outlet::OnClientClosed::go_on);
+  if (look != Outlet::Look::over) return look;
+  if (waiting.is_last) {
+    const Step over = take_step();
+    if (over.waiting->gate->guard_expired()) guard_expired();
+    return Outlet::Look::over;
+  }
+  const bool ping_is_due = waiting.clock->over() && !waiting.clock->guard_expired();
+  waiting.end_look();
+  if (ping_is_due)
+    send_ping();
+  else
+    waiting.wait_without_pings(timeline_);
+  return Outlet::Look::over;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_lateness(TimePoint moment) {
   unhindered_since_ = std::max(unhindered_since_, moment);
   progress_.note_lateness(timeline_.lateness(unhindered_since_));
-}
-
-MOCK_GATEWAY_INLINE void Delivery::pass(const Gate& gate) {
-  leave();
-  in_turn([this, &gate] {
-    if (timeline_.is_guard_spent()) return pass_by(gate);
-    wait_at(share<GateWait>(Access::state(gate), outlet_.waker(), [this] { return outlet_.delivered(); }));
-  });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::wait_at(const std::shared_ptr<GateWait>& gate) {
-  if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || gate->over()) return wait_at_last(gate);
-  struct UntilPing {
-    UntilPing(Timeline& timeline, TimePoint moment, GateWait& gate)
-        : clock(timeline, moment, "a ping"), either(gate, clock) {}
-    ClockWait clock;
-    delivery::EitherOf either;
-  };
-  const auto ping = share<std::optional<UntilPing>>();
-  ping->emplace(timeline_, next_ping_, *gate);
-  await([this, gate, ping] { return outlet_.look((*ping)->either, Outlet::OnClientClosed::go_on); });
-  in_turn([this, gate, ping] {
-    const bool ping_is_due = (*ping)->clock.over() && !(*ping)->clock.guard_expired();
-    ping->reset();
-    if (!ping_is_due) return wait_at_last(gate);
-    in_turn([this, gate] { wait_at(gate); });
-    send_ping();
-  });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::wait_at_last(const std::shared_ptr<GateWait>& gate) {
-  if (!gate->over()) timeline_.settle();
-  await([this, gate] { return outlet_.look(*gate, Outlet::OnClientClosed::go_on); });
-  in_turn([this, gate] {
-    if (gate->guard_expired()) guard_expired();
-  });
 }
 
 MOCK_GATEWAY_INLINE void Delivery::guard_expired() {
@@ -23522,22 +23558,10 @@ MOCK_GATEWAY_INLINE bool Delivery::ping_comes_by(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE void Delivery::send_ping() {
   next_ping_ = later(next_ping_, plan_.sse.ping_every());
-  in_turn([this] { send_byte_order_mark(); },
-          [this] {
-            leave();
-            in_turn([this] { leave(); });
-            send_between(framing_->ping());
-          });
-}
-
-MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, const char* purpose) {
-  begin_noted(std::move(scripted));
-  in_turn([this] {
-    steps_after_client_.reset();
-    end_noted();
-  });
-  steps_after_client_ = steps_.size();
-  wait_until(TimePoint::max(), purpose);
+  add({Kind::byte_order_mark});
+  add({Kind::leave});
+  add({Kind::between, 0, framing_->ping()});
+  add({Kind::leave});
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_noted(ScriptedWait wait) {
@@ -23863,6 +23887,155 @@ MOCK_GATEWAY_INLINE void DeliveryProgress::set_scripted_wait(std::optional<Scrip
 MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return wait_;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- delivery/write_queue.cpp ---------------------------------------------------------------------------------------
+
+// Which bytes of an answer share a write (64 KiB at most), and how long a client gets to read one write apart from the
+// next.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace delivery {
+
+/// What is larger is not worth a copy, and would take the memory of one.
+inline constexpr std::size_t largest_copy = 65536;
+
+}  // namespace delivery
+
+MOCK_GATEWAY_INLINE void WriteQueue::reserve(std::size_t size) { gathered_.reserve(std::min(size, delivery::largest_copy)); }
+
+MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
+  const bool is_whole = writes_.kind == Writes::Kind::together || writes_.kind == Writes::Kind::split ||
+                        (writes_.kind == Writes::Kind::each_event && is_stream_);
+  if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
+    flush();
+    if (bytes.size() > delivery::largest_copy) {
+      // The last bytes are gathered all the same: the mark that follows is theirs.
+      large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
+      units_.push_back({large_.size(), true});
+      position_ += large_.size();
+      bytes.remove_prefix(large_.size());
+    }
+  }
+  gathered_.append(bytes);
+  position_ += bytes.size();
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::mark(const Sent& sent) {
+  marks_.push_back({position_, sent});
+  if (position_ != written_) return;
+  const std::lock_guard<std::mutex> lock(progress_.handover);
+  publish();
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::end_part() {
+  if (writes_.kind == Writes::Kind::each_event || writes_.kind == Writes::Kind::sliced) flush();
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::leave() {
+  if (writes_.kind != Writes::Kind::together && writes_.kind != Writes::Kind::split) flush();
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::flush() {
+  const std::size_t size = gathered_.size() - united_;
+  if (size == 0) return;
+  united_ += size;
+  const std::size_t begin = position_ - size;
+  if (writes_.kind == Writes::Kind::split && writes_.size >= begin && writes_.size - begin < size) {
+    const std::size_t first = writes_.size - begin;
+    if (first > 0) units_.push_back({first});
+    units_.push_back({size - first, false, true});
+  } else {
+    units_.push_back({size});
+  }
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look WriteQueue::hand_over() {
+  if (units_.empty()) return Outlet::Look::over;
+  while (next_unit_ < units_.size()) {
+    Unit& unit = units_[next_unit_];
+    const Outlet::Look look = awaits_room_ ? outlet_.look_for_room() : pause_before(unit);
+    if (look != Outlet::Look::over) return look;
+    if (!write(unit)) return Outlet::Look::given_up;
+    if (unit.size == 0) ++next_unit_;
+  }
+  units_.clear();
+  next_unit_ = 0;
+  gathered_.erase(0, taken_);
+  united_ -= taken_;
+  taken_ = 0;
+  return Outlet::Look::over;
+}
+
+MOCK_GATEWAY_INLINE bool WriteQueue::write(Unit& unit) {
+  std::string_view bytes = unit.is_large ? large_ : std::string_view(gathered_).substr(taken_, unit.size);
+  if (writes_.kind == Writes::Kind::sliced) bytes = bytes.substr(0, writes_.size);
+  const std::lock_guard<std::mutex> lock(progress_.handover);
+  const std::optional<std::size_t> count = outlet_.write_some(bytes);
+  if (!count) return false;
+  written_ += *count;
+  if (progress_.log) progress_.log->handed_over(written_, timeline_.now());
+  publish();
+  awaits_room_ = *count == 0;
+  unit.size -= *count;
+  if (unit.is_large)
+    large_.remove_prefix(*count);
+  else
+    taken_ += *count;
+  return true;
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look WriteQueue::pause_before(Unit& unit) {
+  const bool is_slice = writes_.kind == Writes::Kind::sliced && written_ > 0 && paused_at_ != written_;
+  if (!unit.is_second_half && !is_slice) return Outlet::Look::over;
+  is_split_ = is_split_ || unit.is_second_half;
+  if (!reads_too_slowly_) {
+    if (!pause_) pause_.emplace(outlet_);
+    const Outlet::Look look = outlet_.look(*pause_, Outlet::OnClientClosed::go_on);
+    if (look != Outlet::Look::over) return look;
+    time_to_read_ += pause_->passed();
+    reads_too_slowly_ = pause_->is_vain() || time_to_read_ > delivery::BetweenWrites::most_in_all;
+    pause_.reset();
+  }
+  unit.is_second_half = false;
+  paused_at_ = written_;
+  return Outlet::Look::over;
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::forget() {
+  units_.clear();
+  next_unit_ = 0;
+  gathered_.clear();
+  taken_ = united_ = 0;
+  large_ = {};
+  position_ = written_;
+  awaits_room_ = false;
+  pause_.reset();
+}
+
+MOCK_GATEWAY_INLINE bool WriteQueue::shrink() {
+  if (!units_.empty() || !gathered_.empty()) return false;
+  std::string().swap(gathered_);
+  if (marks_.empty()) std::vector<Mark>().swap(marks_);
+  return true;
+}
+
+MOCK_GATEWAY_INLINE void WriteQueue::publish() {
+  const std::size_t before = published_;
+  while (published_ < marks_.size() && marks_[published_].bytes <= written_) ++published_;
+  if (published_ == before) return;
+  const Sent& sent = marks_[published_ - 1].sent;
+  progress_.events.store(sent.events, std::memory_order_relaxed);
+  progress_.tokens.store(sent.tokens, std::memory_order_relaxed);
+  if (sent.done && !progress_.done) {
+    progress_.done_at = std::chrono::steady_clock::now();
+    progress_.done = true;
+  }
+  if (published_ < marks_.size()) return;
+  marks_.clear();
+  published_ = 0;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -41191,185 +41364,188 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8146    delivery/pace_schedule.hpp
 //   8188    delivery/progress.hpp
 //   8241    delivery/waits.hpp
-//   8322    delivery/delivery.hpp
-//   8585    http/exchange_observer.hpp
-//   8622    http/sockets.hpp
-//   8754    http/connection.hpp
-//   9080    http/request_reader.hpp
-//   9214    http/server.hpp
-//   9280    http/response.hpp
-//   9296    http/turned_away.hpp
-//   9350    http/workers.hpp
-//   9409    http/acceptor.hpp
-//   9457    http/compatibility.hpp
-//   9467    http/poller.hpp
-//   9507    http/reactor.hpp
-//   9621    evidence/kept_problems.hpp
-//   9691    evidence/record.hpp
-//   9960    evidence/gateway_parts.hpp
-//   9979    evidence/review_parts.hpp
-//  10043    evidence/diagnosis.hpp
-//  10115    evidence/redaction.hpp
-//  10137    evidence/gateway_problems.hpp
-//  10239    evidence/neighbours.hpp
-//  10263    serve/asked_requests.hpp
-//  10345    serve/operations.hpp
-//  10415    serve/served_models.hpp
-//  10458    serve/gateway_state.hpp
-//  10519    serve/served_request.hpp
-//  10702    serve/runner.hpp
-//  10768    serve/connection_loop.hpp
-//  10813    serve/request_checks.hpp
-//  10836    serve/tester_code.hpp
-//  10901    serve/explanation.hpp
-//  10924    gateway/catalogue_entries.hpp
-//  11172    gateway/option_values.hpp
-//  11233    gateway/sweep_run.hpp
-//  11257    document/script_reader.hpp
-//  11466    document/script_files.hpp
-//  11485    document/script_references.hpp
-//  11521    document/script_sections.hpp
-//  11652    document/script_values.hpp
-//  11787    document/loaded_document.hpp
-//  11819    core/calendar.cpp
-//  11931    core/clock.cpp
-//  12544    core/implementation.cpp
-//  12556    core/json_pointer.cpp
-//  12613    core/json_reader.cpp
-//  12958    core/process.cpp
-//  12982    core/random.cpp
-//  13042    core/relief.cpp
-//  13069    core/reporter.cpp
-//  13152    core/source_location.cpp
-//  13168    core/text.cpp
-//  13524    core/wait.cpp
-//  13536    core/warning.cpp
-//  13550    model/acceptance.cpp
-//  13609    model/chat_fields.cpp
-//  13751    model/chat_messages.cpp
-//  13960    model/chat_reader.cpp
-//  14368    model/chat_request.cpp
-//  14453    model/checks.cpp
-//  14491    model/connection_fault.cpp
-//  14593    model/embedding_request.cpp
-//  14680    model/failure.cpp
-//  14849    model/fault.cpp
-//  15084    model/finding.cpp
-//  15118    model/hold.cpp
-//  15140    model/http_reply.cpp
-//  15206    model/pace.cpp
-//  15405    model/profile.cpp
-//  15585    model/range.cpp
-//  15615    model/received_request.cpp
-//  15683    model/reply.cpp
-//  16094    model/reply_checks.cpp
-//  16286    model/reply_template.cpp
-//  16458    model/sent_answer.cpp
-//  16486    model/sse_dialect.cpp
-//  16632    keys/api_key.cpp
-//  16682    keys/key_store.cpp
-//  17228    keys/keys.cpp
-//  17292    keys/secrets.cpp
-//  17497    answer/bodies.cpp
-//  17604    answer/completion.cpp
-//  17840    answer/completion_events.cpp
-//  18051    answer/completion_json.cpp
-//  18269    answer/default_reply.cpp
-//  18472    answer/embeddings.cpp
-//  18591    answer/events.cpp
-//  18610    answer/occurrences.cpp
-//  18632    answer/schema_checker.cpp
-//  19104    answer/schema_instance.cpp
-//  19484    answer/schema_pattern.cpp
-//  19902    answer/tokens.cpp
-//  20132    answer/words.cpp
-//  20193    script/chaos.cpp
-//  20334    script/chaos_rules.cpp
-//  20446    script/connection_faults.cpp
-//  20555    script/excerpts.cpp
-//  20618    script/field_matchers.cpp
-//  21031    script/forced_failures.cpp
-//  21135    script/hiding.cpp
-//  21252    script/json_comparison.cpp
-//  21338    script/matcher.cpp
-//  21593    script/matchers.cpp
-//  21949    script/scope.cpp
-//  22007    script/script.cpp
-//  22438    script/text_matchers.cpp
-//  22560    delivery/answer_log.cpp
-//  22730    delivery/delivery.cpp
-//  23565    delivery/framing.cpp
-//  23682    delivery/gzip.cpp
-//  23749    delivery/pace_schedule.cpp
-//  23818    delivery/progress.cpp
-//  23870    http/acceptor.cpp
-//  23979    http/compatibility.cpp
-//  24089    http/connection.cpp
-//  24715    http/poller.cpp
-//  24930    http/reactor.cpp
-//  25198    http/request_reader.cpp
-//  25658    http/response.cpp
-//  25739    http/server.cpp
-//  26157    http/sockets.cpp
-//  26677    http/turned_away.cpp
-//  26767    http/workers.cpp
-//  26880    evidence/diagnosis.cpp
-//  27100    evidence/evidence_json.cpp
-//  27484    evidence/exchange.cpp
-//  27787    evidence/gateway_problems.cpp
-//  28238    evidence/journal.cpp
-//  28397    evidence/kept_problems.cpp
-//  28508    evidence/neighbours.cpp
-//  28571    evidence/notes.cpp
-//  28672    evidence/record.cpp
-//  29131    evidence/redaction.cpp
-//  29267    evidence/redirects.cpp
-//  29342    evidence/retries.cpp
-//  29811    evidence/review.cpp
-//  30190    evidence/told_in_body.cpp
-//  30290    evidence/verification.cpp
-//  30407    serve/asked_requests.cpp
-//  30485    serve/chat_judge.cpp
-//  30805    serve/connection_loop.cpp
-//  30965    serve/cross_origin.cpp
-//  31008    serve/delivery_report.cpp
-//  31099    serve/explanation.cpp
-//  31165    serve/gateway_state.cpp
-//  31201    serve/judge.cpp
-//  31428    serve/limits.cpp
-//  31527    serve/operations.cpp
-//  31750    serve/profile_headers.cpp
-//  31791    serve/reply_answer.cpp
-//  31935    serve/request_checks.cpp
-//  32009    serve/runner.cpp
-//  32273    serve/served_models.cpp
-//  32351    serve/served_request.cpp
-//  32422    gateway/catalogue.cpp
-//  32851    gateway/catalogue_chunks.cpp
-//  33353    gateway/catalogue_delivery.cpp
-//  33665    gateway/catalogue_entries.cpp
-//  33847    gateway/catalogue_failures.cpp
-//  34309    gateway/catalogue_framing.cpp
-//  34604    gateway/catalogue_tool_calls.cpp
-//  34956    gateway/chat_script.cpp
-//  35105    gateway/gateway.cpp
-//  35397    gateway/mishaps.cpp
-//  35773    gateway/options.cpp
-//  35926    gateway/sweep.cpp
-//  36349    document/scenario_files.cpp
-//  36500    document/script_document.cpp
-//  36902    document/script_faults.cpp
-//  37238    document/script_files.cpp
-//  37385    document/script_gateway.cpp
-//  37719    document/script_matchers.cpp
-//  38085    document/script_objects.cpp
-//  38250    document/script_reader.cpp
-//  38693    document/script_references.cpp
-//  39017    document/script_replies.cpp
-//  39495    document/script_schema.cpp
-//  39630    document/script_sections.cpp
-//  40211    document/script_values.cpp
-//  40626  Adapters
-//  40643    adapters/catch2.hpp
-//  40801    adapters/doctest.hpp
-//  40966    adapters/gtest.hpp
+//   8322    delivery/write_queue.hpp
+//   8424    delivery/delivery.hpp
+//   8709    http/exchange_observer.hpp
+//   8746    http/sockets.hpp
+//   8878    http/connection.hpp
+//   9204    http/request_reader.hpp
+//   9338    http/server.hpp
+//   9404    http/response.hpp
+//   9420    http/turned_away.hpp
+//   9474    http/workers.hpp
+//   9533    http/acceptor.hpp
+//   9581    http/compatibility.hpp
+//   9591    http/poller.hpp
+//   9631    http/reactor.hpp
+//   9745    evidence/kept_problems.hpp
+//   9815    evidence/record.hpp
+//  10084    evidence/gateway_parts.hpp
+//  10103    evidence/review_parts.hpp
+//  10167    evidence/diagnosis.hpp
+//  10239    evidence/redaction.hpp
+//  10261    evidence/gateway_problems.hpp
+//  10363    evidence/neighbours.hpp
+//  10387    serve/asked_requests.hpp
+//  10469    serve/operations.hpp
+//  10539    serve/served_models.hpp
+//  10582    serve/gateway_state.hpp
+//  10643    serve/served_request.hpp
+//  10826    serve/runner.hpp
+//  10892    serve/connection_loop.hpp
+//  10937    serve/request_checks.hpp
+//  10960    serve/tester_code.hpp
+//  11025    serve/explanation.hpp
+//  11048    gateway/catalogue_entries.hpp
+//  11296    gateway/option_values.hpp
+//  11357    gateway/sweep_run.hpp
+//  11381    document/script_reader.hpp
+//  11590    document/script_files.hpp
+//  11609    document/script_references.hpp
+//  11645    document/script_sections.hpp
+//  11776    document/script_values.hpp
+//  11911    document/loaded_document.hpp
+//  11943    core/calendar.cpp
+//  12055    core/clock.cpp
+//  12668    core/implementation.cpp
+//  12680    core/json_pointer.cpp
+//  12737    core/json_reader.cpp
+//  13082    core/process.cpp
+//  13106    core/random.cpp
+//  13166    core/relief.cpp
+//  13193    core/reporter.cpp
+//  13276    core/source_location.cpp
+//  13292    core/text.cpp
+//  13648    core/wait.cpp
+//  13660    core/warning.cpp
+//  13674    model/acceptance.cpp
+//  13733    model/chat_fields.cpp
+//  13875    model/chat_messages.cpp
+//  14084    model/chat_reader.cpp
+//  14492    model/chat_request.cpp
+//  14577    model/checks.cpp
+//  14615    model/connection_fault.cpp
+//  14717    model/embedding_request.cpp
+//  14804    model/failure.cpp
+//  14973    model/fault.cpp
+//  15208    model/finding.cpp
+//  15242    model/hold.cpp
+//  15264    model/http_reply.cpp
+//  15330    model/pace.cpp
+//  15529    model/profile.cpp
+//  15709    model/range.cpp
+//  15739    model/received_request.cpp
+//  15807    model/reply.cpp
+//  16218    model/reply_checks.cpp
+//  16410    model/reply_template.cpp
+//  16582    model/sent_answer.cpp
+//  16610    model/sse_dialect.cpp
+//  16756    keys/api_key.cpp
+//  16806    keys/key_store.cpp
+//  17352    keys/keys.cpp
+//  17416    keys/secrets.cpp
+//  17621    answer/bodies.cpp
+//  17728    answer/completion.cpp
+//  17964    answer/completion_events.cpp
+//  18175    answer/completion_json.cpp
+//  18393    answer/default_reply.cpp
+//  18596    answer/embeddings.cpp
+//  18715    answer/events.cpp
+//  18734    answer/occurrences.cpp
+//  18756    answer/schema_checker.cpp
+//  19228    answer/schema_instance.cpp
+//  19608    answer/schema_pattern.cpp
+//  20026    answer/tokens.cpp
+//  20256    answer/words.cpp
+//  20317    script/chaos.cpp
+//  20458    script/chaos_rules.cpp
+//  20570    script/connection_faults.cpp
+//  20679    script/excerpts.cpp
+//  20742    script/field_matchers.cpp
+//  21155    script/forced_failures.cpp
+//  21259    script/hiding.cpp
+//  21376    script/json_comparison.cpp
+//  21462    script/matcher.cpp
+//  21717    script/matchers.cpp
+//  22073    script/scope.cpp
+//  22131    script/script.cpp
+//  22562    script/text_matchers.cpp
+//  22684    delivery/answer_log.cpp
+//  22854    delivery/delivery.cpp
+//  23312    delivery/faults_and_waits.cpp
+//  23589    delivery/framing.cpp
+//  23706    delivery/gzip.cpp
+//  23773    delivery/pace_schedule.cpp
+//  23842    delivery/progress.cpp
+//  23894    delivery/write_queue.cpp
+//  24043    http/acceptor.cpp
+//  24152    http/compatibility.cpp
+//  24262    http/connection.cpp
+//  24888    http/poller.cpp
+//  25103    http/reactor.cpp
+//  25371    http/request_reader.cpp
+//  25831    http/response.cpp
+//  25912    http/server.cpp
+//  26330    http/sockets.cpp
+//  26850    http/turned_away.cpp
+//  26940    http/workers.cpp
+//  27053    evidence/diagnosis.cpp
+//  27273    evidence/evidence_json.cpp
+//  27657    evidence/exchange.cpp
+//  27960    evidence/gateway_problems.cpp
+//  28411    evidence/journal.cpp
+//  28570    evidence/kept_problems.cpp
+//  28681    evidence/neighbours.cpp
+//  28744    evidence/notes.cpp
+//  28845    evidence/record.cpp
+//  29304    evidence/redaction.cpp
+//  29440    evidence/redirects.cpp
+//  29515    evidence/retries.cpp
+//  29984    evidence/review.cpp
+//  30363    evidence/told_in_body.cpp
+//  30463    evidence/verification.cpp
+//  30580    serve/asked_requests.cpp
+//  30658    serve/chat_judge.cpp
+//  30978    serve/connection_loop.cpp
+//  31138    serve/cross_origin.cpp
+//  31181    serve/delivery_report.cpp
+//  31272    serve/explanation.cpp
+//  31338    serve/gateway_state.cpp
+//  31374    serve/judge.cpp
+//  31601    serve/limits.cpp
+//  31700    serve/operations.cpp
+//  31923    serve/profile_headers.cpp
+//  31964    serve/reply_answer.cpp
+//  32108    serve/request_checks.cpp
+//  32182    serve/runner.cpp
+//  32446    serve/served_models.cpp
+//  32524    serve/served_request.cpp
+//  32595    gateway/catalogue.cpp
+//  33024    gateway/catalogue_chunks.cpp
+//  33526    gateway/catalogue_delivery.cpp
+//  33838    gateway/catalogue_entries.cpp
+//  34020    gateway/catalogue_failures.cpp
+//  34482    gateway/catalogue_framing.cpp
+//  34777    gateway/catalogue_tool_calls.cpp
+//  35129    gateway/chat_script.cpp
+//  35278    gateway/gateway.cpp
+//  35570    gateway/mishaps.cpp
+//  35946    gateway/options.cpp
+//  36099    gateway/sweep.cpp
+//  36522    document/scenario_files.cpp
+//  36673    document/script_document.cpp
+//  37075    document/script_faults.cpp
+//  37411    document/script_files.cpp
+//  37558    document/script_gateway.cpp
+//  37892    document/script_matchers.cpp
+//  38258    document/script_objects.cpp
+//  38423    document/script_reader.cpp
+//  38866    document/script_references.cpp
+//  39190    document/script_replies.cpp
+//  39668    document/script_schema.cpp
+//  39803    document/script_sections.cpp
+//  40384    document/script_values.cpp
+//  40799  Adapters
+//  40816    adapters/catch2.hpp
+//  40974    adapters/doctest.hpp
+//  41139    adapters/gtest.hpp

@@ -22,14 +22,17 @@
 #include "pace_schedule.hpp"
 #include "progress.hpp"
 #include "waits.hpp"
+#include "write_queue.hpp"
 
 namespace mock_gateway::detail {
 
 /// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
 /// absolute deadlines, so that lateness never adds up.
 ///
-/// Nothing of it blocks: what is to be done is written down as steps, and where one has to wait for the client, the
-/// clock or a gate, whoever calls go_on() calls it again later.
+/// A state machine, for nothing of it may block. The answer has stages, and each stage has steps: begin_stage() writes
+/// down the steps of the next stage, and go_on() performs one after the other. What a step finds that is to be done
+/// first, such as a fault or a ping, becomes steps before those that are left. Where a step has to wait for the client,
+/// the clock or a gate, it stays the next, and whoever calls go_on() calls it again later.
 class Delivery {
  public:
   enum class Result {
@@ -71,138 +74,178 @@ class Delivery {
   /// Whether the reply came to the plan's hold of that index.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
   /// Whether the reply's bytes were split in two as the plan wants.
-  bool is_split() const { return is_split_; }
+  bool is_split() const { return writes_.is_split(); }
   /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
-  using Step = std::function<void()>;
+  using Sent = WriteQueue::Sent;
+
+  /// In this order; an answer of one piece has a body in place of the stream.
+  enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
+
+  /// A wait that has begun.
+  struct Waiting {
+    explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
+    /// Waits on the clock until `moment`, or until `other` is over.
+    void begin(Timeline& timeline, TimePoint moment, const std::string& purpose, Pending& other) {
+      clock.emplace(timeline, moment, purpose);
+      either.emplace(*clock, other);
+    }
+    void end_look() {
+      either.reset();
+      clock.reset();
+    }
+    void wait_without_pings(Timeline& timeline) {
+      is_last = true;
+      if (!gate->over()) timeline.settle();
+    }
+
+    delivery::RealTimeLimit guard;
+    std::optional<GateWait> gate;
+    std::optional<ClockWait> clock;  // until the moment that is waited for, or a ping's before it
+    std::optional<delivery::EitherOf> either;
+    bool is_for_ping = false;
+    bool is_last = false;  // no ping comes any more
+  };
+
+  struct Step {
+    enum class Kind {
+      // What is sent. `number` is the event to which `bytes` belong; 0: none. Both must stay as they are until they
+      // were sent.
+      head,
+      byte_order_mark,
+      body,     // `bytes` of the body, cut where a fault is to happen inside them
+      part,     // those before a fault; the HTTP chunk promises `missing` bytes more
+      rest,     // those after the last fault
+      between,  // `bytes` that stand between events and are none
+      between_sent,
+      this_event,  // `event_`
+      event,       // `event`, as often as faults want
+      copy,        // one of these
+      copy_sent,
+      last_event,   // `bytes`, an event after those of the source
+      error_event,  // of the fault `number`
+      done_after_error,
+      line_end,  // of an event that has none yet
+      end_of_body,
+      open_stream,  // the client is waited for to close it
+      all_handed_over,
+      leave,
+      announce_last_bytes,
+      // Faults. `number` is the index of the fault in the plan.
+      strike,          // with each fault of `trigger`, from that one on
+      strike_at_byte,  // with those whose byte was the last that was sent
+      fault_inside,    // inside an event
+      after_inside,
+      happen,
+      // Waits.
+      hold,    // `number` is the index of the hold in the plan
+      moment,  // until `moment`, for `bytes`; empty: for the event that is next
+      gate,    // at `gate`
+      noted_wait_over,
+      client_left,  // the end of a wait for that
+      delivery,     // until the client's kernel has all that was written
+      last_bytes,   // until it has the last bytes
+      done,         // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      done_delivered,
+      // Ends.
+      half_closed,  // by the fault `number`
+      close_when_delivered,
+      close,
+      reset,
+      end_by_fault,  // of the delivery
+    };
+
+    Kind kind;
+    std::size_t number = 0;
+    std::string_view bytes = {};
+    std::size_t missing = 0;
+    const StreamEvent* event = nullptr;
+    bool is_last = false;  // of the events of the stream
+    Trigger::Kind trigger = Trigger::Kind::at_end;
+    std::size_t count = 0;  // of the trigger
+    TimePoint moment = {};
+    const Gate* gate = nullptr;
+    std::unique_ptr<Waiting> waiting = nullptr;
+  };
+  using Kind = Step::Kind;
 
   /// A place inside bytes of the body, and the fault whose trigger it is.
   struct Cut {
     std::size_t offset;
     std::size_t fault;
   };
-  /// How far the reply has come with the bytes gathered so far.
-  struct Sent {
-    std::size_t events = 0;
-    std::size_t tokens = 0;
-    bool done = false;
-    bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
-    bool unfinished = false;
-  };
-  /// What the progress is when so many bytes, of the head and all that followed, have been handed over.
-  struct Mark {
-    std::size_t bytes;
-    Sent sent;
-  };
-  /// Bytes that are to leave by a write of their own.
-  struct Unit {
-    std::size_t size;
-    /// Its bytes are those of `large_`, and were not gathered.
-    bool is_large = false;
-    /// The client is to read it apart from what was written before.
-    bool is_second_half = false;
-  };
-  /// A wait for a moment.
-  struct Moment;
 
-  // Steps. Those that a step writes down are done after it, and before all that was written down earlier.
-  template <class... Steps>
-  void in_turn(Steps... steps);
+  // The machine.
+  void begin_stage();
+  /// Performs the next step, or begins the next stage; `over` unless the step has to wait.
+  Outlet::Look go_one_on();
+  void perform(const Step& step);
+  /// Has a step done after those that were added before by the one that is performed, and before all others.
+  void add(Step step);
+  void add_event(Kind kind, const StreamEvent& event, bool is_last);
+  void add_last_event(std::string_view data, bool is_last);
+  Step take_step();
   /// Nothing of the reply follows.
   void end(Result result);
   /// The outlet gave up.
   void break_off();
-  /// Has something waited for, as `look` tells, before the next step.
-  void await(std::function<Outlet::Look()> look) { awaited_ = std::move(look); }
+  /// What it was held up by is over.
+  void note_unhindered();
+  /// Whether it waits for a moment that comes by itself.
+  bool waits_for_moment() const;
 
-  // What is sent, from the whole to the write.
-  void begin_whole();
-  void end_whole();
+  // What is sent, from the whole to the part.
+  void wait_for_whole();
   void begin_stream();
-  void send_head();
-  void send_byte_order_mark();
   /// Sends events of the source, as many as can be sent without a wait.
   void send_events();
+  bool take_event();
   /// The moment at which the event leaves that is next.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
-  void send_with_faults();
-  void take_next_event();
-  /// `[DONE]`, and what the dialect has after it.
-  void send_done();
-  void send_after_events(const std::string& data, bool last);
-  /// `event` must stay as it is until it was sent.
-  void send_event(const StreamEvent& event, bool last);
-  void send_copy(const StreamEvent& event, bool ends_unfinished);
+  void send_event(const StreamEvent& event, bool is_last);
   void note_copy(const StreamEvent& event, bool ends_unfinished);
-  void at_end();
-  /// Sends what stands between events and is none.
-  void send_between(std::string_view bytes);
   void end_body();
-  /// Sends bytes of the body, cut where a fault is to happen inside them. `event` is the number of their event; 0: they
-  /// belong to none. They must stay as they are until they were sent.
   void send_body(std::string_view bytes, std::size_t event);
+  void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gathers bytes for the next write. What would not fit into one is written at once.
-  void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent_` says.
-  void mark();
-  /// What was gathered is the head, or an event, or what stands between events.
-  void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
-  void leave();
-  /// Has what was gathered handed to the connection before the next step.
-  void flush();
-  Outlet::Look hand_over();
-  /// Waits, where the plan wants it, until the client has read what was written before.
-  Outlet::Look pause_between_writes(Unit& unit);
-  /// Gives back the memory of what has left: thousands may wait.
-  void shrink();
-  /// Tells the progress of the marks that have been handed over.
-  void publish();
   /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
   /// Tells the log that the whole answer was sent, or how it ends otherwise.
   void log_end() const {
-    if (progress_.log) progress_.log->add_end(position_);
+    if (progress_.log) progress_.log->add_end(writes_.position());
   }
   void log_end(SentAnswer::Ending ending) const {
     if (progress_.log) progress_.log->end(ending, timeline_.now());
   }
   void announce_last_bytes() const;
-  /// Waits for a `[DONE]` that lies in the gateway's own send queue, where no client can read it.
-  void await_done();
 
   // Faults.
-  /// Strikes with the faults of that trigger, from that index on.
-  void strike(Trigger::Kind kind, std::size_t count, std::size_t from = 0);
+  /// Strikes with the faults of that trigger, at its step or now, then from that index on.
+  void strike(Trigger::Kind trigger, std::size_t count);
+  void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
-  void happen(const Fault& fault);
-  void stall(const Fault& fault);
+  void happen(std::size_t fault);
   void send_error(const Effect& effect);
-  void half_close(const Trigger& trigger);
   /// Ends the connection when everything sent has come to the client's kernel.
   void end_connection(Outlet::Ending ending);
 
   // Waits.
   void hold(HoldPoint::Kind kind, std::size_t number);
-  void hold(std::size_t index);
-  void pass(const Gate& gate);
-  void wait_at(const std::shared_ptr<GateWait>& gate);
-  /// Waits at the gate without pings.
-  void wait_at_last(const std::shared_ptr<GateWait>& gate);
-  /// Pings, where the dialect has them, come meanwhile; so in pass(). A wait for TimePoint::max() ends when the client
+  void hold_at(std::size_t index);
+  void wait_at(const Gate& gate);
+  void wait_until(TimePoint moment, std::string_view purpose);
+  /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
-  void wait_until(TimePoint deadline, std::string purpose);
-  void wait_for(const std::shared_ptr<Moment>& moment);
-  void wait_for_client_to_leave(ScriptedWait scripted, const char* purpose);
+  Outlet::Look look_at_moment(Step& step);
+  Outlet::Look look_at_gate(Step& step);
+  void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
   /// Tells the progress of a scripted wait until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
@@ -228,18 +271,18 @@ class Delivery {
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string waited_in_vain_;
+  std::function<void()> before_last_bytes_;
   std::vector<bool> reached_;               // of each fault of the plan
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
 
-  std::vector<Step> steps_;                // the last is next
-  std::function<Outlet::Look()> awaited_;  // before it
-  bool awaits_moment_ = false;             // by that
-  bool is_held_up_ = false;                // by something else
+  WriteQueue writes_;  // all that it has is handed over before the next step
+  Stage stage_ = Stage::head;
+  std::vector<Step> steps_;  // of the stage; the last is next
+  std::size_t left_ = 0;     // steps that were left when the one that is performed began
+  bool is_held_up_ = false;  // by something that does not come by itself
+  bool is_noted_ = false;    // what it waits for
   std::optional<Result> result_;
-  /// How many steps are left when the client has left, which is waited for.
-  std::optional<std::size_t> steps_after_client_;
-  bool is_noted_ = false;
 
   std::string_view head_;
   std::string_view body_;  // of an answer of one piece
@@ -247,10 +290,9 @@ class Delivery {
   bool nothing_follows_ = false;  // all of that has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool more_ = false;         // events of the source: `event_` is the next
-  bool looks_ahead_ = false;  // each is taken before the one before it is sent
-  bool follows_ = false;      // one does: `following_`
-  bool simply_ = false;
+  bool simply_ = false;          // nothing has to be done for an event but to send it
+  bool looks_ahead_ = false;     // each event is taken before the one before it is sent
+  std::optional<bool> follows_;  // whether there is `following_`; nothing: that was not asked
   StreamEvent event_;
   StreamEvent following_;
   StreamEvent extra_;                    // that is none of the source's
@@ -259,27 +301,8 @@ class Delivery {
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
-
-  std::size_t position_ = 0;   // bytes of the answer so far, gathered or handed over
-  std::string gathered_;       // what has not been handed over, but for `large_`
-  std::size_t taken_ = 0;      // of that, by writes
-  std::size_t united_ = 0;     // of that, in units
-  std::string_view large_;     // not worth a copy
-  std::vector<Unit> units_;    // to be handed over before the next step
-  std::size_t next_unit_ = 0;  // of these
-  bool awaits_room_ = false;
-  std::optional<delivery::BetweenWrites> pause_;
-  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
-  std::size_t written_ = 0;                    // bytes handed over
-  std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
-  bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
-  Duration time_to_read_{0};
-  bool reads_too_slowly_ = false;
   TimePoint next_ping_ = TimePoint::max();
   bool inside_event_ = false;
-  std::function<void()> before_last_bytes_;
 };
 
 }  // namespace mock_gateway::detail

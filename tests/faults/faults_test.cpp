@@ -146,6 +146,16 @@ inline std::vector<Point> points_of_a_stream() {
   };
 }
 
+TEST_CASE("a stall at the byte of a truncation changes no byte") {
+  const Reply reply = text("Z\u00fcrich two three");
+  const auto bytes_of = [](const Reply& broken) { return OneExchange(broken, true).connection.receive_all().bytes; };
+  for (const Trigger& trigger : {inside_event(2, 9), inside_character(2), after_bytes(40)}) {
+    CAPTURE(trigger.to_string());
+    const std::string truncated = bytes_of(reply.fault(trigger, truncate()));
+    CHECK(bytes_of(reply.fault(trigger, stall(1ms)).fault(trigger, truncate())) == truncated);
+  }
+}
+
 TEST_CASE("a stream ends or waits exactly where it was told to, and everything before arrives") {
   check_everywhere(streamed_reply(), true, points_of_a_stream());
 }

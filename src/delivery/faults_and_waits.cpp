@@ -1,0 +1,285 @@
+// What each fault does, and how a reply waits: at a moment, at a gate, with pings meanwhile, until its client leaves.
+
+#include <algorithm>
+#include <utility>
+
+#include "../answer/bodies.hpp"
+#include "../core/access.hpp"
+#include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../model/fault_rows.hpp"
+#include "../model/reply_data.hpp"
+#include "delivery.hpp"
+
+namespace mock_gateway::detail {
+
+// --- Faults
+// -----------------------------------------------------------------------------------------------------------
+
+void Delivery::strike(Trigger::Kind trigger, std::size_t count) {
+  if (plan_.faults.empty()) return;
+  Step step{Kind::strike};
+  step.trigger = trigger;
+  step.count = count;
+  add(std::move(step));
+}
+
+void Delivery::strike_now(Trigger::Kind kind, std::size_t count, std::size_t from) {
+  for (std::size_t i = from; i < plan_.faults.size(); ++i) {
+    const Trigger& trigger = plan_.faults[i].trigger;
+    if (trigger.kind() != kind || trigger.count() != count || reached_[i]) continue;
+    strike_one(i);
+    Step others{Kind::strike, i + 1};
+    others.trigger = kind;
+    others.count = count;
+    return add(std::move(others));
+  }
+}
+
+void Delivery::strike_one(std::size_t fault) {
+  const Effect& effect = plan_.faults[fault].effect;
+  switch (effect.kind()) {
+    case Effect::Kind::wrong_content_length: return;  // announced_length() did it
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
+    case Effect::Kind::error_event:
+      if (!framing_) return;  // a plain reply has no events, and so has not reached this
+      break;
+    default: break;
+  }
+  mark_reached(fault);
+  writes_.flush();
+  if (!effect.gate()) add({Kind::done});  // a gate is reached whether the client reads or not
+  add({Kind::happen, fault});
+}
+
+void Delivery::mark_reached(std::size_t fault) {
+  reached_[fault] = true;
+  if (fault == 0) progress_.first_fault = true;
+}
+
+void Delivery::happen(std::size_t fault) {
+  const Effect& effect = plan_.faults[fault].effect;
+  switch (effect.kind()) {
+    case Effect::Kind::stall:
+      begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
+      if (effect.gate())
+        wait_at(*effect.gate());
+      else
+        wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+      return add({Kind::noted_wait_over});
+    case Effect::Kind::error_event:
+      on_next_event_.clear();  // they were for what it replaces
+      announce_last_bytes();
+      add({Kind::byte_order_mark});
+      add({Kind::line_end});
+      add({Kind::error_event, fault});
+      add({Kind::end_of_body});
+      return add({Kind::end_by_fault});
+    case Effect::Kind::half_close:
+      announce_last_bytes();
+      log_end(SentAnswer::Ending::half_closed);
+      add({Kind::delivery});
+      add({Kind::half_closed, fault});
+      add({Kind::close});
+      return add({Kind::end_by_fault});
+    case Effect::Kind::garbage:
+      announce_last_bytes();
+      log(AnswerLog::Kind::garbage, effect.bytes(), effect.bytes());
+      writes_.send(effect.bytes());
+      writes_.flush();
+      return add({Kind::close_when_delivered});
+    case Effect::Kind::reset_connection: return end_connection(Outlet::Ending::reset);
+    case Effect::Kind::close_connection:
+    case Effect::Kind::truncate: return end_connection(Outlet::Ending::close);
+    case Effect::Kind::skip_event:
+    case Effect::Kind::duplicate_event:
+    case Effect::Kind::wrong_content_length: return;
+  }
+}
+
+void Delivery::end_connection(Outlet::Ending ending) {
+  log_end(ending == Outlet::Ending::reset ? SentAnswer::Ending::reset : SentAnswer::Ending::closed);
+  add({Kind::delivery});
+  add({ending == Outlet::Ending::reset ? Kind::reset : Kind::close});
+  add({Kind::end_by_fault});
+}
+
+void Delivery::send_error(const Effect& effect) {
+  extra_.data = effect.failure() ? error_body(*effect.failure(), profile_) : effect.bytes();
+  ++events_;
+  const bool done_follows = plan_.sse.done() && !sent_.done;
+  send_event(extra_, !done_follows);
+  if (done_follows) add({Kind::done_after_error});
+}
+
+// --- Waits
+// ------------------------------------------------------------------------------------------------------------
+
+void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
+  for (std::size_t i = 0; i < plan_.holds.size(); ++i)
+    if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number)
+      add({Kind::hold, i});
+}
+
+void Delivery::hold_at(std::size_t index) {
+  came_to_[index] = true;
+  begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
+  wait_at(plan_.holds[index].gate);
+  add({Kind::noted_wait_over});
+}
+
+void Delivery::wait_at(const Gate& gate) {
+  Step step{Kind::gate};
+  step.gate = &gate;
+  add(std::move(step));
+}
+
+void Delivery::wait_until(TimePoint moment, std::string_view purpose) {
+  Step step{Kind::moment, 0, purpose};
+  step.moment = moment;
+  add(std::move(step));
+}
+
+void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose) {
+  begin_noted(std::move(scripted));
+  wait_until(TimePoint::max(), purpose);
+  add({Kind::client_left});
+}
+
+Outlet::Look Delivery::look_at_moment(Step& step) {
+  const bool has_end = step.moment != TimePoint::max();
+  if (!step.waiting) {
+    step.waiting = std::make_unique<Waiting>(has_end ? std::nullopt : stall_guard_);
+    if (timeline_.now() < step.moment) writes_.leave();
+    return Outlet::Look::over;
+  }
+  Waiting& waiting = *step.waiting;
+  const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
+  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  if (!waiting.clock) {
+    const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
+    waiting.is_for_ping = may_come && ping_comes_by(step.moment);
+    if (waiting.is_for_ping)
+      waiting.begin(timeline_, next_ping_, "a ping", waiting.guard);
+    else
+      waiting.begin(timeline_, step.moment, purpose, waiting.guard);
+  }
+  const bool goes_on = has_end && !nothing_follows_;
+  const Outlet::Look look =
+      outlet_.look(*waiting.either, goes_on ? Outlet::OnClientClosed::go_on : Outlet::OnClientClosed::give_up);
+  if (look != Outlet::Look::over) return look;
+  const bool guard_is_over = waiting.guard.over();
+  const bool clock_guard_expired = waiting.clock->guard_expired();
+  waiting.end_look();
+  if (waiting.is_for_ping && (guard_is_over || (clock_guard_expired && !has_end))) {
+    waiting.is_last = true;
+  } else if (waiting.is_for_ping && !clock_guard_expired) {
+    send_ping();
+  } else {
+    const Step over = take_step();
+    if (guard_is_over)
+      stall_guard_expired(purpose);
+    else if (clock_guard_expired)
+      guard_expired();
+    else if (has_end)
+      note_lateness(over.moment);
+  }
+  return Outlet::Look::over;
+}
+
+Outlet::Look Delivery::look_at_gate(Step& step) {
+  if (!step.waiting) {
+    step.waiting = std::make_unique<Waiting>(std::nullopt);
+    writes_.leave();
+    return Outlet::Look::over;
+  }
+  Waiting& waiting = *step.waiting;
+  if (!waiting.gate) {
+    if (timeline_.is_guard_spent()) {
+      pass_by(*step.gate);
+      take_step();
+      return Outlet::Look::over;
+    }
+    waiting.gate.emplace(Access::state(*step.gate), outlet_.waker(), [this] { return outlet_.delivered(); });
+  }
+  if (!waiting.is_last && !waiting.clock) {
+    if (timeline_.is_instant() || !ping_comes_by(TimePoint::max()) || waiting.gate->over())
+      waiting.wait_without_pings(timeline_);
+    else
+      waiting.begin(timeline_, next_ping_, "a ping", *waiting.gate);
+  }
+  Pending& awaited = waiting.is_last ? static_cast<Pending&>(*waiting.gate) : *waiting.either;
+  const Outlet::Look look = outlet_.look(awaited, Outlet::OnClientClosed::go_on);
+  if (look != Outlet::Look::over) return look;
+  if (waiting.is_last) {
+    const Step over = take_step();
+    if (over.waiting->gate->guard_expired()) guard_expired();
+    return Outlet::Look::over;
+  }
+  const bool ping_is_due = waiting.clock->over() && !waiting.clock->guard_expired();
+  waiting.end_look();
+  if (ping_is_due)
+    send_ping();
+  else
+    waiting.wait_without_pings(timeline_);
+  return Outlet::Look::over;
+}
+
+void Delivery::note_lateness(TimePoint moment) {
+  unhindered_since_ = std::max(unhindered_since_, moment);
+  progress_.note_lateness(timeline_.lateness(unhindered_since_));
+}
+
+void Delivery::guard_expired() {
+  timeline_.spend_guard();
+  outlet_.guard_expired();
+}
+
+void Delivery::stall_guard_expired(const std::string& purpose) {
+  const std::optional<ScriptedWait> wait = progress_.scripted_wait();
+  waited_in_vain_ = wait ? wait->in_vain(*stall_guard_)
+                         : "waited for " + purpose + " for " + text::decimal(stall_guard_->count(), 1000000000) +
+                               " s; the client still waited";
+  outlet_.guard_expired();
+  log_end(SentAnswer::Ending::reset);
+  outlet_.end(Outlet::Ending::reset);
+  end(Result::guard_expired);
+}
+
+bool Delivery::ping_comes_by(TimePoint moment) {
+  if (!may_ping()) return false;
+  const Duration late = timeline_.now() - next_ping_;
+  if (late >= plan_.sse.ping_every()) next_ping_ += late - late % plan_.sse.ping_every();
+  return next_ping_ <= moment;
+}
+
+void Delivery::send_ping() {
+  next_ping_ = later(next_ping_, plan_.sse.ping_every());
+  add({Kind::byte_order_mark});
+  add({Kind::leave});
+  add({Kind::between, 0, framing_->ping()});
+  add({Kind::leave});
+}
+
+void Delivery::begin_noted(ScriptedWait wait) {
+  progress_.set_scripted_wait(std::move(wait));
+  is_noted_ = true;
+}
+
+void Delivery::end_noted() {
+  progress_.set_scripted_wait(std::nullopt);
+  is_noted_ = false;
+}
+
+void Delivery::plan_pings() {
+  const Duration interval = plan_.sse.ping_every();
+  if (interval <= Duration::zero()) return;
+  // A moment that has passed before there was a stream has no ping.
+  const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
+  next_ping_ = later(start_ + (passed - passed % interval), interval);
+}
+
+bool Delivery::may_ping() const { return framing_ && !inside_event_ && next_ping_ != TimePoint::max(); }
+
+}  // namespace mock_gateway::detail
