@@ -8875,34 +8875,11 @@ void close_wake(const WakePair& wake);
 }  // namespace sockets
 }}}  // namespace mock_gateway::detail
 
-// ---- http/connection.hpp --------------------------------------------------------------------------------------------
+// ---- http/wakes.hpp -------------------------------------------------------------------------------------------------
+
+// What ends the waits of a connection from other threads: its waker, and the stop of the gateway.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// Transport limits: always real time.
-struct ConnectionLimits {
-  /// What a connection may take that nobody has trusted yet.
-  struct Trial {
-    /// Since it was accepted, for all that is read, answered and waited for.
-    Duration time;
-    /// How many bytes it may send.
-    std::size_t bytes;
-  };
-
-  Duration read_timeout;
-  Duration write_timeout;
-  Duration idle_timeout;
-  Duration head_timeout;
-  Duration body_timeout;
-  std::size_t max_head;
-  std::size_t max_body;
-  /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
-  bool body_grows = true;
-  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
-  bool uses_kept_descriptors = false;
-  /// Empty: each connection is trusted from its beginning.
-  std::optional<Trial> trial = std::nullopt;
-};
 
 /// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
 /// descriptor is made when such a thread first needs it: on the real clock it never does.
@@ -8945,6 +8922,37 @@ class StopLine {
   int socket_;  // -1 once cut
   std::atomic<bool> stopped_{false};
   std::atomic<bool> waiting_{false};
+};
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/connection.hpp --------------------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// Transport limits: always real time.
+struct ConnectionLimits {
+  /// What a connection may take that nobody has trusted yet.
+  struct Trial {
+    /// Since it was accepted, for all that is read, answered and waited for.
+    Duration time;
+    /// How many bytes it may send.
+    std::size_t bytes;
+  };
+
+  Duration read_timeout;
+  Duration write_timeout;
+  Duration idle_timeout;
+  Duration head_timeout;
+  Duration body_timeout;
+  std::size_t max_head;
+  std::size_t max_body;
+  /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
+  bool body_grows = true;
+  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
+  bool uses_kept_descriptors = false;
+  /// Empty: each connection is trusted from its beginning.
+  std::optional<Trial> trial = std::nullopt;
 };
 
 /// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
@@ -9104,12 +9112,28 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
-  /// What the last look that said `not_yet` waits for.
-  struct Watch {
-    sockets::Interest interest;
-    bool is_for_client;  // whether it matters that the client closes its side
-    bool is_woken;
-    std::chrono::steady_clock::time_point until;
+  /// What the connection waits for: from the look that first says `not_yet` to the one that finds it over.
+  struct Wait {
+    enum class For {
+      bytes,
+      /// For more to be written.
+      room,
+      /// Of what was written, to the client's kernel.
+      delivery,
+      /// A clock, a gate or a client that reads, as the exchange wants.
+      exchange,
+    };
+
+    explicit Wait(For its_what) : what(its_what) {}
+    sockets::Interest interest() const;
+
+    For what;
+    Moment until{};                                  // the latest moment to look again
+    bool is_for_client = false;                      // whether it matters that the client closes its side
+    bool is_woken = false;                           // whether another thread may end it
+    std::optional<Moment> times_out = {};            // of bytes
+    std::optional<Standstill> standstill = {};       // of room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // of delivery
   };
 
   /// A trial that has begun.
@@ -9136,8 +9160,11 @@ class Connection final : public Outlet {
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
   Look look_at(Pending& pending, OnClientClosed on_client_closed);
-  /// Has the connection looked at again after that time, or when what is watched for has come.
-  Look not_yet(Watch watch, std::optional<Duration> look_again_in);
+  bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
+  /// Goes on with the wait for that, or begins it.
+  Wait& begin_wait(Wait::For what);
+  /// Has the connection looked at again after that time, or when what it waits for has come.
+  Look not_yet(std::optional<Duration> look_again_in);
   /// What has become of the socket since it was looked at last.
   sockets::Readiness news();
   template <class Looking>
@@ -9173,7 +9200,6 @@ class Connection final : public Outlet {
   bool is_finishing_ = false;
   std::optional<Moment> lingers_until_;
   bool ending_is_sent_ = false;
-  std::optional<Moment> patient_until_;  // when receiving times out that has begun
   std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
@@ -9185,12 +9211,10 @@ class Connection final : public Outlet {
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
-  std::optional<Watch> watch_;
-  std::optional<Standstill> standstill_;            // of the look for room or delivery that said `not_yet`
-  std::optional<Acknowledgement> acknowledgement_;  // of the look for delivery
-  std::size_t moved_at_once_ = 0;                   // bytes received and written since something was waited for
-  bool has_news_ = true;                            // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;          // by the wait for news
+  std::optional<Wait> wait_;
+  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
+  bool has_news_ = true;                    // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;  // by the wait for news
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -12054,8 +12078,8 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
-// of their waits; how soon an acknowledgement is asked for again.
+// The real, instant and manual clock; in the header their guard (10 s) and where a manual clock starts; texts of their
+// waits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -12414,6 +12438,64 @@ MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return 
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
+/// The state behind a handle of ManualClock.
+MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
+                                                     const std::function<bool()>& is_given_up) {
+  return manual(clock).advance(step, is_given_up);
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Clock::Clock(std::shared_ptr<detail::ClockState> state) : state_(std::move(state)) {}
+
+MOCK_GATEWAY_INLINE TimePoint Clock::now() const { return state_->now(); }
+
+MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(detail::share<detail::RealClockState>()) {}
+
+MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(detail::share<detail::InstantClockState>()) {}
+
+MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
+    : Clock(detail::share<detail::ManualClockState>(start, guard)) {}
+
+MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
+
+MOCK_GATEWAY_INLINE Duration ManualClock::advance_to_next_event() { return detail::manual(*this).advance_to_next_event(); }
+
+MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for(duration); }
+
+MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
+  auto& clock = detail::manual(*this);
+  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
+  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
+                              " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
+  return detail::Access::make<Wait>(reached, message);
+}
+
+MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
+  auto& clock = detail::manual(*this);
+  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
+  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
+                        " waits are pending on the manual clock";
+  for (const PendingWait& pending : waits()) message += "; " + pending.name;
+  if (!reached) message += clock.about_date();
+  return detail::Access::make<Wait>(reached, message);
+}
+
+MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
+
+}}  // namespace mock_gateway
+
+// ---- core/gate.cpp --------------------------------------------------------------------------------------------------
+
+// Who comes to a gate and who may pass; how soon a client's kernel is asked again for an acknowledgement.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
 /// Who has arrived at a gate, and who may pass.
 class GateState {
  public:
@@ -12596,54 +12678,7 @@ MOCK_GATEWAY_INLINE void reset(const Gate& gate) { Access::state(gate)->reset();
 
 MOCK_GATEWAY_INLINE GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
 
-/// The state behind a handle of ManualClock.
-MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
-
-MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
-
-MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
-                                                     const std::function<bool()>& is_given_up) {
-  return manual(clock).advance(step, is_given_up);
-}
-
 }  // namespace detail
-
-MOCK_GATEWAY_INLINE Clock::Clock(std::shared_ptr<detail::ClockState> state) : state_(std::move(state)) {}
-
-MOCK_GATEWAY_INLINE TimePoint Clock::now() const { return state_->now(); }
-
-MOCK_GATEWAY_INLINE RealClock::RealClock() : Clock(detail::share<detail::RealClockState>()) {}
-
-MOCK_GATEWAY_INLINE InstantClock::InstantClock() : Clock(detail::share<detail::InstantClockState>()) {}
-
-MOCK_GATEWAY_INLINE ManualClock::ManualClock(TimePoint start, Duration guard)
-    : Clock(detail::share<detail::ManualClockState>(start, guard)) {}
-
-MOCK_GATEWAY_INLINE void ManualClock::advance(Duration step) { detail::manual(*this).advance(step, nullptr); }
-
-MOCK_GATEWAY_INLINE Duration ManualClock::advance_to_next_event() { return detail::manual(*this).advance_to_next_event(); }
-
-MOCK_GATEWAY_INLINE void ManualClock::sleep_for(Duration duration) { detail::manual(*this).sleep_for(duration); }
-
-MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_sleepers(std::size_t count, Duration timeout) const {
-  auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.sleepers_locked() >= count; });
-  const std::string message = (reached ? "" : std::to_string(clock.sleepers()) + " of ") + std::to_string(count) +
-                              " callers are inside ManualClock::sleep_for" + (reached ? "" : clock.about_date());
-  return detail::Access::make<Wait>(reached, message);
-}
-
-MOCK_GATEWAY_INLINE Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
-  auto& clock = detail::manual(*this);
-  const bool reached = clock.wait(timeout, [&] { return clock.pending_locked() >= count; });
-  std::string message = (reached ? "" : std::to_string(waits().size()) + " of ") + std::to_string(count) +
-                        " waits are pending on the manual clock";
-  for (const PendingWait& pending : waits()) message += "; " + pending.name;
-  if (!reached) message += clock.about_date();
-  return detail::Access::make<Wait>(reached, message);
-}
-
-MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
 
 MOCK_GATEWAY_INLINE Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
 
@@ -24300,52 +24335,6 @@ MOCK_GATEWAY_INLINE Duration Connection::Standstill::length() {
   return now - since_;
 }
 
-MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
-
-MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.writing >= 0) sockets::signal_wake(pair_);
-  if (other_) other_->wake();
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::tell(Wake* other) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  other_ = other;
-}
-
-MOCK_GATEWAY_INLINE bool DescriptorWake::is_prepared() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return pair_.reading >= 0;
-}
-
-MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading < 0) pair_ = sockets::open_wake();
-  return pair_.reading;
-}
-
-MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading >= 0) sockets::clear_wake(pair_);
-}
-
-MOCK_GATEWAY_INLINE void StopLine::stop() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopped_ = true;
-  if (socket_ >= 0) sockets::shut_down(socket_);
-}
-
-MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has taken what came has ended its wait before.
-  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
-}
-
-MOCK_GATEWAY_INLINE void StopLine::cut() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  socket_ = -1;
-}
-
 MOCK_GATEWAY_INLINE Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
@@ -24379,9 +24368,8 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
   if (stop_line_->is_stopped()) return Arrival::broken;
   const auto before = std::chrono::steady_clock::now();
-  if (!patient_until_) patient_until_ = within_trial(before + patience);
-  const Moment until = *patient_until_;
-  patient_until_.reset();
+  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
+  wait_.reset();
   if (may_have_come_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
@@ -24409,8 +24397,8 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Durat
   const Duration left = connection::left_until(until);
   if (left <= Duration{0}) return Arrival::timed_out;
   if (slow_) slow_->timeline.settle();
-  patient_until_ = until;
-  not_yet({sockets::Interest::readable, false, false, {}}, left);
+  begin_wait(Wait::For::bytes).times_out = until;
+  not_yet(left);
   return std::nullopt;
 }
 
@@ -24441,7 +24429,7 @@ MOCK_GATEWAY_INLINE void Connection::take(std::size_t size, std::string& out) {
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
-  if (slow_ && before == slow_->allowance && !patient_until_) {
+  if (slow_ && before == slow_->allowance && !waits_for(Wait::For::bytes)) {
     if (!comes_to_turn()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
@@ -24509,16 +24497,14 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::look_for_requ
   return Arrival::arrived;
 }
 
-MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::look_again_at() const {
-  return watch_ ? watch_->until : idle_until();
-}
+MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::look_again_at() const { return wait_ ? wait_->until : idle_until(); }
 
 MOCK_GATEWAY_INLINE sockets::Wanted Connection::wanted() const {
   sockets::Wanted wanted;
-  if (!watch_) return wanted;
-  wanted.bytes = watch_->interest == sockets::Interest::readable;
-  wanted.close = wanted.bytes || watch_->is_for_client;
-  wanted.room = watch_->interest == sockets::Interest::writable;
+  if (!wait_) return wanted;
+  wanted.bytes = wait_->what == Wait::For::bytes;
+  wanted.close = wanted.bytes || wait_->is_for_client;
+  wanted.room = wait_->what == Wait::For::room;
   return wanted;
 }
 
@@ -24650,12 +24636,22 @@ MOCK_GATEWAY_INLINE std::optional<std::size_t> Connection::write_some(std::strin
   return count;
 }
 
-MOCK_GATEWAY_INLINE Outlet::Look Connection::not_yet(Watch watch, std::optional<Duration> look_again_in) {
+MOCK_GATEWAY_INLINE sockets::Interest Connection::Wait::interest() const {
+  return what == For::bytes  ? sockets::Interest::readable
+         : what == For::room ? sockets::Interest::writable
+                             : sockets::Interest::nothing;
+}
+
+MOCK_GATEWAY_INLINE Connection::Wait& Connection::begin_wait(Wait::For what) {
+  if (!waits_for(what)) wait_.emplace(what);
+  return *wait_;
+}
+
+MOCK_GATEWAY_INLINE Outlet::Look Connection::not_yet(std::optional<Duration> look_again_in) {
   using Steady = std::chrono::steady_clock;
-  watch.until = Steady::time_point::max();
+  wait_->until = Steady::time_point::max();
   if (look_again_in)
-    watch.until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
-  watch_ = watch;
+    wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
   moved_at_once_ = 0;
   return Look::not_yet;
 }
@@ -24687,61 +24683,60 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientC
     std::string().swap(buffer_);
     position_ = 0;
   }
-  return not_yet({sockets::Interest::nothing, !peer_closed_, pending.needs_wake(), {}}, pending.look_again_in());
+  Wait& wait = begin_wait(Wait::For::exchange);
+  wait.is_for_client = !peer_closed_;
+  wait.is_woken = pending.needs_wake();
+  return not_yet(pending.look_again_in());
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
-  if (!standstill_) {
+  Wait& wait = begin_wait(Wait::For::room);
+  if (!wait.standstill) {
     if (timeline_) timeline_->settle();
-    standstill_.emplace(socket_);
+    wait.standstill.emplace(socket_);
   }
   const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
-  Duration left = limits_.write_timeout - standstill_->length();
+  Duration left = limits_.write_timeout - wait.standstill->length();
   if (trial_) left = std::min(left, connection::left_until(trial_->end));
   if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
-    standstill_.reset();
+    wait_.reset();
     if (left > Duration{0}) return Look::over;
     stalled_ = true;
     return Look::given_up;
   }
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
-  return not_yet({sockets::Interest::writable, false, false, {}}, std::min(left, step));
+  return not_yet(std::min(left, step));
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
-  if (!is_delivered && !standstill_) {
-    standstill_.emplace(socket_);
-    acknowledgement_.emplace();
+  if (is_delivered || stop_line_->is_stopped()) {
+    wait_.reset();
+    return stop_line_->is_stopped() ? Look::given_up : Look::over;
   }
-  bool is_disconnected = false;
-  Duration left = limits_.write_timeout;
-  if (!is_delivered) {
-    const sockets::Readiness news = this->news();
-    is_disconnected = news.disconnected;
-    has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
-    left -= standstill_->length();
+  Wait& wait = begin_wait(Wait::For::delivery);
+  if (!wait.standstill) {
+    wait.standstill.emplace(socket_);
+    wait.acknowledgement.emplace();
   }
-  const bool is_still = !is_delivered && left <= Duration{0};
-  if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
-    standstill_.reset();
-    acknowledgement_.reset();
-    if (stop_line_->is_stopped()) return Look::given_up;
-    if (is_delivered) return Look::over;
-    if (is_disconnected)
+  const sockets::Readiness news = this->news();
+  has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  const Duration left = limits_.write_timeout - wait.standstill->length();
+  if (news.disconnected || left <= Duration{0}) {
+    wait_.reset();
+    if (news.disconnected)
       note_disconnected();
     else
       stalled_ = true;
     return Look::given_up;
   }
-  if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
+  if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
   // One that has closed its side, which may be known already, would be told of again and again.
-  const bool is_for_client = !peer_closed_ && !has_news_;
-  return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
-                 std::min(acknowledgement_->look_again_in(), left));
+  wait.is_for_client = !peer_closed_ && !has_news_;
+  return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
@@ -24770,15 +24765,15 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
 
 MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   const bool had_wake = wake_->is_prepared();
-  const int wake = watch_->is_woken ? wake_->prepare() : -1;
+  const int wake = wait_->is_woken ? wake_->prepare() : -1;
   // What woke before there was a descriptor would be lost: it is asked for once more.
   if (wake >= 0 && !had_wake) return;
-  Duration timeout = std::max(Duration{0}, connection::left_until(watch_->until));
+  Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left to be woken by: then the wait asks again by itself.
-  if (wake < 0 && watch_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
-  stop_line_->set_waiting(watch_->interest == sockets::Interest::readable);
-  seen_ = sockets::poll(socket_, watch_->interest, watch_->is_for_client, wake, timeout);
+  stop_line_->set_waiting(waits_for(Wait::For::bytes));
+  seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   stop_line_->set_waiting(false);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
@@ -24851,7 +24846,7 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     if (ending_ != Ending::close || !linger_ || stalled_) return true;
     lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
-    patient_until_.reset();
+    wait_.reset();
     may_have_come_ = true;
     // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
     if (trial_) trial_->bytes = limits_.max_body;
@@ -26933,6 +26928,60 @@ MOCK_GATEWAY_INLINE Duration TurnedAway::due() const {
     due =
         std::min(due, std::max(Duration{0}, patience(guest) - std::chrono::duration_cast<Duration>(now - guest.since)));
   return due;
+}
+
+}}}  // namespace mock_gateway::detail
+
+// ---- http/wakes.cpp -------------------------------------------------------------------------------------------------
+
+// Wakes the wait of a connection, and stops a connection.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+MOCK_GATEWAY_INLINE DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
+
+MOCK_GATEWAY_INLINE void DescriptorWake::wake() noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.writing >= 0) sockets::signal_wake(pair_);
+  if (other_) other_->wake();
+}
+
+MOCK_GATEWAY_INLINE void DescriptorWake::tell(Wake* other) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  other_ = other;
+}
+
+MOCK_GATEWAY_INLINE bool DescriptorWake::is_prepared() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return pair_.reading >= 0;
+}
+
+MOCK_GATEWAY_INLINE int DescriptorWake::prepare() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.reading < 0) pair_ = sockets::open_wake();
+  return pair_.reading;
+}
+
+MOCK_GATEWAY_INLINE void DescriptorWake::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pair_.reading >= 0) sockets::clear_wake(pair_);
+}
+
+MOCK_GATEWAY_INLINE void StopLine::stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  if (socket_ >= 0) sockets::shut_down(socket_);
+}
+
+MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // In this order: a thread that has taken what came has ended its wait before.
+  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
+}
+
+MOCK_GATEWAY_INLINE void StopLine::cut() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  socket_ = -1;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -41368,184 +41417,187 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8424    delivery/delivery.hpp
 //   8709    http/exchange_observer.hpp
 //   8746    http/sockets.hpp
-//   8878    http/connection.hpp
-//   9204    http/request_reader.hpp
-//   9338    http/server.hpp
-//   9404    http/response.hpp
-//   9420    http/turned_away.hpp
-//   9474    http/workers.hpp
-//   9533    http/acceptor.hpp
-//   9581    http/compatibility.hpp
-//   9591    http/poller.hpp
-//   9631    http/reactor.hpp
-//   9745    evidence/kept_problems.hpp
-//   9815    evidence/record.hpp
-//  10084    evidence/gateway_parts.hpp
-//  10103    evidence/review_parts.hpp
-//  10167    evidence/diagnosis.hpp
-//  10239    evidence/redaction.hpp
-//  10261    evidence/gateway_problems.hpp
-//  10363    evidence/neighbours.hpp
-//  10387    serve/asked_requests.hpp
-//  10469    serve/operations.hpp
-//  10539    serve/served_models.hpp
-//  10582    serve/gateway_state.hpp
-//  10643    serve/served_request.hpp
-//  10826    serve/runner.hpp
-//  10892    serve/connection_loop.hpp
-//  10937    serve/request_checks.hpp
-//  10960    serve/tester_code.hpp
-//  11025    serve/explanation.hpp
-//  11048    gateway/catalogue_entries.hpp
-//  11296    gateway/option_values.hpp
-//  11357    gateway/sweep_run.hpp
-//  11381    document/script_reader.hpp
-//  11590    document/script_files.hpp
-//  11609    document/script_references.hpp
-//  11645    document/script_sections.hpp
-//  11776    document/script_values.hpp
-//  11911    document/loaded_document.hpp
-//  11943    core/calendar.cpp
-//  12055    core/clock.cpp
-//  12668    core/implementation.cpp
-//  12680    core/json_pointer.cpp
-//  12737    core/json_reader.cpp
-//  13082    core/process.cpp
-//  13106    core/random.cpp
-//  13166    core/relief.cpp
-//  13193    core/reporter.cpp
-//  13276    core/source_location.cpp
-//  13292    core/text.cpp
-//  13648    core/wait.cpp
-//  13660    core/warning.cpp
-//  13674    model/acceptance.cpp
-//  13733    model/chat_fields.cpp
-//  13875    model/chat_messages.cpp
-//  14084    model/chat_reader.cpp
-//  14492    model/chat_request.cpp
-//  14577    model/checks.cpp
-//  14615    model/connection_fault.cpp
-//  14717    model/embedding_request.cpp
-//  14804    model/failure.cpp
-//  14973    model/fault.cpp
-//  15208    model/finding.cpp
-//  15242    model/hold.cpp
-//  15264    model/http_reply.cpp
-//  15330    model/pace.cpp
-//  15529    model/profile.cpp
-//  15709    model/range.cpp
-//  15739    model/received_request.cpp
-//  15807    model/reply.cpp
-//  16218    model/reply_checks.cpp
-//  16410    model/reply_template.cpp
-//  16582    model/sent_answer.cpp
-//  16610    model/sse_dialect.cpp
-//  16756    keys/api_key.cpp
-//  16806    keys/key_store.cpp
-//  17352    keys/keys.cpp
-//  17416    keys/secrets.cpp
-//  17621    answer/bodies.cpp
-//  17728    answer/completion.cpp
-//  17964    answer/completion_events.cpp
-//  18175    answer/completion_json.cpp
-//  18393    answer/default_reply.cpp
-//  18596    answer/embeddings.cpp
-//  18715    answer/events.cpp
-//  18734    answer/occurrences.cpp
-//  18756    answer/schema_checker.cpp
-//  19228    answer/schema_instance.cpp
-//  19608    answer/schema_pattern.cpp
-//  20026    answer/tokens.cpp
-//  20256    answer/words.cpp
-//  20317    script/chaos.cpp
-//  20458    script/chaos_rules.cpp
-//  20570    script/connection_faults.cpp
-//  20679    script/excerpts.cpp
-//  20742    script/field_matchers.cpp
-//  21155    script/forced_failures.cpp
-//  21259    script/hiding.cpp
-//  21376    script/json_comparison.cpp
-//  21462    script/matcher.cpp
-//  21717    script/matchers.cpp
-//  22073    script/scope.cpp
-//  22131    script/script.cpp
-//  22562    script/text_matchers.cpp
-//  22684    delivery/answer_log.cpp
-//  22854    delivery/delivery.cpp
-//  23312    delivery/faults_and_waits.cpp
-//  23589    delivery/framing.cpp
-//  23706    delivery/gzip.cpp
-//  23773    delivery/pace_schedule.cpp
-//  23842    delivery/progress.cpp
-//  23894    delivery/write_queue.cpp
-//  24043    http/acceptor.cpp
-//  24152    http/compatibility.cpp
-//  24262    http/connection.cpp
-//  24888    http/poller.cpp
-//  25103    http/reactor.cpp
-//  25371    http/request_reader.cpp
-//  25831    http/response.cpp
-//  25912    http/server.cpp
-//  26330    http/sockets.cpp
-//  26850    http/turned_away.cpp
-//  26940    http/workers.cpp
-//  27053    evidence/diagnosis.cpp
-//  27273    evidence/evidence_json.cpp
-//  27657    evidence/exchange.cpp
-//  27960    evidence/gateway_problems.cpp
-//  28411    evidence/journal.cpp
-//  28570    evidence/kept_problems.cpp
-//  28681    evidence/neighbours.cpp
-//  28744    evidence/notes.cpp
-//  28845    evidence/record.cpp
-//  29304    evidence/redaction.cpp
-//  29440    evidence/redirects.cpp
-//  29515    evidence/retries.cpp
-//  29984    evidence/review.cpp
-//  30363    evidence/told_in_body.cpp
-//  30463    evidence/verification.cpp
-//  30580    serve/asked_requests.cpp
-//  30658    serve/chat_judge.cpp
-//  30978    serve/connection_loop.cpp
-//  31138    serve/cross_origin.cpp
-//  31181    serve/delivery_report.cpp
-//  31272    serve/explanation.cpp
-//  31338    serve/gateway_state.cpp
-//  31374    serve/judge.cpp
-//  31601    serve/limits.cpp
-//  31700    serve/operations.cpp
-//  31923    serve/profile_headers.cpp
-//  31964    serve/reply_answer.cpp
-//  32108    serve/request_checks.cpp
-//  32182    serve/runner.cpp
-//  32446    serve/served_models.cpp
-//  32524    serve/served_request.cpp
-//  32595    gateway/catalogue.cpp
-//  33024    gateway/catalogue_chunks.cpp
-//  33526    gateway/catalogue_delivery.cpp
-//  33838    gateway/catalogue_entries.cpp
-//  34020    gateway/catalogue_failures.cpp
-//  34482    gateway/catalogue_framing.cpp
-//  34777    gateway/catalogue_tool_calls.cpp
-//  35129    gateway/chat_script.cpp
-//  35278    gateway/gateway.cpp
-//  35570    gateway/mishaps.cpp
-//  35946    gateway/options.cpp
-//  36099    gateway/sweep.cpp
-//  36522    document/scenario_files.cpp
-//  36673    document/script_document.cpp
-//  37075    document/script_faults.cpp
-//  37411    document/script_files.cpp
-//  37558    document/script_gateway.cpp
-//  37892    document/script_matchers.cpp
-//  38258    document/script_objects.cpp
-//  38423    document/script_reader.cpp
-//  38866    document/script_references.cpp
-//  39190    document/script_replies.cpp
-//  39668    document/script_schema.cpp
-//  39803    document/script_sections.cpp
-//  40384    document/script_values.cpp
-//  40799  Adapters
-//  40816    adapters/catch2.hpp
-//  40974    adapters/doctest.hpp
-//  41139    adapters/gtest.hpp
+//   8878    http/wakes.hpp
+//   8929    http/connection.hpp
+//   9228    http/request_reader.hpp
+//   9362    http/server.hpp
+//   9428    http/response.hpp
+//   9444    http/turned_away.hpp
+//   9498    http/workers.hpp
+//   9557    http/acceptor.hpp
+//   9605    http/compatibility.hpp
+//   9615    http/poller.hpp
+//   9655    http/reactor.hpp
+//   9769    evidence/kept_problems.hpp
+//   9839    evidence/record.hpp
+//  10108    evidence/gateway_parts.hpp
+//  10127    evidence/review_parts.hpp
+//  10191    evidence/diagnosis.hpp
+//  10263    evidence/redaction.hpp
+//  10285    evidence/gateway_problems.hpp
+//  10387    evidence/neighbours.hpp
+//  10411    serve/asked_requests.hpp
+//  10493    serve/operations.hpp
+//  10563    serve/served_models.hpp
+//  10606    serve/gateway_state.hpp
+//  10667    serve/served_request.hpp
+//  10850    serve/runner.hpp
+//  10916    serve/connection_loop.hpp
+//  10961    serve/request_checks.hpp
+//  10984    serve/tester_code.hpp
+//  11049    serve/explanation.hpp
+//  11072    gateway/catalogue_entries.hpp
+//  11320    gateway/option_values.hpp
+//  11381    gateway/sweep_run.hpp
+//  11405    document/script_reader.hpp
+//  11614    document/script_files.hpp
+//  11633    document/script_references.hpp
+//  11669    document/script_sections.hpp
+//  11800    document/script_values.hpp
+//  11935    document/loaded_document.hpp
+//  11967    core/calendar.cpp
+//  12079    core/clock.cpp
+//  12492    core/gate.cpp
+//  12703    core/implementation.cpp
+//  12715    core/json_pointer.cpp
+//  12772    core/json_reader.cpp
+//  13117    core/process.cpp
+//  13141    core/random.cpp
+//  13201    core/relief.cpp
+//  13228    core/reporter.cpp
+//  13311    core/source_location.cpp
+//  13327    core/text.cpp
+//  13683    core/wait.cpp
+//  13695    core/warning.cpp
+//  13709    model/acceptance.cpp
+//  13768    model/chat_fields.cpp
+//  13910    model/chat_messages.cpp
+//  14119    model/chat_reader.cpp
+//  14527    model/chat_request.cpp
+//  14612    model/checks.cpp
+//  14650    model/connection_fault.cpp
+//  14752    model/embedding_request.cpp
+//  14839    model/failure.cpp
+//  15008    model/fault.cpp
+//  15243    model/finding.cpp
+//  15277    model/hold.cpp
+//  15299    model/http_reply.cpp
+//  15365    model/pace.cpp
+//  15564    model/profile.cpp
+//  15744    model/range.cpp
+//  15774    model/received_request.cpp
+//  15842    model/reply.cpp
+//  16253    model/reply_checks.cpp
+//  16445    model/reply_template.cpp
+//  16617    model/sent_answer.cpp
+//  16645    model/sse_dialect.cpp
+//  16791    keys/api_key.cpp
+//  16841    keys/key_store.cpp
+//  17387    keys/keys.cpp
+//  17451    keys/secrets.cpp
+//  17656    answer/bodies.cpp
+//  17763    answer/completion.cpp
+//  17999    answer/completion_events.cpp
+//  18210    answer/completion_json.cpp
+//  18428    answer/default_reply.cpp
+//  18631    answer/embeddings.cpp
+//  18750    answer/events.cpp
+//  18769    answer/occurrences.cpp
+//  18791    answer/schema_checker.cpp
+//  19263    answer/schema_instance.cpp
+//  19643    answer/schema_pattern.cpp
+//  20061    answer/tokens.cpp
+//  20291    answer/words.cpp
+//  20352    script/chaos.cpp
+//  20493    script/chaos_rules.cpp
+//  20605    script/connection_faults.cpp
+//  20714    script/excerpts.cpp
+//  20777    script/field_matchers.cpp
+//  21190    script/forced_failures.cpp
+//  21294    script/hiding.cpp
+//  21411    script/json_comparison.cpp
+//  21497    script/matcher.cpp
+//  21752    script/matchers.cpp
+//  22108    script/scope.cpp
+//  22166    script/script.cpp
+//  22597    script/text_matchers.cpp
+//  22719    delivery/answer_log.cpp
+//  22889    delivery/delivery.cpp
+//  23347    delivery/faults_and_waits.cpp
+//  23624    delivery/framing.cpp
+//  23741    delivery/gzip.cpp
+//  23808    delivery/pace_schedule.cpp
+//  23877    delivery/progress.cpp
+//  23929    delivery/write_queue.cpp
+//  24078    http/acceptor.cpp
+//  24187    http/compatibility.cpp
+//  24297    http/connection.cpp
+//  24883    http/poller.cpp
+//  25098    http/reactor.cpp
+//  25366    http/request_reader.cpp
+//  25826    http/response.cpp
+//  25907    http/server.cpp
+//  26325    http/sockets.cpp
+//  26845    http/turned_away.cpp
+//  26935    http/wakes.cpp
+//  26989    http/workers.cpp
+//  27102    evidence/diagnosis.cpp
+//  27322    evidence/evidence_json.cpp
+//  27706    evidence/exchange.cpp
+//  28009    evidence/gateway_problems.cpp
+//  28460    evidence/journal.cpp
+//  28619    evidence/kept_problems.cpp
+//  28730    evidence/neighbours.cpp
+//  28793    evidence/notes.cpp
+//  28894    evidence/record.cpp
+//  29353    evidence/redaction.cpp
+//  29489    evidence/redirects.cpp
+//  29564    evidence/retries.cpp
+//  30033    evidence/review.cpp
+//  30412    evidence/told_in_body.cpp
+//  30512    evidence/verification.cpp
+//  30629    serve/asked_requests.cpp
+//  30707    serve/chat_judge.cpp
+//  31027    serve/connection_loop.cpp
+//  31187    serve/cross_origin.cpp
+//  31230    serve/delivery_report.cpp
+//  31321    serve/explanation.cpp
+//  31387    serve/gateway_state.cpp
+//  31423    serve/judge.cpp
+//  31650    serve/limits.cpp
+//  31749    serve/operations.cpp
+//  31972    serve/profile_headers.cpp
+//  32013    serve/reply_answer.cpp
+//  32157    serve/request_checks.cpp
+//  32231    serve/runner.cpp
+//  32495    serve/served_models.cpp
+//  32573    serve/served_request.cpp
+//  32644    gateway/catalogue.cpp
+//  33073    gateway/catalogue_chunks.cpp
+//  33575    gateway/catalogue_delivery.cpp
+//  33887    gateway/catalogue_entries.cpp
+//  34069    gateway/catalogue_failures.cpp
+//  34531    gateway/catalogue_framing.cpp
+//  34826    gateway/catalogue_tool_calls.cpp
+//  35178    gateway/chat_script.cpp
+//  35327    gateway/gateway.cpp
+//  35619    gateway/mishaps.cpp
+//  35995    gateway/options.cpp
+//  36148    gateway/sweep.cpp
+//  36571    document/scenario_files.cpp
+//  36722    document/script_document.cpp
+//  37124    document/script_faults.cpp
+//  37460    document/script_files.cpp
+//  37607    document/script_gateway.cpp
+//  37941    document/script_matchers.cpp
+//  38307    document/script_objects.cpp
+//  38472    document/script_reader.cpp
+//  38915    document/script_references.cpp
+//  39239    document/script_replies.cpp
+//  39717    document/script_schema.cpp
+//  39852    document/script_sections.cpp
+//  40433    document/script_values.cpp
+//  40848  Adapters
+//  40865    adapters/catch2.hpp
+//  41023    adapters/doctest.hpp
+//  41188    adapters/gtest.hpp

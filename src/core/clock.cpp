@@ -1,5 +1,5 @@
-// The real, instant and manual clock; gates; in the header their guard (10 s) and where a manual clock starts; texts
-// of their waits; how soon an acknowledgement is asked for again.
+// The real, instant and manual clock; in the header their guard (10 s) and where a manual clock starts; texts of their
+// waits.
 
 #include "clock.hpp"
 
@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -378,188 +377,6 @@ std::optional<Duration> ClockWait::look_again_in() { return timeline_.clock_->lo
 
 bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// Who has arrived at a gate, and who may pass.
-class GateState {
- public:
-  explicit GateState(Duration guard) : guard_(bounded(guard)) {}
-
-  void arrive(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++arrived_;
-    wait.round_ = round_;
-    changed_.notify_all();
-    if (open_ || permits_ > 0) {
-      wait.released_ = true;
-      if (!open_) --permits_;
-    } else {
-      held_.push_back(&wait);
-    }
-  }
-
-  void pass_by() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    ++arrived_;
-    changed_.notify_all();
-  }
-
-  void leave(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
-  }
-
-  bool over(GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!wait.released_ && std::chrono::steady_clock::now() - wait.began_ >= guard_) {
-      wait.released_ = wait.guard_expired_ = true;
-      held_.erase(std::remove(held_.begin(), held_.end(), &wait), held_.end());
-    }
-    return wait.released_;
-  }
-
-  void note_delivered(const GateWait& wait) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (wait.round_ != round_) return;
-    ++delivered_;
-    changed_.notify_all();
-  }
-
-  Duration guard() const { return guard_; }
-
-  void release() {
-    std::shared_ptr<Wake> wake;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (held_.empty()) {
-        ++permits_;
-        return;
-      }
-      wake = let_go(*held_.front());
-      held_.pop_front();
-    }
-    wake->wake();
-  }
-
-  void open() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      open_ = true;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
-  }
-
-  void reset() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++round_;
-      open_ = false;
-      permits_ = arrived_ = delivered_ = 0;
-      wakes = let_all_go();
-    }
-    for (const auto& wake : wakes) wake->wake();
-  }
-
-  GateCounts counts() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return {arrived_, held_.size(), open_};
-  }
-
-  Wait wait_until_reached(std::size_t count, Duration timeout) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const bool reached = changed_.wait_for(lock, bounded(timeout), [&] { return arrived_ >= count; });
-    const std::string message =
-        std::to_string(arrived_) + " of " + std::to_string(count) + " exchanges have reached the gate";
-    return detail::Access::make<Wait>(reached, message);
-  }
-
-  Wait wait_until_delivered(std::size_t count, Duration timeout) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const bool delivered = changed_.wait_for(lock, bounded(timeout), [&] { return delivered_ >= count; });
-    const std::string message = std::to_string(arrived_) + " of " + std::to_string(count) +
-                                " exchanges have reached the gate, " + std::to_string(delivered_) +
-                                " with everything before it delivered";
-    return detail::Access::make<Wait>(delivered, message);
-  }
-
- private:
-  static std::shared_ptr<Wake> let_go(GateWait& wait) {
-    wait.released_ = true;
-    return wait.wake_;
-  }
-
-  std::vector<std::shared_ptr<Wake>> let_all_go() {
-    std::vector<std::shared_ptr<Wake>> wakes;
-    for (GateWait* wait : held_) wakes.push_back(let_go(*wait));
-    held_.clear();
-    return wakes;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Duration guard_;
-  std::uint64_t round_ = 0;  // how often it was reset
-  std::size_t arrived_ = 0;
-  std::size_t delivered_ = 0;
-  std::size_t permits_ = 0;
-  bool open_ = false;
-  std::deque<GateWait*> held_;
-};
-
-Acknowledgement::Acknowledgement() { ++count(); }
-
-Acknowledgement::~Acknowledgement() { --count(); }
-
-std::atomic<int>& Acknowledgement::count() {
-  static std::atomic<int> count{0};
-  return count;
-}
-
-Duration Acknowledgement::look_again_in() const {
-  // Most come at once, some after tens of milliseconds, the others when the client reads.
-  constexpr Duration shortest = std::chrono::microseconds{20};
-  const Duration lasted = this->lasted();
-  Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
-  const int count = Acknowledgement::count().load(std::memory_order_relaxed);
-  longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
-  const Duration step = std::clamp(lasted, shortest, longest);
-  const Duration together = std::min<Duration>(step / 4, std::chrono::microseconds{5} * count);
-  const Duration now = std::chrono::steady_clock::now().time_since_epoch();
-  return step + (together - (now + step) % together);
-}
-
-GateWait::GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered)
-    : gate_(std::move(gate)),
-      wake_(std::move(wake)),
-      delivered_(std::move(delivered)),
-      began_(std::chrono::steady_clock::now()) {
-  gate_->arrive(*this);
-}
-
-GateWait::~GateWait() { gate_->leave(*this); }
-
-bool GateWait::over() {
-  if (acknowledgement_ && delivered_()) {
-    acknowledgement_.reset();
-    gate_->note_delivered(*this);
-  }
-  return gate_->over(*this);
-}
-
-std::optional<Duration> GateWait::look_again_in() {
-  const auto spent = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - began_);
-  const Duration left = std::max(Duration{0}, gate_->guard() - spent);
-  return acknowledgement_ ? std::min(left, acknowledgement_->look_again_in()) : left;
-}
-
-void pass_by(const Gate& gate) { Access::state(gate)->pass_by(); }
-
-void reset(const Gate& gate) { Access::state(gate)->reset(); }
-
-GateCounts counts(const Gate& gate) { return Access::state(gate)->counts(); }
-
 /// The state behind a handle of ManualClock.
 ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
@@ -608,23 +425,5 @@ Wait ManualClock::wait_for_waits(std::size_t count, Duration timeout) const {
 }
 
 std::vector<ManualClock::PendingWait> ManualClock::waits() const { return detail::manual(*this).waits(); }
-
-Gate::Gate(Duration guard) : state_(detail::share<detail::GateState>(guard)) {}
-
-Wait Gate::wait_until_reached(Duration timeout) const { return wait_until_reached(1, timeout); }
-
-Wait Gate::wait_until_reached(std::size_t count, Duration timeout) const {
-  return state_->wait_until_reached(count, timeout);
-}
-
-Wait Gate::wait_until_delivered(Duration timeout) const { return wait_until_delivered(1, timeout); }
-
-Wait Gate::wait_until_delivered(std::size_t count, Duration timeout) const {
-  return state_->wait_until_delivered(count, timeout);
-}
-
-void Gate::release() { state_->release(); }
-
-void Gate::open() { state_->open(); }
 
 }  // namespace mock_gateway

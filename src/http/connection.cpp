@@ -49,52 +49,6 @@ Duration Connection::Standstill::length() {
   return now - since_;
 }
 
-DescriptorWake::~DescriptorWake() { sockets::close_wake(pair_); }
-
-void DescriptorWake::wake() noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.writing >= 0) sockets::signal_wake(pair_);
-  if (other_) other_->wake();
-}
-
-void DescriptorWake::tell(Wake* other) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  other_ = other;
-}
-
-bool DescriptorWake::is_prepared() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return pair_.reading >= 0;
-}
-
-int DescriptorWake::prepare() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading < 0) pair_ = sockets::open_wake();
-  return pair_.reading;
-}
-
-void DescriptorWake::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (pair_.reading >= 0) sockets::clear_wake(pair_);
-}
-
-void StopLine::stop() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  stopped_ = true;
-  if (socket_ >= 0) sockets::shut_down(socket_);
-}
-
-bool StopLine::waits_for_client() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has taken what came has ended its wait before.
-  return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
-}
-
-void StopLine::cut() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  socket_ = -1;
-}
-
 Connection::Connection(int socket, std::uint64_t id, const ConnectionLimits& limits)
     : socket_(socket), id_(id), limits_(limits), stop_line_(share<StopLine>(socket)) {
   for (Duration* limit : {&limits_.read_timeout, &limits_.write_timeout, &limits_.idle_timeout, &limits_.head_timeout,
@@ -128,9 +82,8 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
   if (trial_ && trial_->bytes == 0) return Arrival::spent;
   if (stop_line_->is_stopped()) return Arrival::broken;
   const auto before = std::chrono::steady_clock::now();
-  if (!patient_until_) patient_until_ = within_trial(before + patience);
-  const Moment until = *patient_until_;
-  patient_until_.reset();
+  const Moment until = waits_for(Wait::For::bytes) ? *wait_->times_out : within_trial(before + patience);
+  wait_.reset();
   if (may_have_come_ || before >= until) {
     char bytes[16384];
     std::size_t count = 0;
@@ -158,8 +111,8 @@ std::optional<Connection::Arrival> Connection::receive(Duration patience) {
   const Duration left = connection::left_until(until);
   if (left <= Duration{0}) return Arrival::timed_out;
   if (slow_) slow_->timeline.settle();
-  patient_until_ = until;
-  not_yet({sockets::Interest::readable, false, false, {}}, left);
+  begin_wait(Wait::For::bytes).times_out = until;
+  not_yet(left);
   return std::nullopt;
 }
 
@@ -190,7 +143,7 @@ void Connection::take(std::size_t size, std::string& out) {
 
 std::optional<Connection::Arrival> Connection::more() {
   const std::size_t before = takeable();
-  if (slow_ && before == slow_->allowance && !patient_until_) {
+  if (slow_ && before == slow_->allowance && !waits_for(Wait::For::bytes)) {
     if (!comes_to_turn()) return std::nullopt;
     if (takeable() > before) return Arrival::arrived;
   }
@@ -258,16 +211,14 @@ std::optional<Connection::Arrival> Connection::look_for_request() {
   return Arrival::arrived;
 }
 
-std::chrono::steady_clock::time_point Connection::look_again_at() const {
-  return watch_ ? watch_->until : idle_until();
-}
+std::chrono::steady_clock::time_point Connection::look_again_at() const { return wait_ ? wait_->until : idle_until(); }
 
 sockets::Wanted Connection::wanted() const {
   sockets::Wanted wanted;
-  if (!watch_) return wanted;
-  wanted.bytes = watch_->interest == sockets::Interest::readable;
-  wanted.close = wanted.bytes || watch_->is_for_client;
-  wanted.room = watch_->interest == sockets::Interest::writable;
+  if (!wait_) return wanted;
+  wanted.bytes = wait_->what == Wait::For::bytes;
+  wanted.close = wanted.bytes || wait_->is_for_client;
+  wanted.room = wait_->what == Wait::For::room;
   return wanted;
 }
 
@@ -399,12 +350,22 @@ std::optional<std::size_t> Connection::write_some(std::string_view bytes) {
   return count;
 }
 
-Outlet::Look Connection::not_yet(Watch watch, std::optional<Duration> look_again_in) {
+sockets::Interest Connection::Wait::interest() const {
+  return what == For::bytes  ? sockets::Interest::readable
+         : what == For::room ? sockets::Interest::writable
+                             : sockets::Interest::nothing;
+}
+
+Connection::Wait& Connection::begin_wait(Wait::For what) {
+  if (!waits_for(what)) wait_.emplace(what);
+  return *wait_;
+}
+
+Outlet::Look Connection::not_yet(std::optional<Duration> look_again_in) {
   using Steady = std::chrono::steady_clock;
-  watch.until = Steady::time_point::max();
+  wait_->until = Steady::time_point::max();
   if (look_again_in)
-    watch.until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
-  watch_ = watch;
+    wait_->until = Steady::now() + std::chrono::duration_cast<Steady::duration>(bounded(*look_again_in));
   moved_at_once_ = 0;
   return Look::not_yet;
 }
@@ -436,61 +397,60 @@ Outlet::Look Connection::look_at(Pending& pending, OnClientClosed on_client_clos
     std::string().swap(buffer_);
     position_ = 0;
   }
-  return not_yet({sockets::Interest::nothing, !peer_closed_, pending.needs_wake(), {}}, pending.look_again_in());
+  Wait& wait = begin_wait(Wait::For::exchange);
+  wait.is_for_client = !peer_closed_;
+  wait.is_woken = pending.needs_wake();
+  return not_yet(pending.look_again_in());
 }
 
 Outlet::Look Connection::look_for_room() {
-  if (!standstill_) {
+  Wait& wait = begin_wait(Wait::For::room);
+  if (!wait.standstill) {
     if (timeline_) timeline_->settle();
-    standstill_.emplace(socket_);
+    wait.standstill.emplace(socket_);
   }
   const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::writable, false, -1, Duration{0});
-  Duration left = limits_.write_timeout - standstill_->length();
+  Duration left = limits_.write_timeout - wait.standstill->length();
   if (trial_) left = std::min(left, connection::left_until(trial_->end));
   if (readiness.ready || readiness.disconnected || left <= Duration{0}) {
-    standstill_.reset();
+    wait_.reset();
     if (left > Duration{0}) return Look::over;
     stalled_ = true;
     return Look::given_up;
   }
   const Duration step =
       std::clamp<Duration>(limits_.write_timeout / 16, std::chrono::milliseconds{1}, std::chrono::seconds{1});
-  return not_yet({sockets::Interest::writable, false, false, {}}, std::min(left, step));
+  return not_yet(std::min(left, step));
 }
 
 Outlet::Look Connection::look_for_delivery() {
   // Longer than any system that has received bytes takes to say so: then the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
-  if (!is_delivered && !standstill_) {
-    standstill_.emplace(socket_);
-    acknowledgement_.emplace();
+  if (is_delivered || stop_line_->is_stopped()) {
+    wait_.reset();
+    return stop_line_->is_stopped() ? Look::given_up : Look::over;
   }
-  bool is_disconnected = false;
-  Duration left = limits_.write_timeout;
-  if (!is_delivered) {
-    const sockets::Readiness news = this->news();
-    is_disconnected = news.disconnected;
-    has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
-    left -= standstill_->length();
+  Wait& wait = begin_wait(Wait::For::delivery);
+  if (!wait.standstill) {
+    wait.standstill.emplace(socket_);
+    wait.acknowledgement.emplace();
   }
-  const bool is_still = !is_delivered && left <= Duration{0};
-  if (is_delivered || is_disconnected || is_still || stop_line_->is_stopped()) {
-    standstill_.reset();
-    acknowledgement_.reset();
-    if (stop_line_->is_stopped()) return Look::given_up;
-    if (is_delivered) return Look::over;
-    if (is_disconnected)
+  const sockets::Readiness news = this->news();
+  has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  const Duration left = limits_.write_timeout - wait.standstill->length();
+  if (news.disconnected || left <= Duration{0}) {
+    wait_.reset();
+    if (news.disconnected)
       note_disconnected();
     else
       stalled_ = true;
     return Look::given_up;
   }
-  if (timeline_ && acknowledgement_->lasted() >= longest_acknowledgement) timeline_->settle();
+  if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
   // One that has closed its side, which may be known already, would be told of again and again.
-  const bool is_for_client = !peer_closed_ && !has_news_;
-  return not_yet({sockets::Interest::nothing, is_for_client, false, {}},
-                 std::min(acknowledgement_->look_again_in(), left));
+  wait.is_for_client = !peer_closed_ && !has_news_;
+  return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
 }
 
 Outlet::Look Connection::look_for_last_bytes() {
@@ -519,15 +479,15 @@ void Connection::last_bytes_follow() {
 
 void Connection::wait_for_news() {
   const bool had_wake = wake_->is_prepared();
-  const int wake = watch_->is_woken ? wake_->prepare() : -1;
+  const int wake = wait_->is_woken ? wake_->prepare() : -1;
   // What woke before there was a descriptor would be lost: it is asked for once more.
   if (wake >= 0 && !had_wake) return;
-  Duration timeout = std::max(Duration{0}, connection::left_until(watch_->until));
+  Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
   // No descriptor was left to be woken by: then the wait asks again by itself.
-  if (wake < 0 && watch_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
+  if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
-  stop_line_->set_waiting(watch_->interest == sockets::Interest::readable);
-  seen_ = sockets::poll(socket_, watch_->interest, watch_->is_for_client, wake, timeout);
+  stop_line_->set_waiting(waits_for(Wait::For::bytes));
+  seen_ = sockets::poll(socket_, wait_->interest(), wait_->is_for_client, wake, timeout);
   stop_line_->set_waiting(false);
   may_have_come_ = true;
   if (seen_->woken) wake_->clear();
@@ -600,7 +560,7 @@ bool Connection::finish() {
     if (ending_ != Ending::close || !linger_ || stalled_) return true;
     lingers_until_ = within_trial(std::chrono::steady_clock::now() + limits_.read_timeout);
     slow_.reset();
-    patient_until_.reset();
+    wait_.reset();
     may_have_come_ = true;
     // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
     if (trial_) trial_->bytes = limits_.max_body;

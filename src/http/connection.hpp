@@ -17,6 +17,7 @@
 #include "../delivery/outlet.hpp"
 #include "exchange_observer.hpp"
 #include "sockets.hpp"
+#include "wakes.hpp"
 
 namespace mock_gateway::detail {
 
@@ -43,49 +44,6 @@ struct ConnectionLimits {
   bool uses_kept_descriptors = false;
   /// Empty: each connection is trusted from its beginning.
   std::optional<Trial> trial = std::nullopt;
-};
-
-/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
-/// descriptor is made when such a thread first needs it: on the real clock it never does.
-class DescriptorWake final : public Wake {
- public:
-  /// Wakes that too from now on; null: nothing more.
-  void tell(Wake* other);
-  ~DescriptorWake() override;
-  void wake() noexcept override;
-  /// The descriptor to poll. Only for the connection's own thread.
-  int prepare();
-  bool is_prepared();
-  void clear();
-
- private:
-  std::mutex mutex_;
-  sockets::WakePair pair_;
-  Wake* other_ = nullptr;
-};
-
-/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
-/// at once, and none of them has to wait for the others.
-class StopLine {
- public:
-  explicit StopLine(int socket) : socket_(socket) {}
-
-  void stop();
-  bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
-  bool waits_for_client();
-  /// Notes that it waits from now on, or no more.
-  void set_waiting(bool waiting) { waiting_ = waiting; }
-  /// is_stopped() for work that cannot wait on the descriptor.
-  const std::atomic<bool>& stopped() const { return stopped_; }
-  /// The descriptor is about to be closed, and may soon be somebody else's.
-  void cut();
-
- private:
-  std::mutex mutex_;
-  int socket_;  // -1 once cut
-  std::atomic<bool> stopped_{false};
-  std::atomic<bool> waiting_{false};
 };
 
 /// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
@@ -245,12 +203,28 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
-  /// What the last look that said `not_yet` waits for.
-  struct Watch {
-    sockets::Interest interest;
-    bool is_for_client;  // whether it matters that the client closes its side
-    bool is_woken;
-    std::chrono::steady_clock::time_point until;
+  /// What the connection waits for: from the look that first says `not_yet` to the one that finds it over.
+  struct Wait {
+    enum class For {
+      bytes,
+      /// For more to be written.
+      room,
+      /// Of what was written, to the client's kernel.
+      delivery,
+      /// A clock, a gate or a client that reads, as the exchange wants.
+      exchange,
+    };
+
+    explicit Wait(For its_what) : what(its_what) {}
+    sockets::Interest interest() const;
+
+    For what;
+    Moment until{};                                  // the latest moment to look again
+    bool is_for_client = false;                      // whether it matters that the client closes its side
+    bool is_woken = false;                           // whether another thread may end it
+    std::optional<Moment> times_out = {};            // of bytes
+    std::optional<Standstill> standstill = {};       // of room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // of delivery
   };
 
   /// A trial that has begun.
@@ -277,8 +251,11 @@ class Connection final : public Outlet {
   void take(std::size_t size, std::string& out);
   std::chrono::steady_clock::time_point idle_until() const;
   Look look_at(Pending& pending, OnClientClosed on_client_closed);
-  /// Has the connection looked at again after that time, or when what is watched for has come.
-  Look not_yet(Watch watch, std::optional<Duration> look_again_in);
+  bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
+  /// Goes on with the wait for that, or begins it.
+  Wait& begin_wait(Wait::For what);
+  /// Has the connection looked at again after that time, or when what it waits for has come.
+  Look not_yet(std::optional<Duration> look_again_in);
   /// What has become of the socket since it was looked at last.
   sockets::Readiness news();
   template <class Looking>
@@ -314,7 +291,6 @@ class Connection final : public Outlet {
   bool is_finishing_ = false;
   std::optional<Moment> lingers_until_;
   bool ending_is_sent_ = false;
-  std::optional<Moment> patient_until_;  // when receiving times out that has begun
   std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
   std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
@@ -326,12 +302,10 @@ class Connection final : public Outlet {
   bool stalled_ = false;
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
-  std::optional<Watch> watch_;
-  std::optional<Standstill> standstill_;            // of the look for room or delivery that said `not_yet`
-  std::optional<Acknowledgement> acknowledgement_;  // of the look for delivery
-  std::size_t moved_at_once_ = 0;                   // bytes received and written since something was waited for
-  bool has_news_ = true;                            // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;          // by the wait for news
+  std::optional<Wait> wait_;
+  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
+  bool has_news_ = true;                    // the socket may have changed since it was looked at
+  std::optional<sockets::Readiness> seen_;  // by the wait for news
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
