@@ -94,7 +94,7 @@ test('1,300 exchanges keep at most 1,000 rows; older ones are shown on demand, 2
   const tab = await Console.open(browser, gateway);
   await tab.waitForText('[role="status"]', 'No request has come yet.');
   await sendEvery(gateway, 1, 1300);
-  await until('the newest row', async () => (await ids(tab))[0] === 1300);
+  await until('the newest row', async () => (await ids(tab))[0] === 1300, 60_000);  // the machine may be busy
   const live = await ids(tab);
   assert.ok(live.length <= 1000, `${live.length} rows`);
   assert.deepEqual(live, live.map((_, index) => 1300 - index), 'no row is missing between others');

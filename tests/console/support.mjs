@@ -6,6 +6,7 @@ import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { after } from 'node:test';
 import puppeteer from 'puppeteer-core';
 
 /// Resolves with the first true value of `look`, which it asks again and again; fails after so long.
@@ -20,6 +21,10 @@ export async function until(what, look, milliseconds = 10_000) {
   }
 }
 
+/// The programs of tests that failed before they stopped theirs: Node would wait for them.
+const running = new Set();
+after(() => { for (const gateway of running) gateway.process.kill(); });
+
 /// The program, serving a script, with its control API.
 export class Gateway {
   static async start(script = { mock_gateway: 1 }, flags = [], environment = {}) {
@@ -30,7 +35,11 @@ export class Gateway {
     gateway.process = spawn(process.env.MOCK_GATEWAY_BIN, ['serve', '--port', '0', '--control', '0', '--print', 'json',
       '--until-eof', '--quiet', '--script', gateway.file, ...flags], { stdio: ['pipe', 'pipe', 'inherit'],
         env: { ...process.env, ...environment } });
-    gateway.ended = new Promise((resolve) => gateway.process.on('exit', resolve));
+    running.add(gateway);
+    gateway.ended = new Promise((resolve) => gateway.process.on('exit', (code) => {
+      running.delete(gateway);
+      resolve(code);
+    }));
     const line = await Promise.race([
       new Promise((resolve) => createInterface(gateway.process.stdout).once('line', resolve)),
       gateway.ended.then((code) => assert.fail(`the program ended with ${code} before it said where it is`))]);
