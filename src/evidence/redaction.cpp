@@ -63,15 +63,21 @@ std::string masked_fields(const std::string& raw_head) {
     std::size_t end = start;
     while (end < raw_head.size() && raw_head[end] != '\r' && raw_head[end] != '\n') ++end;
     const std::string_view line = std::string_view(raw_head).substr(start, end - start);
-    const bool continues = !line.empty() && (line[0] == ' ' || line[0] == '\t');
-    // A malformed line may lack its colon, or have a space before it.
-    const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
-    const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
-    if (!line.empty() && !continues) is_sensitive = secrets::is_sensitive_header(name);
-    const auto value = static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
-    const bool is_masked = is_sensitive && !line.empty();
-    result += !is_masked ? line : continues ? std::string_view(" ") : line.substr(0, value);
-    if (is_masked) result += continues ? std::string(secrets::masked_other) : masked_value(name, line.substr(value));
+    if (!line.empty()) {
+      const bool continues = line[0] == ' ' || line[0] == '\t';
+      // A malformed line may lack its colon, or have a space before it.
+      const auto name_end = std::find_if(line.begin(), line.end(), is_behind_name);
+      const std::string_view name = line.substr(0, static_cast<std::size_t>(name_end - line.begin()));
+      if (!continues) is_sensitive = secrets::is_sensitive_header(name);
+      const auto value =
+          static_cast<std::size_t>(std::find_if_not(name_end, line.end(), is_behind_name) - line.begin());
+      if (!is_sensitive)
+        result += line;
+      else if (continues)
+        result.append(" ").append(secrets::masked_other);
+      else
+        result.append(line.substr(0, value)).append(masked_value(name, line.substr(value)));
+    }
     result.append(raw_head, end, 1);
     start = end + 1;
   }
