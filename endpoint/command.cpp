@@ -3,7 +3,7 @@
 
 #include "command.hpp"
 
-#include <spawn.h>
+#include <fcntl.h>
 #include <sys/select.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +69,14 @@ std::string members(pid_t group) {
   list.erase(std::remove_if(list.begin(), list.end(), [group](const Process& one) { return one.group != group; }),
              list.end());
   return list.empty() ? "" : " " + listed(list);
+}
+
+/// Has the system end the calling process when its parent is killed, where it can.
+void end_with_parent(pid_t parent) {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+#endif
+  if (::getppid() != parent) ::_exit(127);  // it was killed already
 }
 
 /// A null-terminated array of the strings, which must live as long.
@@ -165,24 +173,35 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   std::vector<std::string> own_environment = environment;
   const std::vector<char*> arguments = pointers(own_words);
   const std::vector<char*> variables = pointers(own_environment);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  if (streams)
-    for (int stream = 0; stream < 3; ++stream)
-      ::posix_spawn_file_actions_adddup2(&actions, (*streams)[static_cast<std::size_t>(stream)], stream);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setsigmask(&attributes, &signals.mask_before());
-  ::posix_spawnattr_setsigdefault(&attributes, &signals.changed());
-  pid_t group = 0;
-  const int problem =
-      ::posix_spawnp(&group, arguments.front(), &actions, &attributes, arguments.data(), variables.data());
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (problem != 0)
+  const auto fail = [&words](int problem) {
     throw BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
+  };
+  int told[2];  // why it cannot be started; closed without a word when it is
+  if (::pipe(told) != 0) fail(errno);
+  for (const int end : told) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+  const pid_t parent = ::getpid();
+  const pid_t group = ::fork();
+  if (group == 0) {
+    // Other threads are not there: from here on, only calls that a signal handler may make.
+    ::setpgid(0, 0);
+    end_with_parent(parent);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE})
+      if (sigismember(&signals.changed(), signal) == 1) ::signal(signal, SIG_DFL);
+    ::sigprocmask(SIG_SETMASK, &signals.mask_before(), nullptr);
+    for (int stream = 0; streams && stream < 3; ++stream) ::dup2((*streams)[static_cast<std::size_t>(stream)], stream);
+    environ = const_cast<char**>(variables.data());
+    ::execvp(arguments.front(), arguments.data());
+    const int problem = errno;
+    ::_exit(::write(told[1], &problem, sizeof problem) == sizeof problem ? 127 : 126);
+  }
+  int problem = group < 0 ? errno : 0;
+  ::close(told[1]);
+  while (group > 0 && ::read(told[0], &problem, sizeof problem) < 0 && errno == EINTR) {
+  }
+  ::close(told[0]);
+  if (problem == 0) return group;
+  if (group > 0) ::waitpid(group, nullptr, 0);
+  fail(problem);
   return group;
 }
 
@@ -199,7 +218,7 @@ std::string how_it_ended(const std::string& name, int status) {
 }
 
 void take_in_orphans() {
-#ifdef PR_SET_CHILD_SUBREAPER
+#ifdef __linux__
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
 }

@@ -45,7 +45,8 @@ class SignalsForCommand {
 };
 
 /// Starts a program in a process group of its own, whose number is returned, with these files at its standard streams
-/// where they are given. Throws BadValue: "cannot start pytest: No such file or directory".
+/// where they are given. On Linux it ends when the calling thread of this program has ended. Throws BadValue: "cannot
+/// start pytest: No such file or directory".
 pid_t start_in_group(const std::vector<std::string>& words, const std::vector<std::string>& environment,
                      const SignalsForCommand& signals, const std::optional<std::array<int, 3>>& streams = std::nullopt);
 /// Lets processes whose parents have ended come to this program, where the system can: nobody else would take them in,
@@ -65,8 +66,6 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// The number of its process group.
-  pid_t group() const { return group_; }
   /// Waits until it has ended. SIGINT, SIGTERM and SIGHUP go on to its group; the second of them gives it five seconds
   /// before SIGKILL, the third none. Then ends what it left behind in its group, and says so. Returns its exit status,
   /// or 128 and the signal that ended it.

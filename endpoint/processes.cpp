@@ -1,4 +1,4 @@
-// Reading /proc: the processes of the system, what they were started with.
+// Reading /proc: the processes of the system.
 
 #include "processes.hpp"
 
@@ -29,10 +29,6 @@ std::optional<Process> process(pid_t id) {
   one.id = id;
   std::istringstream numbers(stat.substr(closed + 4));
   numbers >> one.parent >> one.group;
-  constexpr int between = 16;  // fields of proc(5), from "session" to "itrealvalue"
-  std::string skipped;
-  for (int field = 0; field < between; ++field) numbers >> skipped;
-  numbers >> one.started;
   one.name = stat.substr(opened + 1, closed - opened - 1);
   return one;
 }
@@ -62,13 +58,6 @@ std::vector<pid_t> children_of(pid_t parent) {
   for (const Process& one : processes())  // a kernel without these files
     if (one.parent == parent) children.push_back(one.id);
   return children;
-}
-
-bool was_started_with(pid_t process, const std::string& variable) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
-  for (std::string one; std::getline(file, one, '\0');)
-    if (one == variable) return true;
-  return false;
 }
 
 std::string listed(const std::vector<Process>& list) {

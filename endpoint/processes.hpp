@@ -14,7 +14,6 @@ struct Process {
   pid_t id = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  unsigned long long started = 0;  // on a clock of the system's: two processes of one id differ in it
   std::string name;
 };
 
@@ -31,9 +30,6 @@ std::vector<Process> processes();
 std::optional<Process> process(pid_t id);
 /// Those whose parent is this process.
 std::vector<pid_t> children_of(pid_t parent);
-/// Whether a process was started with this variable ("NAME=value") in its environment. False where the system does not
-/// tell.
-bool was_started_with(pid_t process, const std::string& variable);
 /// "4711 (sleep), 4712 (sh)".
 std::string listed(const std::vector<Process>& list);
 

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "command.hpp"
-#include "command_watch.hpp"
 #include "commands.hpp"
 #include "control_access.hpp"
 #include "journal_file.hpp"
@@ -22,7 +21,6 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   if (flags.journal == JournalFile::stdout_path) throw BadValue("--journal -: stdout is CMD's; name a file");
   if (flags.until_eof) throw BadValue("--until-eof: stdin is CMD's; run ends when CMD does");
   const SignalsForCommand signals;
-  CommandWatch watch("run");
   std::optional<PublishedFile> port_file;
   if (!flags.port_file.empty()) port_file.emplace("--port-file", flags.port_file);
   ControlAccess control(flags);
@@ -36,12 +34,9 @@ int run(const Flags& flags, const std::vector<std::string>& command) {
   const TemporaryFile info(control.info(gateway) + "\n");
   const TemporaryFile starts("");
   const std::string info_variable = "MOCK_GATEWAY_INFO=" + info.path();
-  watch.will_start(info_variable, {info.path(), starts.path()});
   Command client(command, client_environment(gateway, {info_variable, "MOCK_GATEWAY_RUN=" + starts.path()}), signals);
-  watch.has_started(client.group());
   raise_descriptor_limit();  // after the start: the command has the limit that the shell gave
   const int status = client.wait();
-  watch.release();
   port_file.reset();
   control.end();
 

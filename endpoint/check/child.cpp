@@ -17,7 +17,6 @@
 
 #include "../messages.hpp"
 #include "../processes.hpp"
-#include "../secret.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -56,27 +55,15 @@ void close_all(std::initializer_list<int*> descriptors) {
   }
 }
 
-void signal_all(const std::vector<pid_t>& processes, int signal) {
-  for (const pid_t one : processes) {
-    ::kill(one, signal);
-    ::kill(one, SIGCONT);
-  }
-}
-
 }  // namespace
 
-Children::Children()
-    : earlier_(children_of(::getpid())), watch_("check"), variable_("MOCK_GATEWAY_CHECK=" + random_base64url(12)) {
-  take_in_orphans();
-  watch_.will_start(variable_, {});
-}
+Children::Children() : earlier_(children_of(::getpid())) { take_in_orphans(); }
 
 Children::~Children() {
   try {
     const std::string ended = end_orphans();
     if (!ended.empty()) complain("CMD left processes behind, which were ended: " + ended);
-    watch_.release();
-  } catch (const std::exception&) {  // no memory: the watch ends them
+  } catch (const std::exception&) {  // no memory for what it would tell
   }
 }
 
@@ -88,7 +75,7 @@ std::string Children::end_orphans() {
   while (steady_clock::now() < latest) {
     std::vector<pid_t> left = children_of(::getpid());
     const auto is_none_of_cmd = [this](pid_t one) {
-      return one == watch_.id() || std::find(earlier_.begin(), earlier_.end(), one) != earlier_.end();
+      return std::find(earlier_.begin(), earlier_.end(), one) != earlier_.end();
     };
     left.erase(std::remove_if(left.begin(), left.end(), is_none_of_cmd), left.end());
     for (const pid_t one : left) {
@@ -110,13 +97,7 @@ std::string Children::end_orphans() {
 
 Child::Child(Children& children, const std::vector<std::string>& words, const std::vector<std::string>& environment,
              bool fed)
-    : children_(children), name_(printable(words.front())), mark_("MOCK_GATEWAY_CHECK_CALL=" + random_base64url(12)) {
-  std::vector<std::string> variables = environment;
-  // Those of a `check` that runs this one.
-  const auto is_mark = [](const std::string& variable) { return variable.compare(0, 18, "MOCK_GATEWAY_CHECK") == 0; };
-  variables.erase(std::remove_if(variables.begin(), variables.end(), is_mark), variables.end());
-  variables.push_back(children.variable_);
-  variables.push_back(mark_);
+    : children_(children), name_(printable(words.front())) {
   const std::lock_guard<std::mutex> lock(children.starting_);
   int in = -1;
   int out = -1;
@@ -137,13 +118,12 @@ Child::Child(Children& children, const std::vector<std::string>& words, const st
     err = errors[1];
     for (const int ours : {in_, out_, err_})
       if (ours >= 0) ::fcntl(ours, F_SETFL, O_NONBLOCK);
-    group_ = start_in_group(words, variables, children.signals_, std::array<int, 3>{in, out, err});
+    group_ = start_in_group(words, environment, children.signals_, std::array<int, 3>{in, out, err});
   } catch (const BadValue&) {
     close_all({&in, &out, &err, &in_, &out_, &err_});
     throw;
   }
   close_all({&in, &out, &err});
-  children.watch_.has_started(group_);
 }
 
 Child::~Child() {
@@ -153,7 +133,6 @@ Child::~Child() {
     ::kill(-group_, SIGKILL);
   }
   close_all({&in_, &out_, &err_});
-  children_.watch_.has_ended(group_);
 }
 
 bool Child::send(const std::string& line, Deadline deadline) {
@@ -239,13 +218,6 @@ void Child::take_in() {
   }
 }
 
-std::vector<pid_t> Child::orphans() const {
-  std::vector<pid_t> found;
-  for (const pid_t one : children_of(::getpid()))
-    if (one != group_ && one != children_.watch_.id() && was_started_with(one, mark_)) found.push_back(one);
-  return found;
-}
-
 std::string Child::end() {
   if (std::exchange(was_ended_, true)) return {};
   const bool was_fed = in_ >= 0;
@@ -265,26 +237,14 @@ std::string Child::end() {
   constexpr auto time_to_follow = 100ms;
   const Deadline began = steady_clock::now();
   std::string left;
-  std::vector<pid_t> others;
-  bool is_told = false;
-  for (;;) {
-    others = orphans();
-    const bool has_group = is_anyone_in(group_);
-    if (!has_group && others.empty()) break;
+  while (is_anyone_in(group_)) {
     const auto waited = steady_clock::now() - began;
     if (waited >= time_to_follow) {
-      if (!is_told) {
-        for (const Process& one : processes()) {
-          const bool is_orphan = std::find(others.begin(), others.end(), one.id) != others.end();
-          if (one.group == group_ || is_orphan) left += (left.empty() ? "" : ", ") + listed({one});
-        }
-        is_told = true;
-      }
-      const int signal = steady_clock::now() < patient_until ? SIGTERM : SIGKILL;
-      ::kill(-group_, signal);
+      if (left.empty())
+        for (const Process& one : processes())
+          if (one.group == group_) left += (left.empty() ? "" : ", ") + listed({one});
+      ::kill(-group_, steady_clock::now() < patient_until ? SIGTERM : SIGKILL);
       ::kill(-group_, SIGCONT);
-      signal_all(others, signal);
-      for (const pid_t one : others) ::waitpid(one, nullptr, WNOHANG);
       if (waited > time_to_follow + 2 * grace) break;
     }
     std::this_thread::sleep_for(between_looks);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../command.hpp"
-#include "../command_watch.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -40,8 +39,6 @@ class Children {
   friend class Child;
   SignalsForCommand signals_;
   const std::vector<pid_t> earlier_;  // children of this program that it has not started
-  CommandWatch watch_;
-  const std::string variable_;
   std::mutex starting_;  // a pipe of one would else be inherited by another that starts beside it
   std::atomic<bool> cancelled_{false};
 };
@@ -64,8 +61,8 @@ class Child {
   std::optional<std::string> line(Deadline deadline);
   /// Whether it has ended by the deadline.
   bool wait(Deadline deadline);
-  /// Closes its stdin, and ends its group and what it has started and is known by its environment: SIGTERM, after two
-  /// seconds SIGKILL. Returns what was there besides the process itself: "4711 (sleep)".
+  /// Closes its stdin, and ends its group: SIGTERM, after two seconds SIGKILL. Returns what was in the group besides the
+  /// process itself: "4711 (sleep)".
   std::string end();
 
   bool has_ended() const { return status_.has_value(); }
@@ -87,11 +84,9 @@ class Child {
   /// Reads what is there. Waits for it, or for its end, a while at most, and never beyond the deadline.
   void look(Deadline deadline);
   void take_in();
-  std::vector<pid_t> orphans() const;
 
   Children& children_;
   const std::string name_;
-  const std::string mark_;  // a variable that nothing else was started with
   pid_t group_ = 0;
   int in_ = -1;
   int out_ = -1;
