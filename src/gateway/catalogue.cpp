@@ -326,23 +326,24 @@ Options Scenario::options(Options base) const {
 void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
+  const bool fails_first = row.has(detail::catalogue_parts::first_try);
   if (row.faults) row.faults(gateway);
   const auto stub = [&](const char* which) {
     StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
     detail::Access::plan(builder).of_catalogue = true;
-    if (row.first) return std::move(builder).then_state(row.name, "started");
+    if (fails_first) return std::move(builder).then_state(row.name, "started");
     return builder;
   };
-  stub("").reply(row.plain_reply());
-  stub(", streamed").when(stream_is(true)).reply(row.stream_reply());
-  if (!row.first) return;
+  stub("").reply(row.reply(false));
+  stub(", streamed").when(stream_is(true)).reply(row.reply(true));
+  if (!fails_first) return;
   const auto first = [&](const char* which) {
     StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
     detail::Access::plan(builder).of_catalogue = true;
     return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
   };
-  first(", first").reply(row.first());
-  if (row.first_stream) first(", first, streamed").when(stream_is(true)).reply(row.first_stream());
+  first(", first").reply(row.own_reply(false));
+  if (!row.failure && !row.failure_of) first(", first, streamed").when(stream_is(true)).reply(row.own_reply(true));
 }
 
 namespace detail {
@@ -354,8 +355,8 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
-  if (row.first) return is(", first") || is(", first, streamed");
-  return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
+  if (row.has(catalogue_parts::first_try)) return is(", first") || is(", first, streamed");
+  return !row.faults && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 
 }  // namespace verdicts

@@ -8,46 +8,75 @@
 
 namespace mock_gateway::detail {
 
-Reply ScenarioRow::stream_reply() const {
-  Reply reply = stream ? stream() : catalogue_parts::usual_stream();
-  if (change_dialect) {
-    SseDialect dialect;
-    change_dialect(dialect);
-    reply = reply.sse(std::move(dialect));
-  }
-  return change_reply ? change_reply(reply, true) : reply;
+Reply ScenarioRow::own_reply(bool streamed) const {
+  if (make) return make(streamed);
+  if (make_of) return make_of(streamed, given);
+  if (failure) return failure();
+  if (failure_of) return failure_of(given);
+  const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
+  if (adapt) return adapt(reply);
+  return effect ? reply.fault(place ? place() : place_in(streamed), effect()) : reply;
 }
 
-Reply ScenarioRow::plain_reply() const {
-  const Reply reply = plain        ? plain()
-                      : tool_calls ? catalogue_parts::plain_calls(tool_calls())
-                                   : catalogue_parts::usual_plain();
-  return change_reply && !needs_stream ? change_reply(reply, false) : reply;
+Reply ScenarioRow::stream_reply() const {
+  catalogue_parts::ChunkTexts all = chunks       ? chunks()
+                                    : tool_calls ? catalogue_parts::usual_call_chunks()
+                                                 : catalogue_parts::usual_chunks();
+  if (change) change(all);
+  if (change_by) change_by(all, given);
+  const Reply reply = catalogue_parts::stream_of(all);
+  return dialect ? reply.sse(dialect()) : reply;
+}
+
+std::string ScenarioRow::plain_body() const {
+  using namespace catalogue_parts;
+  if (body) return body();
+  if (body_of) return body_of(given);
+  const std::string said = whole_text();
+  const std::string reason_in_json = json_string(finish_reason.plain ? finish_reason.plain : reason());
+  if (!tool_calls) return body_with(message_saying(said), reason_in_json);
+  return body_with(calling(tool_calls(), said.empty() ? "null" : json_string(said)), reason_in_json);
+}
+
+std::string ScenarioRow::whole_text() const {
+  std::string whole;
+  for (std::size_t i = 0; i < text.times; ++i) whole += text.text;
+  return whole;
+}
+
+const char* ScenarioRow::reason() const {
+  return finish_reason.streamed ? finish_reason.streamed : tool_calls ? "tool_calls" : "stop";
+}
+
+Reply ScenarioRow::reply(bool streamed) const {
+  if (has(catalogue_parts::first_try)) return catalogue_parts::usual_reply(streamed);
+  return has(catalogue_parts::streams_only) && !streamed ? raw_reply(200, plain_body()) : own_reply(streamed);
 }
 
 ScenarioDescription ScenarioRow::described(const char* group) const {
+  using namespace catalogue_parts;
   ScenarioDescription said;
   said.name = name;
   said.group = group;
   said.description = description;
   said.reference = reference;
   said.good_client = good_client;
-  said.expected = expected;
-  for (std::size_t i = 0; i < repeated; ++i) said.text += text;
-  said.sent = sent;
+  said.expected = has(only_error)  ? Scenario::Expected::error
+                  : has(error_too) ? Scenario::Expected::answer_or_error
+                                   : Scenario::Expected::answer;
+  if (!has(no_answer)) said.text = whole_text();
+  said.fails_first = has(first_try);
+  (said.fails_first ? said.first_text : said.sent) = sent;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
-  said.needs_stream = needs_stream;
-  said.needs_timeout = needs_timeout;
-  said.calls = calls;
-  said.fails_first = first != nullptr;
-  said.first_text = first_text;
-  said.reason_tells = reason_tells;
-  if (reason_tells) said.finish_reason = finish_reason;
-  if (expected == Scenario::Expected::error) return said;
-  said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
-  if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
-  if (!needs_stream || has_streamed_usage) said.usage = TokenUsage(9, 5);
+  said.needs_stream = has(streams_only);
+  said.needs_timeout = has(endless);
+  said.calls = has(second_call) ? 2 : 1;
+  said.reason_tells = has(reason_tells);
+  if (!has(only_error) || said.reason_tells) said.finish_reason = reason();
+  if (has(only_error)) return said;
+  if (finish_reason.plain) said.plain_finish_reason = finish_reason.plain;
+  if (!said.needs_stream || has(streams_usage)) said.usage = TokenUsage(9, 5);
   return said;
 }
 
@@ -73,8 +102,8 @@ std::string replaced(std::string text, std::string_view part, std::string_view o
 }
 
 std::string json_of(const ChunkText& chunk) {
-  const std::string start =
-      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model")";
+  const std::string start = R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":)" +
+                            chunk.created + R"(,"model":"mock-model")";
   if (!chunk.members.empty()) return start + "," + chunk.members + "}";
   const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
   return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
@@ -99,19 +128,26 @@ ChunkTexts usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-StreamChunk element(const ChunkText& chunk) { return mock_gateway::json_chunk(parse(json_of(chunk))); }
+ChunkText sending(std::string bytes) {
+  ChunkText chunk;
+  chunk.bytes = std::move(bytes);
+  return chunk;
+}
 
 Reply stream_of(const ChunkTexts& chunks) {
   std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : chunks) elements.push_back(element(chunk));
+  for (const ChunkText& chunk : chunks)
+    elements.push_back(chunk.bytes.empty() ? mock_gateway::json_chunk(parse(json_of(chunk))) : raw_bytes(chunk.bytes));
   return mock_gateway::chunks(std::move(elements));
 }
 
 std::string event_of(const std::string& json) { return "data: " + json + "\n\n"; }
 
+std::string event_of(const ChunkText& chunk) { return event_of(json_of(chunk)); }
+
 std::string usual_events() {
   std::string events;
-  for (const ChunkText& chunk : usual_chunks()) events += event_of(json_of(chunk));
+  for (const ChunkText& chunk : usual_chunks()) events += event_of(chunk);
   return events + "data: [DONE]\n\n";
 }
 
@@ -129,19 +165,28 @@ std::string usual_body() { return body_with(message_saying(usual_scenario_text))
 
 Reply usual_stream() { return stream_of(usual_chunks()); }
 
-Reply stream_ending_in_text() {
-  ChunkTexts chunks = usual_chunks();
-  chunks.pop_back();
-  chunks.back().finish_reason = R"("stop")";
-  return stream_of(chunks);
-}
-
 Reply usual_plain() { return raw_reply(200, usual_body()); }
 
-Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                       "\r\nConnection: close\r\n\r\n" + body));
+Reply usual_reply(bool streamed) { return streamed ? usual_stream() : usual_plain(); }
+
+std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usual_body(); }
+
+const char* usual_type_of(bool streamed) { return streamed ? "text/event-stream; charset=utf-8" : "application/json"; }
+
+void end_with(ChunkTexts& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
+
+void end_in_text(ChunkTexts& chunks) {
+  chunks.pop_back();
+  chunks.back().finish_reason = R"("stop")";
 }
+
+Reply until_close(bool streamed, const std::string& body) {
+  return usual_plain().fault(before_headers(),
+                             garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                     "\r\nConnection: close\r\n\r\n" + body));
+}
+
+Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
 
 Trigger in_a_character(bool streamed) {
   return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
@@ -164,8 +209,8 @@ std::string calling(const std::vector<wire::ToolCall>& calls, const std::string&
   return R"("role":"assistant","content":)" + content + R"(,"tool_calls":[)" + list + "]";
 }
 
-std::string head_of(const char* index, const std::string& id) {
-  return std::string(R"("index":)") + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
+std::string head_of(const std::string& index, const std::string& id) {
+  return R"("index":)" + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
 }
 
 std::string function_of(std::string_view name, std::string_view arguments) {
@@ -177,8 +222,15 @@ ChunkText fragment(const std::string& head, const std::string& function) {
   return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
 }
 
-Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
-  return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
+ChunkText more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
+
+ChunkTexts usual_call_chunks() {
+  return {silent_opening(), fragment(head_of("0", "call_1"), function_of("get_weather", "")), more(R"({"city":)"),
+          more(R"("Zürich"})"), closing("tool_calls")};
+}
+
+std::string body_calling(const std::vector<wire::ToolCall>& calls) {
+  return body_with(calling(calls), R"("tool_calls")");
 }
 
 }  // namespace catalogue_parts
