@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -11138,6 +11138,7 @@ struct ScenarioRow {
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
   /// The reply to a stream request or a plain one; with first_try, that to the second request.
   Reply reply(bool streamed) const;
+  bool has_connection_faults() const { return connection || faults; }
   /// The row's own reply to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
@@ -11154,7 +11155,6 @@ struct ScenarioRow {
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
   const char* given = "";
   Reply (*make)(bool streamed) = nullptr;
-  Reply (*make_of)(bool streamed, const char* given) = nullptr;
   Failure (*failure)() = nullptr;
   Failure (*failure_of)(const char* given) = nullptr;
   catalogue_parts::ChunkTexts (*chunks)() = nullptr;
@@ -11167,6 +11167,7 @@ struct ScenarioRow {
   Trigger (*place)() = nullptr;
   Trigger (*place_in)(bool streamed) = nullptr;
   Effect (*effect)() = nullptr;
+  ConnectionFault (*connection)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
 
  private:
@@ -11189,7 +11190,6 @@ struct ScenarioRow {
   constexpr void set(const char* value) { given = value; }
   /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
-  constexpr void set(Reply (*function)(bool, const char*)) { make_of = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
   /// The stream's chunks, or a change to the usual ones.
@@ -11206,7 +11206,8 @@ struct ScenarioRow {
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
   constexpr void set(Effect (*function)()) { effect = function; }
-  /// Faults of connections.
+  /// The fault of every connection, or other faults of connections.
+  constexpr void set(ConnectionFault (*function)()) { connection = function; }
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
@@ -11349,17 +11350,14 @@ ChunkText silent_opening();
 /// The body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-}  // namespace catalogue_parts
-
+// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
-void add_errors(Scenarios& all);
-void add_retries(Scenarios& all);
+void add_failures(Scenarios& all);
 void add_framing(Scenarios& all);
-void add_breaks(Scenarios& all);
-void add_pace(Scenarios& all);
-void add_connections(Scenarios& all);
+void add_delivery(Scenarios& all);
 
+}  // namespace catalogue_parts
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
@@ -32893,24 +32891,18 @@ MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { objec
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
-  struct Candidate {
-    bool has_it;
-    std::size_t distance;
-    std::string name;
-  };
+  constexpr std::size_t far = 1000;     // above every distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
-  std::vector<Candidate> candidates;
+  std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.push_back({has_it, distance, scenario.name()});
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : far + distance, scenario.name());
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
-    return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
-  });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) names.push_back(candidates[i].name);
+  for (const auto& [distance, near] : candidates)
+    if (names.size() < most) names.push_back(near);
   return names;
 }
 
@@ -32971,23 +32963,23 @@ MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
   const bool fails_first = row.has(detail::catalogue_parts::first_try);
+  if (row.connection) gateway.every_connection(row.connection());
   if (row.faults) row.faults(gateway);
-  const auto stub = [&](const char* which) {
+  const auto stub = [&](const char* which, const char* next_state) {
     StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
     detail::Access::plan(builder).of_catalogue = true;
-    if (fails_first) return std::move(builder).then_state(row.name, "started");
+    if (fails_first) return std::move(builder).then_state(row.name, next_state);
     return builder;
   };
-  stub("").reply(row.reply(false));
-  stub(", streamed").when(stream_is(true)).reply(row.reply(true));
+  stub("", "started").reply(row.reply(false));
+  stub(", streamed", "started").when(stream_is(true)).reply(row.reply(true));
   if (!fails_first) return;
-  const auto first = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
-    detail::Access::plan(builder).of_catalogue = true;
-    return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
-  };
-  first(", first").reply(row.own_reply(false));
-  if (!row.failure && !row.failure_of) first(", first, streamed").when(stream_is(true)).reply(row.own_reply(true));
+  stub(", first", "failed once").in_state(row.name, "started").reply(row.own_reply(false));
+  if (!row.failure && !row.failure_of)
+    stub(", first, streamed", "failed once")
+        .in_state(row.name, "started")
+        .when(stream_is(true))
+        .reply(row.own_reply(true));
 }
 
 namespace detail {
@@ -33000,7 +32992,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
   if (row.has(catalogue_parts::first_try)) return is(", first") || is(", first, streamed");
-  return !row.faults && (is(", streamed") || (!scenario.said.needs_stream && is("")));
+  return !row.has_connection_faults() && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 
 }  // namespace verdicts
@@ -33030,14 +33022,11 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
 MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
     detail::Scenarios rows;
-    detail::add_chunks(rows);
-    detail::add_tool_calls(rows);
-    detail::add_errors(rows);
-    detail::add_retries(rows);
-    detail::add_framing(rows);
-    detail::add_breaks(rows);
-    detail::add_pace(rows);
-    detail::add_connections(rows);
+    detail::catalogue_parts::add_chunks(rows);
+    detail::catalogue_parts::add_tool_calls(rows);
+    detail::catalogue_parts::add_failures(rows);
+    detail::catalogue_parts::add_framing(rows);
+    detail::catalogue_parts::add_delivery(rows);
     std::vector<Scenario> scenarios;
     for (auto& row : rows) scenarios.push_back(detail::Access::make<Scenario>(std::move(row)));
     return scenarios;
@@ -33110,7 +33099,7 @@ inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
 MOCK_GATEWAY_INLINE void end_at_half(ChunkTexts& chunks, const char* finish_reason) {
-  chunks.erase(chunks.begin() + 3, chunks.end());
+  while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
@@ -33138,8 +33127,8 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
 MOCK_GATEWAY_INLINE void think_first(ChunkTexts& chunks, const char* member) {
-  chunks.insert(chunks.begin() + 1, {{R"("content":null,)" + thought(member, "North or ")},
-                                     {R"("content":null,)" + thought(member, "south?")}});
+  chunks.insert(chunks.begin() + 1, {R"("content":null,)" + thought(member, "North or ")});
+  chunks.insert(chunks.begin() + 2, {R"("content":null,)" + thought(member, "south?")});
 }
 MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
@@ -33334,7 +33323,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
      error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
      [](ChunkTexts& chunks) {
-       chunks.insert(chunks.end() - 1, {as_written(R"("content":" \ud83d")"), as_written(R"("content":"\ude00")")});
+       chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")"));
+       chunks.insert(chunks.end() - 1, as_written(R"("content":"\ude00")"));
      }},
     {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
      "says each word once, or reports the deltas", error_too | streams_only,
@@ -33388,12 +33378,9 @@ inline constexpr ScenarioRow chunks_rows[] = {
      [](ChunkTexts& chunks) { chunks.back().in_chunk = std::string(",") + usage; }},
 };
 
+MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) {
-  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
@@ -33485,7 +33472,7 @@ inline constexpr ScenarioRow pace_rows[] = {
      [](ChunkTexts& chunks) {
        const ChunkTexts usual = chunks;
        for (std::size_t i = 1; i < live_answers; ++i)
-         chunks.insert(chunks.end() - 1, usual.begin() + 1, usual.end() - 1);
+         for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
      },
      [](const Reply& reply) { return reply.first_token_after(50ms).every(50ms); }},
     {"pause-in-stream", "says nothing for 200 ms in the middle of the answer", "OpenAI: no pace is promised", "waits",
@@ -33513,58 +33500,42 @@ inline constexpr ScenarioRow pace_rows[] = {
 
 inline constexpr ScenarioRow connections_rows[] = {
     {"closed-on-accept", "closes every connection as soon as it is accepted", "RFC 9112, section 9.5",
-     "reports it, after a few tries at most", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(close_on_accept()); }},
+     "reports it, after a few tries at most", no_answer, close_on_accept},
     {"closed-when-reused", "closes a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call,
-     [](Gateway& gateway) { gateway.every_connection(close_when_reused()); }},
+     "tries again on a new connection, or reports it", error_too | second_call, close_when_reused},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},
     {"connection-refused", "has its port closed", "RFC 9293, section 3.5.2", "reports it, after a few tries at most",
      no_answer, [](Gateway& gateway) { gateway.refuse_connections(); }},
     {"early-hints", "sends 103 Early Hints before the answer", "RFC 8297", "passes over interim responses",
-     whole_answer, [](Gateway& gateway) { gateway.every_connection(early_hints()); }},
+     whole_answer, [] { return early_hints(); }},
     {"early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes",
      "cpp-httplib#1808, RFC 9110, section 10.1.1", "reads the answer, sends no body any more, and reports the status",
-     no_answer,
-     [](Gateway& gateway) {
-       gateway.every_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")));
-     }},
+     no_answer, [] { return reply_before_body(failure(413, "body_too_large", "the body is too large")); }},
     {"garbage-on-accept", "greets every connection as an SSH server does, and closes it", "RFC 9112, section 2.2",
-     "reports that this is no HTTP", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(garbage_on_accept()); }},
+     "reports that this is no HTTP", no_answer, [] { return garbage_on_accept(); }},
     {"reset-on-accept", "resets every connection as soon as it is accepted", "RFC 9293, section 3.5.3",
-     "reports it, after a few tries at most", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(reset_on_accept()); }},
+     "reports it, after a few tries at most", no_answer, reset_on_accept},
     {"reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other",
      "RFC 9293, section 3.5.3", "tries again, or reports it", error_too,
      [](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }},
     {"reset-when-reused", "resets a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call,
-     [](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }},
+     "tries again on a new connection, or reports it", error_too | second_call, reset_when_reused},
     {"slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms",
      "RFC 9293, section 3.8.6: flow control", "goes on writing, and waits", whole_answer,
-     [](Gateway& gateway) { gateway.every_connection(slow_body(64, 5ms)); }},
+     [] { return slow_body(64, 5ms); }},
     {"unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer", "RFC 9110, section 15.2",
-     "passes over interim responses", whole_answer,
-     [](Gateway& gateway) { gateway.every_connection(unsolicited_continue()); }},
+     "passes over interim responses", whole_answer, unsolicited_continue},
 };
 
+MOCK_GATEWAY_INLINE void add_delivery(Scenarios& all) {
+  add_group(all, "breaks", breaks_rows, std::size(breaks_rows));
+  add_group(all, "pace", pace_rows, std::size(pace_rows));
+  add_group(all, "connection", connections_rows, std::size(connections_rows));
+}
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_breaks(Scenarios& all) {
-  add_group(all, "breaks", catalogue_parts::breaks_rows, std::size(catalogue_parts::breaks_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_pace(Scenarios& all) {
-  add_group(all, "pace", catalogue_parts::pace_rows, std::size(catalogue_parts::pace_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
-  add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
@@ -33575,7 +33546,6 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 MOCK_GATEWAY_INLINE Reply ScenarioRow::own_reply(bool streamed) const {
   if (make) return make(streamed);
-  if (make_of) return make_of(streamed, given);
   if (failure) return failure();
   if (failure_of) return failure_of(given);
   const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
@@ -33822,7 +33792,7 @@ MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloa
 
 /// Puts these bytes after two pieces of text, in place of the rest.
 MOCK_GATEWAY_INLINE void break_with(ChunkTexts& chunks, std::string bytes) {
-  chunks.erase(chunks.begin() + 3, chunks.end());
+  while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(sending(std::move(bytes)));
 }
 
@@ -33852,10 +33822,8 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 }
 
 /// This error with status 200, as the only event of a stream or as a body.
-MOCK_GATEWAY_INLINE Reply with_200(bool streamed, const char* body) {
-  if (streamed) return chunks({json_chunk(parse(body))});
-  return raw_reply(200, parse(body));
-}
+MOCK_GATEWAY_INLINE void only_event(ChunkTexts& chunks, const char* body) { chunks = {sending(event_of(std::string(body)))}; }
+MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
 /// An answer with these choices, which are JSON.
 MOCK_GATEWAY_INLINE void leave_choices(ChunkTexts& chunks, const char* choices) {
@@ -33907,7 +33875,7 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("type":"BadRequestError","param":null,"code":"400"}})"},
     {"context-overflow-in-stream", "opens a stream with 200 and sends context_length_exceeded as its first event",
      "earendil-works/pi#5677", "reports that the messages are too long, and does not send them again",
-     no_answer | streams_only, with_200, too_long_body},
+     no_answer | streams_only, only_event, too_long_body},
     {"context-overflow-without-error",
      "answers 400 with a body without error, which names the maximum context length in message",
      "earendil-works/pi#5677, langchain-ai/langchainjs#10481", "reports the status, and the body's message", no_answer,
@@ -33997,12 +33965,13 @@ inline constexpr ScenarioRow retries_rows[] = {
            .without_retry_after();
      }},
     {"overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error", "vercel/ai#6534",
-     "tries again after a while, or reports it", first_try, with_200, busy_body},
+     "tries again after a while, or reports it", first_try, only_event, only_body, busy_body},
     {"overloaded-then-answer", "answers 529 overloaded to every first try",
      "RFC 9110, section 15: an unknown 5xx is a 500", "tries again after a while, or reports it", first_try,
      overloaded},
     {"rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429",
-     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, with_200, limited_body},
+     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, only_event, only_body,
+     limited_body},
     {"rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try", "the documentation: rate limits",
      "tries again after a second, or reports it", first_try, [] { return rate_limited(1s); }},
     {"redirect-307", "answers 307 to every first try, with another address of this gateway in Location",
@@ -34082,16 +34051,12 @@ inline constexpr ScenarioRow retries_rows[] = {
      "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
 };
 
+MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
+  add_group(all, "errors", errors_rows, std::size(errors_rows));
+  add_group(all, "retries", retries_rows, std::size(retries_rows));
+}
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_errors(Scenarios& all) {
-  add_group(all, "errors", catalogue_parts::errors_rows, std::size(catalogue_parts::errors_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
-  add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_framing.cpp ----------------------------------------------------------------------------------
@@ -34275,12 +34240,9 @@ inline constexpr ScenarioRow framing_rows[] = {
      }},
 };
 
+MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
-  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_tool_calls.cpp -------------------------------------------------------------------------------
@@ -34480,12 +34442,9 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      }},
 };
 
+MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) { add_group(all, "tool calls", tool_calls_rows, std::size(tool_calls_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
-  add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
@@ -38914,7 +38873,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
-  if (row->faults || row->has(catalogue_parts::first_try))
+  if (row->has_connection_faults() || row->has(catalogue_parts::first_try))
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
@@ -40758,155 +40717,155 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10960    serve/tester_code.hpp
 //  11025    serve/explanation.hpp
 //  11048    gateway/catalogue_entries.hpp
-//  11365    gateway/option_values.hpp
-//  11426    gateway/sweep_run.hpp
-//  11450    document/script_reader.hpp
-//  11659    document/script_files.hpp
-//  11678    document/script_references.hpp
-//  11714    document/script_sections.hpp
-//  11845    document/script_values.hpp
-//  11980    document/loaded_document.hpp
-//  12012    core/calendar.cpp
-//  12124    core/clock.cpp
-//  12737    core/implementation.cpp
-//  12749    core/json_pointer.cpp
-//  12806    core/json_reader.cpp
-//  13151    core/process.cpp
-//  13175    core/random.cpp
-//  13235    core/relief.cpp
-//  13262    core/reporter.cpp
-//  13345    core/source_location.cpp
-//  13361    core/text.cpp
-//  13717    core/wait.cpp
-//  13729    core/warning.cpp
-//  13743    model/acceptance.cpp
-//  13802    model/chat_fields.cpp
-//  13944    model/chat_messages.cpp
-//  14153    model/chat_reader.cpp
-//  14561    model/chat_request.cpp
-//  14646    model/checks.cpp
-//  14684    model/connection_fault.cpp
-//  14786    model/embedding_request.cpp
-//  14873    model/failure.cpp
-//  15042    model/fault.cpp
-//  15277    model/finding.cpp
-//  15311    model/hold.cpp
-//  15333    model/http_reply.cpp
-//  15399    model/pace.cpp
-//  15598    model/profile.cpp
-//  15778    model/range.cpp
-//  15808    model/received_request.cpp
-//  15876    model/reply.cpp
-//  16287    model/reply_checks.cpp
-//  16479    model/reply_template.cpp
-//  16651    model/sent_answer.cpp
-//  16679    model/sse_dialect.cpp
-//  16825    keys/api_key.cpp
-//  16875    keys/key_store.cpp
-//  17421    keys/keys.cpp
-//  17485    keys/secrets.cpp
-//  17690    answer/bodies.cpp
-//  17797    answer/completion.cpp
-//  18033    answer/completion_events.cpp
-//  18244    answer/completion_json.cpp
-//  18462    answer/default_reply.cpp
-//  18665    answer/embeddings.cpp
-//  18784    answer/events.cpp
-//  18803    answer/occurrences.cpp
-//  18825    answer/schema_checker.cpp
-//  19297    answer/schema_instance.cpp
-//  19677    answer/schema_pattern.cpp
-//  20095    answer/tokens.cpp
-//  20325    answer/words.cpp
-//  20386    script/chaos.cpp
-//  20527    script/chaos_rules.cpp
-//  20639    script/connection_faults.cpp
-//  20748    script/excerpts.cpp
-//  20811    script/field_matchers.cpp
-//  21224    script/forced_failures.cpp
-//  21328    script/hiding.cpp
-//  21445    script/json_comparison.cpp
-//  21531    script/matcher.cpp
-//  21786    script/matchers.cpp
-//  22142    script/scope.cpp
-//  22200    script/script.cpp
-//  22631    script/text_matchers.cpp
-//  22753    delivery/answer_log.cpp
-//  22923    delivery/delivery.cpp
-//  23381    delivery/faults_and_waits.cpp
-//  23658    delivery/framing.cpp
-//  23775    delivery/gzip.cpp
-//  23842    delivery/pace_schedule.cpp
-//  23911    delivery/progress.cpp
-//  23963    delivery/write_queue.cpp
-//  24112    http/acceptor.cpp
-//  24221    http/compatibility.cpp
-//  24331    http/connection.cpp
-//  24957    http/poller.cpp
-//  25172    http/reactor.cpp
-//  25440    http/request_reader.cpp
-//  25900    http/response.cpp
-//  25981    http/server.cpp
-//  26399    http/sockets.cpp
-//  26919    http/turned_away.cpp
-//  27009    http/workers.cpp
-//  27122    evidence/diagnosis.cpp
-//  27342    evidence/evidence_json.cpp
-//  27726    evidence/exchange.cpp
-//  28029    evidence/gateway_problems.cpp
-//  28480    evidence/journal.cpp
-//  28639    evidence/kept_problems.cpp
-//  28750    evidence/neighbours.cpp
-//  28813    evidence/notes.cpp
-//  28914    evidence/record.cpp
-//  29373    evidence/redaction.cpp
-//  29509    evidence/redirects.cpp
-//  29584    evidence/retries.cpp
-//  30053    evidence/review.cpp
-//  30432    evidence/told_in_body.cpp
-//  30532    evidence/verification.cpp
-//  30649    serve/asked_requests.cpp
-//  30727    serve/chat_judge.cpp
-//  31047    serve/connection_loop.cpp
-//  31207    serve/cross_origin.cpp
-//  31250    serve/delivery_report.cpp
-//  31341    serve/explanation.cpp
-//  31407    serve/gateway_state.cpp
-//  31443    serve/judge.cpp
-//  31670    serve/limits.cpp
-//  31769    serve/operations.cpp
-//  31992    serve/profile_headers.cpp
-//  32033    serve/reply_answer.cpp
-//  32177    serve/request_checks.cpp
-//  32251    serve/runner.cpp
-//  32515    serve/served_models.cpp
-//  32593    serve/served_request.cpp
-//  32664    gateway/catalogue.cpp
-//  33094    gateway/catalogue_chunks.cpp
-//  33399    gateway/catalogue_delivery.cpp
-//  33570    gateway/catalogue_entries.cpp
-//  33804    gateway/catalogue_failures.cpp
-//  34097    gateway/catalogue_framing.cpp
-//  34286    gateway/catalogue_tool_calls.cpp
-//  34491    gateway/chat_script.cpp
-//  34640    gateway/gateway.cpp
-//  34932    gateway/mishaps.cpp
-//  35308    gateway/options.cpp
-//  35461    gateway/sweep.cpp
-//  35884    document/scenario_files.cpp
-//  36035    document/script_document.cpp
-//  36437    document/script_faults.cpp
-//  36773    document/script_files.cpp
-//  36920    document/script_gateway.cpp
-//  37254    document/script_matchers.cpp
-//  37620    document/script_objects.cpp
-//  37785    document/script_reader.cpp
-//  38228    document/script_references.cpp
-//  38552    document/script_replies.cpp
-//  39029    document/script_schema.cpp
-//  39164    document/script_sections.cpp
-//  39745    document/script_values.cpp
-//  40160  Adapters
-//  40177    adapters/catch2.hpp
-//  40335    adapters/doctest.hpp
-//  40500    adapters/gtest.hpp
+//  11363    gateway/option_values.hpp
+//  11424    gateway/sweep_run.hpp
+//  11448    document/script_reader.hpp
+//  11657    document/script_files.hpp
+//  11676    document/script_references.hpp
+//  11712    document/script_sections.hpp
+//  11843    document/script_values.hpp
+//  11978    document/loaded_document.hpp
+//  12010    core/calendar.cpp
+//  12122    core/clock.cpp
+//  12735    core/implementation.cpp
+//  12747    core/json_pointer.cpp
+//  12804    core/json_reader.cpp
+//  13149    core/process.cpp
+//  13173    core/random.cpp
+//  13233    core/relief.cpp
+//  13260    core/reporter.cpp
+//  13343    core/source_location.cpp
+//  13359    core/text.cpp
+//  13715    core/wait.cpp
+//  13727    core/warning.cpp
+//  13741    model/acceptance.cpp
+//  13800    model/chat_fields.cpp
+//  13942    model/chat_messages.cpp
+//  14151    model/chat_reader.cpp
+//  14559    model/chat_request.cpp
+//  14644    model/checks.cpp
+//  14682    model/connection_fault.cpp
+//  14784    model/embedding_request.cpp
+//  14871    model/failure.cpp
+//  15040    model/fault.cpp
+//  15275    model/finding.cpp
+//  15309    model/hold.cpp
+//  15331    model/http_reply.cpp
+//  15397    model/pace.cpp
+//  15596    model/profile.cpp
+//  15776    model/range.cpp
+//  15806    model/received_request.cpp
+//  15874    model/reply.cpp
+//  16285    model/reply_checks.cpp
+//  16477    model/reply_template.cpp
+//  16649    model/sent_answer.cpp
+//  16677    model/sse_dialect.cpp
+//  16823    keys/api_key.cpp
+//  16873    keys/key_store.cpp
+//  17419    keys/keys.cpp
+//  17483    keys/secrets.cpp
+//  17688    answer/bodies.cpp
+//  17795    answer/completion.cpp
+//  18031    answer/completion_events.cpp
+//  18242    answer/completion_json.cpp
+//  18460    answer/default_reply.cpp
+//  18663    answer/embeddings.cpp
+//  18782    answer/events.cpp
+//  18801    answer/occurrences.cpp
+//  18823    answer/schema_checker.cpp
+//  19295    answer/schema_instance.cpp
+//  19675    answer/schema_pattern.cpp
+//  20093    answer/tokens.cpp
+//  20323    answer/words.cpp
+//  20384    script/chaos.cpp
+//  20525    script/chaos_rules.cpp
+//  20637    script/connection_faults.cpp
+//  20746    script/excerpts.cpp
+//  20809    script/field_matchers.cpp
+//  21222    script/forced_failures.cpp
+//  21326    script/hiding.cpp
+//  21443    script/json_comparison.cpp
+//  21529    script/matcher.cpp
+//  21784    script/matchers.cpp
+//  22140    script/scope.cpp
+//  22198    script/script.cpp
+//  22629    script/text_matchers.cpp
+//  22751    delivery/answer_log.cpp
+//  22921    delivery/delivery.cpp
+//  23379    delivery/faults_and_waits.cpp
+//  23656    delivery/framing.cpp
+//  23773    delivery/gzip.cpp
+//  23840    delivery/pace_schedule.cpp
+//  23909    delivery/progress.cpp
+//  23961    delivery/write_queue.cpp
+//  24110    http/acceptor.cpp
+//  24219    http/compatibility.cpp
+//  24329    http/connection.cpp
+//  24955    http/poller.cpp
+//  25170    http/reactor.cpp
+//  25438    http/request_reader.cpp
+//  25898    http/response.cpp
+//  25979    http/server.cpp
+//  26397    http/sockets.cpp
+//  26917    http/turned_away.cpp
+//  27007    http/workers.cpp
+//  27120    evidence/diagnosis.cpp
+//  27340    evidence/evidence_json.cpp
+//  27724    evidence/exchange.cpp
+//  28027    evidence/gateway_problems.cpp
+//  28478    evidence/journal.cpp
+//  28637    evidence/kept_problems.cpp
+//  28748    evidence/neighbours.cpp
+//  28811    evidence/notes.cpp
+//  28912    evidence/record.cpp
+//  29371    evidence/redaction.cpp
+//  29507    evidence/redirects.cpp
+//  29582    evidence/retries.cpp
+//  30051    evidence/review.cpp
+//  30430    evidence/told_in_body.cpp
+//  30530    evidence/verification.cpp
+//  30647    serve/asked_requests.cpp
+//  30725    serve/chat_judge.cpp
+//  31045    serve/connection_loop.cpp
+//  31205    serve/cross_origin.cpp
+//  31248    serve/delivery_report.cpp
+//  31339    serve/explanation.cpp
+//  31405    serve/gateway_state.cpp
+//  31441    serve/judge.cpp
+//  31668    serve/limits.cpp
+//  31767    serve/operations.cpp
+//  31990    serve/profile_headers.cpp
+//  32031    serve/reply_answer.cpp
+//  32175    serve/request_checks.cpp
+//  32249    serve/runner.cpp
+//  32513    serve/served_models.cpp
+//  32591    serve/served_request.cpp
+//  32662    gateway/catalogue.cpp
+//  33083    gateway/catalogue_chunks.cpp
+//  33386    gateway/catalogue_delivery.cpp
+//  33541    gateway/catalogue_entries.cpp
+//  33774    gateway/catalogue_failures.cpp
+//  34062    gateway/catalogue_framing.cpp
+//  34248    gateway/catalogue_tool_calls.cpp
+//  34450    gateway/chat_script.cpp
+//  34599    gateway/gateway.cpp
+//  34891    gateway/mishaps.cpp
+//  35267    gateway/options.cpp
+//  35420    gateway/sweep.cpp
+//  35843    document/scenario_files.cpp
+//  35994    document/script_document.cpp
+//  36396    document/script_faults.cpp
+//  36732    document/script_files.cpp
+//  36879    document/script_gateway.cpp
+//  37213    document/script_matchers.cpp
+//  37579    document/script_objects.cpp
+//  37744    document/script_reader.cpp
+//  38187    document/script_references.cpp
+//  38511    document/script_replies.cpp
+//  38988    document/script_schema.cpp
+//  39123    document/script_sections.cpp
+//  39704    document/script_values.cpp
+//  40119  Adapters
+//  40136    adapters/catch2.hpp
+//  40294    adapters/doctest.hpp
+//  40459    adapters/gtest.hpp

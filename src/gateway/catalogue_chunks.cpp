@@ -22,7 +22,7 @@ inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
 void end_at_half(ChunkTexts& chunks, const char* finish_reason) {
-  chunks.erase(chunks.begin() + 3, chunks.end());
+  while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
@@ -50,8 +50,8 @@ std::string body_with_role(const char* members) {
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
 void think_first(ChunkTexts& chunks, const char* member) {
-  chunks.insert(chunks.begin() + 1, {{R"("content":null,)" + thought(member, "North or ")},
-                                     {R"("content":null,)" + thought(member, "south?")}});
+  chunks.insert(chunks.begin() + 1, {R"("content":null,)" + thought(member, "North or ")});
+  chunks.insert(chunks.begin() + 2, {R"("content":null,)" + thought(member, "south?")});
 }
 std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
@@ -246,7 +246,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
      error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
      [](ChunkTexts& chunks) {
-       chunks.insert(chunks.end() - 1, {as_written(R"("content":" \ud83d")"), as_written(R"("content":"\ude00")")});
+       chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")"));
+       chunks.insert(chunks.end() - 1, as_written(R"("content":"\ude00")"));
      }},
     {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
      "says each word once, or reports the deltas", error_too | streams_only,
@@ -300,10 +301,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
      [](ChunkTexts& chunks) { chunks.back().in_chunk = std::string(",") + usage; }},
 };
 
+void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }
+
 }  // namespace catalogue_parts
-
-void add_chunks(Scenarios& all) {
-  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
-}
-
 }  // namespace mock_gateway::detail

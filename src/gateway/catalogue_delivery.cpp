@@ -6,7 +6,6 @@
 #include <iterator>  // size
 #include <string>
 
-#include "../model/connection_fault.hpp"
 #include "catalogue_entries.hpp"
 
 namespace mock_gateway::detail {
@@ -94,7 +93,7 @@ inline constexpr ScenarioRow pace_rows[] = {
      [](ChunkTexts& chunks) {
        const ChunkTexts usual = chunks;
        for (std::size_t i = 1; i < live_answers; ++i)
-         chunks.insert(chunks.end() - 1, usual.begin() + 1, usual.end() - 1);
+         for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
      },
      [](const Reply& reply) { return reply.first_token_after(50ms).every(50ms); }},
     {"pause-in-stream", "says nothing for 200 ms in the middle of the answer", "OpenAI: no pace is promised", "waits",
@@ -122,56 +121,40 @@ inline constexpr ScenarioRow pace_rows[] = {
 
 inline constexpr ScenarioRow connections_rows[] = {
     {"closed-on-accept", "closes every connection as soon as it is accepted", "RFC 9112, section 9.5",
-     "reports it, after a few tries at most", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(close_on_accept()); }},
+     "reports it, after a few tries at most", no_answer, close_on_accept},
     {"closed-when-reused", "closes a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call,
-     [](Gateway& gateway) { gateway.every_connection(close_when_reused()); }},
+     "tries again on a new connection, or reports it", error_too | second_call, close_when_reused},
     {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
      "opens a new connection for its next call", second_call,
      [](const Reply& reply) { return reply.header("Connection", "close"); }},
     {"connection-refused", "has its port closed", "RFC 9293, section 3.5.2", "reports it, after a few tries at most",
      no_answer, [](Gateway& gateway) { gateway.refuse_connections(); }},
     {"early-hints", "sends 103 Early Hints before the answer", "RFC 8297", "passes over interim responses",
-     whole_answer, [](Gateway& gateway) { gateway.every_connection(early_hints()); }},
+     whole_answer, [] { return early_hints(); }},
     {"early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes",
      "cpp-httplib#1808, RFC 9110, section 10.1.1", "reads the answer, sends no body any more, and reports the status",
-     no_answer,
-     [](Gateway& gateway) {
-       gateway.every_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")));
-     }},
+     no_answer, [] { return reply_before_body(failure(413, "body_too_large", "the body is too large")); }},
     {"garbage-on-accept", "greets every connection as an SSH server does, and closes it", "RFC 9112, section 2.2",
-     "reports that this is no HTTP", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(garbage_on_accept()); }},
+     "reports that this is no HTTP", no_answer, [] { return garbage_on_accept(); }},
     {"reset-on-accept", "resets every connection as soon as it is accepted", "RFC 9293, section 3.5.3",
-     "reports it, after a few tries at most", no_answer,
-     [](Gateway& gateway) { gateway.every_connection(reset_on_accept()); }},
+     "reports it, after a few tries at most", no_answer, reset_on_accept},
     {"reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other",
      "RFC 9293, section 3.5.3", "tries again, or reports it", error_too,
      [](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }},
     {"reset-when-reused", "resets a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
-     "tries again on a new connection, or reports it", error_too | second_call,
-     [](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }},
+     "tries again on a new connection, or reports it", error_too | second_call, reset_when_reused},
     {"slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms",
      "RFC 9293, section 3.8.6: flow control", "goes on writing, and waits", whole_answer,
-     [](Gateway& gateway) { gateway.every_connection(slow_body(64, 5ms)); }},
+     [] { return slow_body(64, 5ms); }},
     {"unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer", "RFC 9110, section 15.2",
-     "passes over interim responses", whole_answer,
-     [](Gateway& gateway) { gateway.every_connection(unsolicited_continue()); }},
+     "passes over interim responses", whole_answer, unsolicited_continue},
 };
 
+void add_delivery(Scenarios& all) {
+  add_group(all, "breaks", breaks_rows, std::size(breaks_rows));
+  add_group(all, "pace", pace_rows, std::size(pace_rows));
+  add_group(all, "connection", connections_rows, std::size(connections_rows));
+}
+
 }  // namespace catalogue_parts
-
-void add_breaks(Scenarios& all) {
-  add_group(all, "breaks", catalogue_parts::breaks_rows, std::size(catalogue_parts::breaks_rows));
-}
-
-void add_pace(Scenarios& all) {
-  add_group(all, "pace", catalogue_parts::pace_rows, std::size(catalogue_parts::pace_rows));
-}
-
-void add_connections(Scenarios& all) {
-  add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
-}
-
 }  // namespace mock_gateway::detail

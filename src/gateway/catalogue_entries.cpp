@@ -10,7 +10,6 @@ namespace mock_gateway::detail {
 
 Reply ScenarioRow::own_reply(bool streamed) const {
   if (make) return make(streamed);
-  if (make_of) return make_of(streamed, given);
   if (failure) return failure();
   if (failure_of) return failure_of(given);
   const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());

@@ -9,6 +9,7 @@
 
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/connection_fault.hpp"
 #include "../model/fault.hpp"
 #include "../model/pace.hpp"
 #include "../model/reply.hpp"
@@ -107,6 +108,7 @@ struct ScenarioRow {
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
   /// The reply to a stream request or a plain one; with first_try, that to the second request.
   Reply reply(bool streamed) const;
+  bool has_connection_faults() const { return connection || faults; }
   /// The row's own reply to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
@@ -123,7 +125,6 @@ struct ScenarioRow {
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
   const char* given = "";
   Reply (*make)(bool streamed) = nullptr;
-  Reply (*make_of)(bool streamed, const char* given) = nullptr;
   Failure (*failure)() = nullptr;
   Failure (*failure_of)(const char* given) = nullptr;
   catalogue_parts::ChunkTexts (*chunks)() = nullptr;
@@ -136,6 +137,7 @@ struct ScenarioRow {
   Trigger (*place)() = nullptr;
   Trigger (*place_in)(bool streamed) = nullptr;
   Effect (*effect)() = nullptr;
+  ConnectionFault (*connection)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
 
  private:
@@ -158,7 +160,6 @@ struct ScenarioRow {
   constexpr void set(const char* value) { given = value; }
   /// The whole reply, in both forms.
   constexpr void set(Reply (*function)(bool)) { make = function; }
-  constexpr void set(Reply (*function)(bool, const char*)) { make_of = function; }
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
   /// The stream's chunks, or a change to the usual ones.
@@ -175,7 +176,8 @@ struct ScenarioRow {
   constexpr void set(Trigger (*function)()) { place = function; }
   constexpr void set(Trigger (*function)(bool)) { place_in = function; }
   constexpr void set(Effect (*function)()) { effect = function; }
-  /// Faults of connections.
+  /// The fault of every connection, or other faults of connections.
+  constexpr void set(ConnectionFault (*function)()) { connection = function; }
   constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
@@ -318,15 +320,12 @@ ChunkText silent_opening();
 /// The body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-}  // namespace catalogue_parts
-
+// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
-void add_errors(Scenarios& all);
-void add_retries(Scenarios& all);
+void add_failures(Scenarios& all);
 void add_framing(Scenarios& all);
-void add_breaks(Scenarios& all);
-void add_pace(Scenarios& all);
-void add_connections(Scenarios& all);
+void add_delivery(Scenarios& all);
 
+}  // namespace catalogue_parts
 }  // namespace mock_gateway::detail

@@ -24,7 +24,7 @@ Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
 /// Puts these bytes after two pieces of text, in place of the rest.
 void break_with(ChunkTexts& chunks, std::string bytes) {
-  chunks.erase(chunks.begin() + 3, chunks.end());
+  while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(sending(std::move(bytes)));
 }
 
@@ -54,10 +54,8 @@ Failure no_answer_behind_proxy(int status, const char* what) {
 }
 
 /// This error with status 200, as the only event of a stream or as a body.
-Reply with_200(bool streamed, const char* body) {
-  if (streamed) return chunks({json_chunk(parse(body))});
-  return raw_reply(200, parse(body));
-}
+void only_event(ChunkTexts& chunks, const char* body) { chunks = {sending(event_of(std::string(body)))}; }
+std::string only_body(const char* body) { return body; }
 
 /// An answer with these choices, which are JSON.
 void leave_choices(ChunkTexts& chunks, const char* choices) {
@@ -109,7 +107,7 @@ inline constexpr ScenarioRow errors_rows[] = {
      R"("type":"BadRequestError","param":null,"code":"400"}})"},
     {"context-overflow-in-stream", "opens a stream with 200 and sends context_length_exceeded as its first event",
      "earendil-works/pi#5677", "reports that the messages are too long, and does not send them again",
-     no_answer | streams_only, with_200, too_long_body},
+     no_answer | streams_only, only_event, too_long_body},
     {"context-overflow-without-error",
      "answers 400 with a body without error, which names the maximum context length in message",
      "earendil-works/pi#5677, langchain-ai/langchainjs#10481", "reports the status, and the body's message", no_answer,
@@ -199,12 +197,13 @@ inline constexpr ScenarioRow retries_rows[] = {
            .without_retry_after();
      }},
     {"overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error", "vercel/ai#6534",
-     "tries again after a while, or reports it", first_try, with_200, busy_body},
+     "tries again after a while, or reports it", first_try, only_event, only_body, busy_body},
     {"overloaded-then-answer", "answers 529 overloaded to every first try",
      "RFC 9110, section 15: an unknown 5xx is a 500", "tries again after a while, or reports it", first_try,
      overloaded},
     {"rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429",
-     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, with_200, limited_body},
+     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, only_event, only_body,
+     limited_body},
     {"rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try", "the documentation: rate limits",
      "tries again after a second, or reports it", first_try, [] { return rate_limited(1s); }},
     {"redirect-307", "answers 307 to every first try, with another address of this gateway in Location",
@@ -284,14 +283,10 @@ inline constexpr ScenarioRow retries_rows[] = {
      "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
 };
 
+void add_failures(Scenarios& all) {
+  add_group(all, "errors", errors_rows, std::size(errors_rows));
+  add_group(all, "retries", retries_rows, std::size(retries_rows));
+}
+
 }  // namespace catalogue_parts
-
-void add_errors(Scenarios& all) {
-  add_group(all, "errors", catalogue_parts::errors_rows, std::size(catalogue_parts::errors_rows));
-}
-
-void add_retries(Scenarios& all) {
-  add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
-}
-
 }  // namespace mock_gateway::detail

@@ -186,10 +186,7 @@ inline constexpr ScenarioRow framing_rows[] = {
      }},
 };
 
+void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }
+
 }  // namespace catalogue_parts
-
-void add_framing(Scenarios& all) {
-  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
-}
-
 }  // namespace mock_gateway::detail

@@ -200,10 +200,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      }},
 };
 
+void add_tool_calls(Scenarios& all) { add_group(all, "tool calls", tool_calls_rows, std::size(tool_calls_rows)); }
+
 }  // namespace catalogue_parts
-
-void add_tool_calls(Scenarios& all) {
-  add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
-}
-
 }  // namespace mock_gateway::detail
