@@ -11095,7 +11095,8 @@ enum Trait : unsigned {
   /// The second call on a kept connection shows it.
   second_call = 128,
   /// The row's reply goes to the first of each two requests, and the usual answer to the second.
-  first_try = error_too | 256,
+  then_answer = 256,
+  first_try = error_too | then_answer,
 };
 
 /// All text of the answer; `times` in a row.
@@ -11105,7 +11106,7 @@ struct Says {
 };
 
 /// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
-/// first_try: the text of the first try.
+/// then_answer: the text of the first try.
 struct Sends {
   const char* text;
 };
@@ -11136,9 +11137,11 @@ struct ScenarioRow {
   }
 
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
-  /// The reply to a stream request or a plain one; with first_try, that to the second request.
+  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
+  /// This reply with the row's fault, which it has.
+  Reply broken(const Reply& reply, bool streamed) const;
   /// The row's own reply to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
@@ -32962,7 +32965,7 @@ MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const {
 MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
-  const bool fails_first = row.has(detail::catalogue_parts::first_try);
+  const bool fails_first = row.has(detail::catalogue_parts::then_answer);
   if (row.connection) gateway.every_connection(row.connection());
   if (row.faults) row.faults(gateway);
   const auto stub = [&](const char* which, const char* next_state) {
@@ -32991,7 +32994,7 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
   const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
-  if (row.has(catalogue_parts::first_try)) return is(", first") || is(", first, streamed");
+  if (row.has(catalogue_parts::then_answer)) return is(", first") || is(", first, streamed");
   return !row.has_connection_faults() && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 
@@ -33550,7 +33553,11 @@ MOCK_GATEWAY_INLINE Reply ScenarioRow::own_reply(bool streamed) const {
   if (failure_of) return failure_of(given);
   const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
   if (adapt) return adapt(reply);
-  return effect ? reply.fault(place ? place() : place_in(streamed), effect()) : reply;
+  return effect ? broken(reply, streamed) : reply;
+}
+
+MOCK_GATEWAY_INLINE Reply ScenarioRow::broken(const Reply& reply, bool streamed) const {
+  return reply.fault(place ? place() : place_in(streamed), effect());
 }
 
 MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
@@ -33584,7 +33591,7 @@ MOCK_GATEWAY_INLINE const char* ScenarioRow::reason() const {
 }
 
 MOCK_GATEWAY_INLINE Reply ScenarioRow::reply(bool streamed) const {
-  if (has(catalogue_parts::first_try)) return catalogue_parts::usual_reply(streamed);
+  if (has(catalogue_parts::then_answer)) return catalogue_parts::usual_reply(streamed);
   return has(catalogue_parts::streams_only) && !streamed ? raw_reply(200, plain_body()) : own_reply(streamed);
 }
 
@@ -33600,7 +33607,7 @@ MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group
                   : has(error_too) ? Scenario::Expected::answer_or_error
                                    : Scenario::Expected::answer;
   if (!has(no_answer)) said.text = whole_text();
-  said.fails_first = has(first_try);
+  said.fails_first = has(then_answer);
   (said.fails_first ? said.first_text : said.sent) = sent;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
@@ -34917,115 +34924,94 @@ struct Plan {
   Effect wait;
 };
 
-/// A turn as it is written down.
+/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
+/// else the text. With then_answer, all requests behind the first get the text.
 struct Row {
-  const char* name;
-  const char* description;
-  const char* reference;
-  const char* good_client;
-  Scenario::Expected expected;
-  /// The reply, or the first and that of the requests behind it.
-  std::vector<Reply> (*replies)(const Plan& plan);
+  ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
-  bool needs_stream = false;
-  const char* finish_reason = "stop";
+  Reply (*reply)(const Plan& plan) = nullptr;
   /// Until when after the call's end a request of it may still come, from a client that waits to try again.
   milliseconds time_to_ask_again{0};
 };
 
-MOCK_GATEWAY_INLINE std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
+using namespace catalogue_parts;
 
-MOCK_GATEWAY_INLINE std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
-  return {Reply(failure), mock_gateway::text(plan.text)};
-}
-
-constexpr auto answer = Scenario::Expected::answer;
-constexpr auto error = Scenario::Expected::error;
-constexpr auto either = Scenario::Expected::answer_or_error;
-
-constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
-                    "hands the answer on", answer,    whole};
-
-/// Behind the first, so that a client that keeps connections has one: some try again on new connections alone.
-constexpr Row second{"closed-before-answer",
-                     "closes the connection without a byte of the answer, then the reply",
-                     "huggingface/huggingface_hub#4397",
-                     "tries again: nothing of an answer has come",
-                     answer,
-                     [](const Plan& plan) {
-                       return std::vector<Reply>{
-                           mock_gateway::text(plan.text).fault(before_headers(), close_connection()),
-                           mock_gateway::text(plan.text)};
-                     }};
-
-/// Those between these two and the rotation of the key, in any order.
-constexpr Row shuffled[] = {
-    {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
-     "waits as long as it is told, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited(seconds{1}), plan); }},
-    {"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
-     "waits until then, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
-    {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
-     [](const Plan& plan) { return failing_first(server_error(), plan); }},
-    {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
-     "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
-     [](const Plan& plan) { return failing_first(catalogue_parts::no_answer_behind_proxy(502, "Bad gateway"), plan); }},
-    {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
-     [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
-    {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
-     "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
-    {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-     "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? inside_event(3, 20) : after_bytes(40);
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
-                                 mock_gateway::text(plan.text)};
-     }},
-    {"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-     "tells that the answer was cut", error,
-     [](const Plan& plan) { return std::vector<Reply>{mock_gateway::text(plan.text).finish_reason("length")}; },
-     Mishap::Call::whole, KeyChange::none, false, "length"},
-    {"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
-     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", answer,
+/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
+/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+constexpr std::size_t fixed_at_each_end = 2;
+constexpr Row rows[] = {
+    {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
+    {{"closed-before-answer", "closes the connection without a byte of the answer, then the reply",
+      "huggingface/huggingface_hub#4397", "tries again: nothing of an answer has come", then_answer, before_headers,
+      close_connection}},
+    {{"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
+      "waits as long as it is told, and tries again", then_answer, [] { return rate_limited(seconds{1}); }}},
+    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
+      "waits until then, and tries again", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
+    {{"server-error", "answers 500, then the reply", "openai-python#469", "tries again", then_answer, server_error}},
+    {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
+      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
+      [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
+    {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
+      unauthorized}},
+    {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
+      "reports it, and uses the key again in its next call", only_error},
+     Mishap::Call::whole,
+     KeyChange::disabled},
+    {{"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
+      "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", first_try,
+      [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
+    {{"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+      "tells that the answer was cut", reason_tells, Finishes{"length"}}},
+    {{"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
+      "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", streams_only},
+     Mishap::Call::whole,
+     KeyChange::none,
      [](const Plan& plan) {
        const std::size_t half = plan.text.find(' ');
-       catalogue_parts::ChunkText last = catalogue_parts::saying(plan.text.substr(half));
-       last.finish_reason = R"("stop")";
-       return std::vector<Reply>{catalogue_parts::stream_of({catalogue_parts::opening(),
-                                                             catalogue_parts::saying(plan.text.substr(0, half)), last})
-                                     .sse(SseDialect().done(false).final_blank_line(false))};
-     },
-     Mishap::Call::whole, KeyChange::none, true},
-    {"cancelled-stream", "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
-     "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
-     "closes the connection at once, so that the gateway makes no more tokens", either,
+       ChunkTexts chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
+       end_in_text(chunks);
+       return stream_of(chunks).sse(SseDialect().done(false).final_blank_line(false));
+     }},
+    {{"cancelled-stream",
+      "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
+      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
+      "closes the connection at once, so that the gateway makes no more tokens", error_too | streams_only},
+     Mishap::Call::cancelled,
+     KeyChange::none,
+     [](const Plan& plan) { return mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait); }},
+    {{"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
+      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", error_too},
+     Mishap::Call::abandoned,
+     KeyChange::none,
      [](const Plan& plan) {
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait)};
-     },
-     Mishap::Call::cancelled, KeyChange::none, true},
-    {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
-     "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
-     },
-     Mishap::Call::abandoned},
-    {"abandoned-wait",
-     "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
-     "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", either,
-     [](const Plan& plan) { return failing_first(service_unavailable().retry_after(seconds{1}), plan); },
-     Mishap::Call::abandoned, KeyChange::none, false, "stop", milliseconds{1300}},
+       return mock_gateway::text(plan.text).fault(plan.streamed ? after_tokens(2) : before_headers(), plan.wait);
+     }},
+    {{"abandoned-wait",
+      "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
+      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", first_try,
+      [] { return service_unavailable().retry_after(seconds{1}); }},
+     Mishap::Call::abandoned,
+     KeyChange::none,
+     nullptr,
+     milliseconds{1300}},
+    {{"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+      "uses the new key", whole_answer},
+     Mishap::Call::whole,
+     KeyChange::rotated},
+    {{"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
+      whole_answer}},
 };
 
-/// Behind all others: a client that keeps its old key misses no more than these.
-constexpr Row last[] = {
-    {"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
-     "uses the new key", answer, whole, Mishap::Call::whole, KeyChange::rotated},
-    {"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
-     answer, whole},
-};
+MOCK_GATEWAY_INLINE Reply reply_of(const Row& row, const Plan& plan) {
+  if (row.reply) return row.reply(plan);
+  const ScenarioRow& scenario = row.scenario;
+  if (scenario.failure) return scenario.failure();
+  const Reply reply = mock_gateway::text(plan.text);
+  if (scenario.finish_reason.streamed) return reply.finish_reason(scenario.finish_reason.streamed);
+  return scenario.effect ? scenario.broken(reply, plan.streamed) : reply;
+}
 
 struct Turn {
   const Row* row;
@@ -35045,18 +35031,10 @@ MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
 }
 
 MOCK_GATEWAY_INLINE Turn turn_of(const Row& row, std::size_t number, Random& random) {
-  ScenarioData data;
-  ScenarioDescription& said = data.said;
-  said.name = row.name;
-  said.group = "mishaps";
-  said.description = row.description;
-  said.reference = row.reference;
-  said.good_client = row.good_client;
-  said.expected = row.expected;
-  said.text = text_of(number, random);
-  said.needs_stream = row.needs_stream;
-  said.reason_tells = std::string_view(row.finish_reason) == "length";
-  if (said.reason_tells || row.expected != error) said.finish_reason = row.finish_reason;
+  ScenarioData data{row.scenario.described("mishaps")};
+  data.said.text = text_of(number, random);
+  data.said.usage.reset();
+  data.said.fails_first = false;
   Turn turn{&row, Access::make<Scenario>(share<const ScenarioData>(std::move(data)))};
   turn.tokens = static_cast<std::size_t>(random.between(2, 4));
   turn.time = milliseconds{random.between(100, 200)};
@@ -35065,14 +35043,13 @@ MOCK_GATEWAY_INLINE Turn turn_of(const Row& row, std::size_t number, Random& ran
 
 MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
   Random random(fingerprint("mishaps", fingerprint(std::to_string(seed))));
-  std::vector<const Row*> rows;
-  for (const Row& row : shuffled) rows.push_back(&row);
-  for (std::size_t left = rows.size(); left > 1; --left)
-    std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
-  rows.insert(rows.begin(), {&first, &second});
-  for (const Row& row : last) rows.push_back(&row);
+  std::vector<std::size_t> order(std::size(rows));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::size_t* const shuffled = order.data() + fixed_at_each_end;
+  for (std::size_t left = order.size() - 2 * fixed_at_each_end; left > 1; --left)
+    std::swap(shuffled[left - 1], shuffled[static_cast<std::size_t>(random.below(left))]);
   std::vector<Turn> turns;
-  for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
+  for (const std::size_t number : order) turns.push_back(turn_of(rows[number], turns.size() + 1, random));
   return turns;
 }
 
@@ -35128,13 +35105,14 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
     StubBuilder builder = gateway.chat(SourceLocation{})
-                              .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
+                              .named(turn.scenario.name() + (streamed ? ", streamed" : ""))
                               .priority(std::numeric_limits<int>::max());
     Access::plan(builder).of_catalogue = true;
     if (streamed) builder = std::move(builder).when(stream_is(true));
-    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens, wait});
-    const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
-                                          : std::move(builder).reply(replies.front(), replies.back());
+    const Reply reply = mishap_turns::reply_of(*turn.row, {turn.scenario.text(), streamed, turn.tokens, wait});
+    const Stub stub = turn.row->scenario.has(catalogue_parts::then_answer)
+                          ? std::move(builder).reply(reply, mock_gateway::text(turn.scenario.text()))
+                          : std::move(builder).reply(reply);
     stubs.push_back(stub.scoped());
   }
   before = std::exchange(mounted, number);
@@ -38873,7 +38851,7 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
-  if (row->has_connection_faults() || row->has(catalogue_parts::first_try))
+  if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
@@ -40717,155 +40695,155 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10960    serve/tester_code.hpp
 //  11025    serve/explanation.hpp
 //  11048    gateway/catalogue_entries.hpp
-//  11363    gateway/option_values.hpp
-//  11424    gateway/sweep_run.hpp
-//  11448    document/script_reader.hpp
-//  11657    document/script_files.hpp
-//  11676    document/script_references.hpp
-//  11712    document/script_sections.hpp
-//  11843    document/script_values.hpp
-//  11978    document/loaded_document.hpp
-//  12010    core/calendar.cpp
-//  12122    core/clock.cpp
-//  12735    core/implementation.cpp
-//  12747    core/json_pointer.cpp
-//  12804    core/json_reader.cpp
-//  13149    core/process.cpp
-//  13173    core/random.cpp
-//  13233    core/relief.cpp
-//  13260    core/reporter.cpp
-//  13343    core/source_location.cpp
-//  13359    core/text.cpp
-//  13715    core/wait.cpp
-//  13727    core/warning.cpp
-//  13741    model/acceptance.cpp
-//  13800    model/chat_fields.cpp
-//  13942    model/chat_messages.cpp
-//  14151    model/chat_reader.cpp
-//  14559    model/chat_request.cpp
-//  14644    model/checks.cpp
-//  14682    model/connection_fault.cpp
-//  14784    model/embedding_request.cpp
-//  14871    model/failure.cpp
-//  15040    model/fault.cpp
-//  15275    model/finding.cpp
-//  15309    model/hold.cpp
-//  15331    model/http_reply.cpp
-//  15397    model/pace.cpp
-//  15596    model/profile.cpp
-//  15776    model/range.cpp
-//  15806    model/received_request.cpp
-//  15874    model/reply.cpp
-//  16285    model/reply_checks.cpp
-//  16477    model/reply_template.cpp
-//  16649    model/sent_answer.cpp
-//  16677    model/sse_dialect.cpp
-//  16823    keys/api_key.cpp
-//  16873    keys/key_store.cpp
-//  17419    keys/keys.cpp
-//  17483    keys/secrets.cpp
-//  17688    answer/bodies.cpp
-//  17795    answer/completion.cpp
-//  18031    answer/completion_events.cpp
-//  18242    answer/completion_json.cpp
-//  18460    answer/default_reply.cpp
-//  18663    answer/embeddings.cpp
-//  18782    answer/events.cpp
-//  18801    answer/occurrences.cpp
-//  18823    answer/schema_checker.cpp
-//  19295    answer/schema_instance.cpp
-//  19675    answer/schema_pattern.cpp
-//  20093    answer/tokens.cpp
-//  20323    answer/words.cpp
-//  20384    script/chaos.cpp
-//  20525    script/chaos_rules.cpp
-//  20637    script/connection_faults.cpp
-//  20746    script/excerpts.cpp
-//  20809    script/field_matchers.cpp
-//  21222    script/forced_failures.cpp
-//  21326    script/hiding.cpp
-//  21443    script/json_comparison.cpp
-//  21529    script/matcher.cpp
-//  21784    script/matchers.cpp
-//  22140    script/scope.cpp
-//  22198    script/script.cpp
-//  22629    script/text_matchers.cpp
-//  22751    delivery/answer_log.cpp
-//  22921    delivery/delivery.cpp
-//  23379    delivery/faults_and_waits.cpp
-//  23656    delivery/framing.cpp
-//  23773    delivery/gzip.cpp
-//  23840    delivery/pace_schedule.cpp
-//  23909    delivery/progress.cpp
-//  23961    delivery/write_queue.cpp
-//  24110    http/acceptor.cpp
-//  24219    http/compatibility.cpp
-//  24329    http/connection.cpp
-//  24955    http/poller.cpp
-//  25170    http/reactor.cpp
-//  25438    http/request_reader.cpp
-//  25898    http/response.cpp
-//  25979    http/server.cpp
-//  26397    http/sockets.cpp
-//  26917    http/turned_away.cpp
-//  27007    http/workers.cpp
-//  27120    evidence/diagnosis.cpp
-//  27340    evidence/evidence_json.cpp
-//  27724    evidence/exchange.cpp
-//  28027    evidence/gateway_problems.cpp
-//  28478    evidence/journal.cpp
-//  28637    evidence/kept_problems.cpp
-//  28748    evidence/neighbours.cpp
-//  28811    evidence/notes.cpp
-//  28912    evidence/record.cpp
-//  29371    evidence/redaction.cpp
-//  29507    evidence/redirects.cpp
-//  29582    evidence/retries.cpp
-//  30051    evidence/review.cpp
-//  30430    evidence/told_in_body.cpp
-//  30530    evidence/verification.cpp
-//  30647    serve/asked_requests.cpp
-//  30725    serve/chat_judge.cpp
-//  31045    serve/connection_loop.cpp
-//  31205    serve/cross_origin.cpp
-//  31248    serve/delivery_report.cpp
-//  31339    serve/explanation.cpp
-//  31405    serve/gateway_state.cpp
-//  31441    serve/judge.cpp
-//  31668    serve/limits.cpp
-//  31767    serve/operations.cpp
-//  31990    serve/profile_headers.cpp
-//  32031    serve/reply_answer.cpp
-//  32175    serve/request_checks.cpp
-//  32249    serve/runner.cpp
-//  32513    serve/served_models.cpp
-//  32591    serve/served_request.cpp
-//  32662    gateway/catalogue.cpp
-//  33083    gateway/catalogue_chunks.cpp
-//  33386    gateway/catalogue_delivery.cpp
-//  33541    gateway/catalogue_entries.cpp
-//  33774    gateway/catalogue_failures.cpp
-//  34062    gateway/catalogue_framing.cpp
-//  34248    gateway/catalogue_tool_calls.cpp
-//  34450    gateway/chat_script.cpp
-//  34599    gateway/gateway.cpp
-//  34891    gateway/mishaps.cpp
-//  35267    gateway/options.cpp
-//  35420    gateway/sweep.cpp
-//  35843    document/scenario_files.cpp
-//  35994    document/script_document.cpp
-//  36396    document/script_faults.cpp
-//  36732    document/script_files.cpp
-//  36879    document/script_gateway.cpp
-//  37213    document/script_matchers.cpp
-//  37579    document/script_objects.cpp
-//  37744    document/script_reader.cpp
-//  38187    document/script_references.cpp
-//  38511    document/script_replies.cpp
-//  38988    document/script_schema.cpp
-//  39123    document/script_sections.cpp
-//  39704    document/script_values.cpp
-//  40119  Adapters
-//  40136    adapters/catch2.hpp
-//  40294    adapters/doctest.hpp
-//  40459    adapters/gtest.hpp
+//  11366    gateway/option_values.hpp
+//  11427    gateway/sweep_run.hpp
+//  11451    document/script_reader.hpp
+//  11660    document/script_files.hpp
+//  11679    document/script_references.hpp
+//  11715    document/script_sections.hpp
+//  11846    document/script_values.hpp
+//  11981    document/loaded_document.hpp
+//  12013    core/calendar.cpp
+//  12125    core/clock.cpp
+//  12738    core/implementation.cpp
+//  12750    core/json_pointer.cpp
+//  12807    core/json_reader.cpp
+//  13152    core/process.cpp
+//  13176    core/random.cpp
+//  13236    core/relief.cpp
+//  13263    core/reporter.cpp
+//  13346    core/source_location.cpp
+//  13362    core/text.cpp
+//  13718    core/wait.cpp
+//  13730    core/warning.cpp
+//  13744    model/acceptance.cpp
+//  13803    model/chat_fields.cpp
+//  13945    model/chat_messages.cpp
+//  14154    model/chat_reader.cpp
+//  14562    model/chat_request.cpp
+//  14647    model/checks.cpp
+//  14685    model/connection_fault.cpp
+//  14787    model/embedding_request.cpp
+//  14874    model/failure.cpp
+//  15043    model/fault.cpp
+//  15278    model/finding.cpp
+//  15312    model/hold.cpp
+//  15334    model/http_reply.cpp
+//  15400    model/pace.cpp
+//  15599    model/profile.cpp
+//  15779    model/range.cpp
+//  15809    model/received_request.cpp
+//  15877    model/reply.cpp
+//  16288    model/reply_checks.cpp
+//  16480    model/reply_template.cpp
+//  16652    model/sent_answer.cpp
+//  16680    model/sse_dialect.cpp
+//  16826    keys/api_key.cpp
+//  16876    keys/key_store.cpp
+//  17422    keys/keys.cpp
+//  17486    keys/secrets.cpp
+//  17691    answer/bodies.cpp
+//  17798    answer/completion.cpp
+//  18034    answer/completion_events.cpp
+//  18245    answer/completion_json.cpp
+//  18463    answer/default_reply.cpp
+//  18666    answer/embeddings.cpp
+//  18785    answer/events.cpp
+//  18804    answer/occurrences.cpp
+//  18826    answer/schema_checker.cpp
+//  19298    answer/schema_instance.cpp
+//  19678    answer/schema_pattern.cpp
+//  20096    answer/tokens.cpp
+//  20326    answer/words.cpp
+//  20387    script/chaos.cpp
+//  20528    script/chaos_rules.cpp
+//  20640    script/connection_faults.cpp
+//  20749    script/excerpts.cpp
+//  20812    script/field_matchers.cpp
+//  21225    script/forced_failures.cpp
+//  21329    script/hiding.cpp
+//  21446    script/json_comparison.cpp
+//  21532    script/matcher.cpp
+//  21787    script/matchers.cpp
+//  22143    script/scope.cpp
+//  22201    script/script.cpp
+//  22632    script/text_matchers.cpp
+//  22754    delivery/answer_log.cpp
+//  22924    delivery/delivery.cpp
+//  23382    delivery/faults_and_waits.cpp
+//  23659    delivery/framing.cpp
+//  23776    delivery/gzip.cpp
+//  23843    delivery/pace_schedule.cpp
+//  23912    delivery/progress.cpp
+//  23964    delivery/write_queue.cpp
+//  24113    http/acceptor.cpp
+//  24222    http/compatibility.cpp
+//  24332    http/connection.cpp
+//  24958    http/poller.cpp
+//  25173    http/reactor.cpp
+//  25441    http/request_reader.cpp
+//  25901    http/response.cpp
+//  25982    http/server.cpp
+//  26400    http/sockets.cpp
+//  26920    http/turned_away.cpp
+//  27010    http/workers.cpp
+//  27123    evidence/diagnosis.cpp
+//  27343    evidence/evidence_json.cpp
+//  27727    evidence/exchange.cpp
+//  28030    evidence/gateway_problems.cpp
+//  28481    evidence/journal.cpp
+//  28640    evidence/kept_problems.cpp
+//  28751    evidence/neighbours.cpp
+//  28814    evidence/notes.cpp
+//  28915    evidence/record.cpp
+//  29374    evidence/redaction.cpp
+//  29510    evidence/redirects.cpp
+//  29585    evidence/retries.cpp
+//  30054    evidence/review.cpp
+//  30433    evidence/told_in_body.cpp
+//  30533    evidence/verification.cpp
+//  30650    serve/asked_requests.cpp
+//  30728    serve/chat_judge.cpp
+//  31048    serve/connection_loop.cpp
+//  31208    serve/cross_origin.cpp
+//  31251    serve/delivery_report.cpp
+//  31342    serve/explanation.cpp
+//  31408    serve/gateway_state.cpp
+//  31444    serve/judge.cpp
+//  31671    serve/limits.cpp
+//  31770    serve/operations.cpp
+//  31993    serve/profile_headers.cpp
+//  32034    serve/reply_answer.cpp
+//  32178    serve/request_checks.cpp
+//  32252    serve/runner.cpp
+//  32516    serve/served_models.cpp
+//  32594    serve/served_request.cpp
+//  32665    gateway/catalogue.cpp
+//  33086    gateway/catalogue_chunks.cpp
+//  33389    gateway/catalogue_delivery.cpp
+//  33544    gateway/catalogue_entries.cpp
+//  33781    gateway/catalogue_failures.cpp
+//  34069    gateway/catalogue_framing.cpp
+//  34255    gateway/catalogue_tool_calls.cpp
+//  34457    gateway/chat_script.cpp
+//  34606    gateway/gateway.cpp
+//  34898    gateway/mishaps.cpp
+//  35245    gateway/options.cpp
+//  35398    gateway/sweep.cpp
+//  35821    document/scenario_files.cpp
+//  35972    document/script_document.cpp
+//  36374    document/script_faults.cpp
+//  36710    document/script_files.cpp
+//  36857    document/script_gateway.cpp
+//  37191    document/script_matchers.cpp
+//  37557    document/script_objects.cpp
+//  37722    document/script_reader.cpp
+//  38165    document/script_references.cpp
+//  38489    document/script_replies.cpp
+//  38966    document/script_schema.cpp
+//  39101    document/script_sections.cpp
+//  39682    document/script_values.cpp
+//  40097  Adapters
+//  40114    adapters/catch2.hpp
+//  40272    adapters/doctest.hpp
+//  40437    adapters/gtest.hpp

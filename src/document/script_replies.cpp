@@ -375,7 +375,7 @@ Scenario scenario_of(const ScriptNode& node) {
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
-  if (row->has_connection_faults() || row->has(catalogue_parts::first_try))
+  if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");

@@ -321,7 +321,7 @@ Options Scenario::options(Options base) const {
 void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
-  const bool fails_first = row.has(detail::catalogue_parts::first_try);
+  const bool fails_first = row.has(detail::catalogue_parts::then_answer);
   if (row.connection) gateway.every_connection(row.connection());
   if (row.faults) row.faults(gateway);
   const auto stub = [&](const char* which, const char* next_state) {
@@ -350,7 +350,7 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
-  if (row.has(catalogue_parts::first_try)) return is(", first") || is(", first, streamed");
+  if (row.has(catalogue_parts::then_answer)) return is(", first") || is(", first, streamed");
   return !row.has_connection_faults() && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 

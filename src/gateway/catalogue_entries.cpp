@@ -14,7 +14,11 @@ Reply ScenarioRow::own_reply(bool streamed) const {
   if (failure_of) return failure_of(given);
   const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
   if (adapt) return adapt(reply);
-  return effect ? reply.fault(place ? place() : place_in(streamed), effect()) : reply;
+  return effect ? broken(reply, streamed) : reply;
+}
+
+Reply ScenarioRow::broken(const Reply& reply, bool streamed) const {
+  return reply.fault(place ? place() : place_in(streamed), effect());
 }
 
 Reply ScenarioRow::stream_reply() const {
@@ -48,7 +52,7 @@ const char* ScenarioRow::reason() const {
 }
 
 Reply ScenarioRow::reply(bool streamed) const {
-  if (has(catalogue_parts::first_try)) return catalogue_parts::usual_reply(streamed);
+  if (has(catalogue_parts::then_answer)) return catalogue_parts::usual_reply(streamed);
   return has(catalogue_parts::streams_only) && !streamed ? raw_reply(200, plain_body()) : own_reply(streamed);
 }
 
@@ -64,7 +68,7 @@ ScenarioDescription ScenarioRow::described(const char* group) const {
                   : has(error_too) ? Scenario::Expected::answer_or_error
                                    : Scenario::Expected::answer;
   if (!has(no_answer)) said.text = whole_text();
-  said.fails_first = has(first_try);
+  said.fails_first = has(then_answer);
   (said.fails_first ? said.first_text : said.sent) = sent;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();

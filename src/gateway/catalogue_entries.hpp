@@ -65,7 +65,8 @@ enum Trait : unsigned {
   /// The second call on a kept connection shows it.
   second_call = 128,
   /// The row's reply goes to the first of each two requests, and the usual answer to the second.
-  first_try = error_too | 256,
+  then_answer = 256,
+  first_try = error_too | then_answer,
 };
 
 /// All text of the answer; `times` in a row.
@@ -75,7 +76,7 @@ struct Says {
 };
 
 /// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
-/// first_try: the text of the first try.
+/// then_answer: the text of the first try.
 struct Sends {
   const char* text;
 };
@@ -106,9 +107,11 @@ struct ScenarioRow {
   }
 
   bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
-  /// The reply to a stream request or a plain one; with first_try, that to the second request.
+  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
   Reply reply(bool streamed) const;
   bool has_connection_faults() const { return connection || faults; }
+  /// This reply with the row's fault, which it has.
+  Reply broken(const Reply& reply, bool streamed) const;
   /// The row's own reply to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
