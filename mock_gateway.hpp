@@ -11057,23 +11057,8 @@ inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C
 // What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
 namespace catalogue_parts {
 
-/// A chunk of a stream.
-struct ChunkText {
-  /// The members of the delta.
-  std::string delta;
-  /// Empty: the choice has none.
-  std::string finish_reason = "null";
-  /// More members of the choice, each with a comma before it; and of the chunk.
-  std::string in_choice = {};
-  std::string in_chunk = {};
-  std::string index = "0";
-  std::string created = "1767225600";
-  /// Unless empty: all members of the chunk after its model, in place of one choice.
-  std::string members = {};
-  /// Unless empty: these bytes are sent as they are, in place of a chunk.
-  std::string bytes = {};
-};
-using ChunkTexts = std::vector<ChunkText>;
+/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+using Chunks = std::vector<Json>;
 
 /// What a scenario's row says besides its texts. Traits are joined with |.
 enum Trait : unsigned {
@@ -11160,9 +11145,9 @@ struct ScenarioRow {
   Reply (*make)(bool streamed) = nullptr;
   Failure (*failure)() = nullptr;
   Failure (*failure_of)(const char* given) = nullptr;
-  catalogue_parts::ChunkTexts (*chunks)() = nullptr;
-  void (*change)(catalogue_parts::ChunkTexts&) = nullptr;
-  void (*change_by)(catalogue_parts::ChunkTexts&, const char* given) = nullptr;
+  catalogue_parts::Chunks (*chunks)() = nullptr;
+  void (*change)(catalogue_parts::Chunks&) = nullptr;
+  void (*change_by)(catalogue_parts::Chunks&, const char* given) = nullptr;
   std::string (*body)() = nullptr;
   std::string (*body_of)(const char* given) = nullptr;
   SseDialect (*dialect)() = nullptr;
@@ -11196,9 +11181,9 @@ struct ScenarioRow {
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
   /// The stream's chunks, or a change to the usual ones.
-  constexpr void set(catalogue_parts::ChunkTexts (*function)()) { chunks = function; }
-  constexpr void set(void (*function)(catalogue_parts::ChunkTexts&)) { change = function; }
-  constexpr void set(void (*function)(catalogue_parts::ChunkTexts&, const char*)) { change_by = function; }
+  constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
   /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
@@ -11278,24 +11263,29 @@ std::string json_string(std::string_view value);
 /// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-std::string json_of(const ChunkText& chunk);
 /// JSON as an event of Server-Sent Events.
 std::string event_of(const std::string& json);
-/// A chunk as an event, byte by byte.
-std::string event_of(const ChunkText& chunk);
+/// A chunk with these members of its delta. `finish_reason` is JSON.
+Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
+/// The only choice of a chunk, and its delta.
+Json& choice_of(Json& chunk);
+Json& delta_of(Json& chunk);
+/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
+/// each length of a literal.
+void add_to(Json& object, const std::string& members);
+/// Puts another text in place of the first such part of the JSON.
+void replace_in(Json& json, std::string_view part, std::string_view other);
 /// The chunk with the role.
-ChunkText opening();
+Json opening();
 /// A chunk with text.
-ChunkText saying(std::string_view text);
+Json saying(std::string_view text);
 /// The chunk that ends an answer.
-ChunkText closing(std::string_view finish_reason = "stop");
-/// Chunks whose members after the model are these.
-ChunkText chunk_with(std::string members);
+Json closing(std::string_view finish_reason = "stop");
+/// A chunk whose members after the model are these.
+Json chunk_with(const std::string& members);
 /// The usual answer's chunks: the role, four with text, the end.
-ChunkTexts usual_chunks();
-/// These bytes in place of a chunk.
-ChunkText sending(std::string bytes);
-Reply stream_of(const ChunkTexts& chunks);
+Chunks usual_chunks();
+Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
 std::string usual_events();
 
@@ -11303,7 +11293,7 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
@@ -11317,9 +11307,9 @@ Reply usual_reply(bool streamed);
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
 /// Ends the answer with this finish_reason.
-void end_with(ChunkTexts& chunks, const char* finish_reason);
+void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
-void end_in_text(ChunkTexts& chunks);
+void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends when its server gives it no answer.
 Failure no_answer_behind_proxy(int status, const char* what);
@@ -11343,13 +11333,13 @@ std::string head_of(const std::string& index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
 std::string function_of(std::string_view name, std::string_view arguments);
 /// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
-ChunkText fragment(const std::string& head, const std::string& function);
+Json fragment(const std::string& head, const std::string& function);
 /// A chunk with more arguments of call_1.
-ChunkText more(std::string_view arguments);
+Json more(std::string_view arguments);
 /// The chunks of `weather_call`: the role, its head, two fragments of its arguments, the end.
-ChunkTexts usual_call_chunks();
+Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
-ChunkText silent_opening();
+Json silent_opening();
 /// The body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
@@ -33091,8 +33081,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 /// What every chunk of "unknown-fields" has besides, and its body.
-inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
-inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
+inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
 /// What is left of the usual text at its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
@@ -33101,26 +33091,26 @@ inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
-MOCK_GATEWAY_INLINE void end_at_half(ChunkTexts& chunks, const char* finish_reason) {
+MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
 /// Ends the stream with this finish_reason at the limit of its text.
-MOCK_GATEWAY_INLINE void end_at_limit(ChunkTexts& chunks, const char* finish_reason) {
+MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
 }
 
 /// Sets `created`, which is JSON.
-MOCK_GATEWAY_INLINE void created(ChunkTexts& chunks, const char* value) {
-  for (ChunkText& chunk : chunks) chunk.created = value;
+MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
+  for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
 MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
 /// Puts these members, a comma behind each, in place of the role.
-MOCK_GATEWAY_INLINE void have_role(ChunkTexts& chunks, const char* members) {
-  chunks.front().delta = members + std::string(R"("content":"")");
+MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
+  chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
 MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
@@ -33129,9 +33119,9 @@ MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
 /// The member with this thought in place of "".
 MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
-MOCK_GATEWAY_INLINE void think_first(ChunkTexts& chunks, const char* member) {
-  chunks.insert(chunks.begin() + 1, {R"("content":null,)" + thought(member, "North or ")});
-  chunks.insert(chunks.begin() + 2, {R"("content":null,)" + thought(member, "south?")});
+MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
+  chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
+  chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
 }
 MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
@@ -33140,7 +33130,7 @@ MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
 /// A part of content that has text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
 /// A chunk whose content is this part.
-MOCK_GATEWAY_INLINE ChunkText chunk_of_part(const std::string& part) { return {R"("content":[)" + part + "]"}; }
+MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
 /// Parts of content that are no parts of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
@@ -33152,41 +33142,41 @@ MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
 /// This JSON with an escape for each character beyond ASCII.
 MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// A chunk with these members of its delta, whose escapes stay as they are.
-MOCK_GATEWAY_INLINE ChunkText as_written(const char* delta) { return sending(event_of(ChunkText{delta})); }
+/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
     {"choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …",
      "huggingface/text-generation-inference#1648",
      "joins the chunks all the same, or reports that the choice does not end", error_too | streams_only,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i].index = std::to_string(i);
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("index":)" + std::to_string(i));
      }},
     {"content-as-parts", "sends content as a list of parts, the first of which is what the model thought",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
      "joins the parts that have text, or reports them; never writes \"[object Object]\"", error_too,
      [] {
-       return ChunkTexts{opening(),
-                         chunk_of_part(thought_part),
-                         chunk_of_part(part_with("Zürich ")),
-                         chunk_of_part(part_with("21 °C, ")),
-                         chunk_of_part(part_with("東京 ")),
-                         chunk_of_part(part_with("9 °C.")),
-                         closing()};
+       return Chunks{opening(),
+                     chunk_of_part(thought_part),
+                     chunk_of_part(part_with("Zürich ")),
+                     chunk_of_part(part_with("21 °C, ")),
+                     chunk_of_part(part_with("東京 ")),
+                     chunk_of_part(part_with("9 °C.")),
+                     closing()};
      },
      [] { return body_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }},
     {"content-null-in-deltas", "sends content null in the first and the last delta", "DashScope, DeepSeek",
      "takes null for nothing said", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
-       chunks.back().delta = R"("content":null,"reasoning_content":null)";
+     [](Chunks& chunks) {
+       chunks.front() = chunk_of(R"("role":"assistant","content":null,"reasoning_content":"")");
+       chunks.back() = chunk_of(R"("content":null,"reasoning_content":null)", R"("stop")");
      }},
     {"content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
      "joins the parts that have text, or reports the one that it does not know", error_too,
      [] {
-       return ChunkTexts{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
-                         chunk_of_part(part_with("東京 9 °C.")), closing()};
+       return Chunks{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
+                     chunk_of_part(part_with("東京 9 °C.")), closing()};
      },
      [] { return body_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C.")); }},
     {"created-as-text", "has text for created, a date of ISO 8601", "BerriAI/litellm#11971",
@@ -33200,7 +33190,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"delta-null", "sends delta null in the chunk that ends the answer, and in one before",
      "microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853",
      "takes null for nothing said", streams_only,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
@@ -33208,17 +33198,17 @@ inline constexpr ScenarioRow chunks_rows[] = {
      "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that there is no answer", only_error,
      Says{""},
      [] {
-       return ChunkTexts{opening(), closing()};
+       return Chunks{opening(), closing()};
      }},
     {"equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before", "Quorinex/Kiro-Go#138",
      "joins them as they come, and takes none for the text so far", streams_only, Says{"666666"},
-     [] { return ChunkTexts{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
+     [] { return Chunks{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
     {"escaped-characters", "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair",
      "RFC 8259, section 7", "decodes the escapes, two of them to one character", whole_answer,
      Says{"Zürich 21 °C, 東京 9 °C. 🌦"},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.insert(chunks.end() - 1, saying(" 🌦"));
-       for (ChunkText& chunk : chunks) chunk = sending(event_of(escaped(json_of(chunk))));
+       for (Json& chunk : chunks) chunk = event_of(escaped(chunk.dump()));
      },
      [] { return escaped(body_with(message_saying(std::string(usual_scenario_text) + " 🌦"))); }},
     {"finish-chunk-twice", "sends the chunk with the finish_reason twice", "openrag#462",
@@ -33229,14 +33219,14 @@ inline constexpr ScenarioRow chunks_rows[] = {
      Says{half_text},
      [](bool streamed) {
        if (!streamed) return raw_reply(200, body_with(message_saying(half_text), R"("content_filter")"));
-       ChunkTexts chunks = usual_chunks();
+       Chunks chunks = usual_chunks();
        end_at_half(chunks, "content_filter");
        return stream_of(chunks).header("Connection", "close").sse(SseDialect().done(false));
      }},
     {"finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk", "ollama#4357",
      "goes on reading: \"\" is no reason to finish", whole_answer, Finishes{"stop", ""},
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i + 1 < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("finish_reason":"")");
      }},
     {"finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows",
      "pydantic/pydantic-ai#2844", "hands text and reason on, or reports that it does not know the reason", error_too,
@@ -33252,36 +33242,34 @@ inline constexpr ScenarioRow chunks_rows[] = {
      Finishes{"max_tokens"}, Says{cut_text}, end_at_limit, "max_tokens"},
     {"finish-reason-missing", "never sends a finish_reason, then [DONE]", "openai-node#1292",
      "takes [DONE] for the end, or reports that the reason is missing", error_too, Finishes{""},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.pop_back();
-       for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
+       for (Json& chunk : chunks) replace_in(chunk, R"(,"finish_reason":null)", "");
      },
      [] { return body_with(message_saying(usual_scenario_text), ""); }},
     {"first-chunk-is-choice-1", "sends two choices, and of the second one first", "openai-python#3709",
      "tells choices apart by their index, not by when they came", streams_only,
-     [](ChunkTexts& chunks) {
-       ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
-       for (ChunkText& chunk : other) chunk.index = "1";
+     [](Chunks& chunks) {
+       Chunks other = {opening(), saying("Paris 17 °C."), closing()};
+       for (Json& chunk : other) add_to(choice_of(chunk), R"("index":1)");
        chunks.insert(chunks.begin(), other[0]);
        chunks.insert(chunks.begin() + 3, other[1]);
        chunks.push_back(other[2]);
      }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
      "passes over a chunk without choices", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
-     }},
+     [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
     {"full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason",
      "abundantbeing/hermes-browser-extension#11", "has the text from the deltas, and says it once", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.back().in_choice = R"(,"message":{)" + message_saying(usual_scenario_text) + "}";
+     [](Chunks& chunks) {
+       add_to(choice_of(chunks.back()), R"("message":{)" + message_saying(usual_scenario_text) + "}");
      }},
     {"line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped",
      "langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6", "ends lines at CR and LF, and at nothing else",
      whole_answer, Says{"Zürich\u202821 °C,\u2029東京\u00859 °C."},
      [] {
-       return ChunkTexts{
-           opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."), closing()};
+       return Chunks{opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."),
+                     closing()};
      }},
     {"reasoning-before-content", "sends reasoning_content before the content", "DeepSeek, DashScope",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
@@ -33294,7 +33282,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop",
      "livekit/agents#4066, google/adk-js#344", "reports that there is no answer; what was thought is none", only_error,
      Says{""},
-     [](ChunkTexts& chunks, const char* member) {
+     [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
        chunks[0] = silent_opening();
@@ -33309,9 +33297,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
      whole_answer, have_role, body_with_role, R"("role":"",)"},
     {"role-in-every-delta", "repeats the role in every delta", "litellm#9986", "keeps one message, and one role",
      streams_only,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
-       chunks.back().delta = R"("role":"assistant")";
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(delta_of(chunk), R"("role":"assistant")");
      }},
     {"role-missing", "has no role, in deltas or in the message", "langchain-ai/langchain#27398, stanfordnlp/dspy#1824",
      "takes the assistant for the speaker", whole_answer, have_role, body_with_role},
@@ -33320,65 +33307,64 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"surrogate-alone", "ends the text with the escape of half a surrogate pair",
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "puts U+FFFD in its place, or reports it", error_too,
      Says{"Zürich 21 °C, 東京 9 °C. \uFFFD"},
-     [](ChunkTexts& chunks) { chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")")); },
+     [](Chunks& chunks) { chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")")); },
      [] { return replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)"); }},
     {"surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas",
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
      error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
-     [](ChunkTexts& chunks) {
-       chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")"));
-       chunks.insert(chunks.end() - 1, as_written(R"("content":"\ude00")"));
+     [](Chunks& chunks) {
+       chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")"));
+       chunks.insert(chunks.end() - 1, as_written(R"("\ude00")"));
      }},
     {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
      "says each word once, or reports the deltas", error_too | streams_only,
      [] {
-       return ChunkTexts{opening(),
-                         saying("Zürich "),
-                         saying("Zürich 21 °C, "),
-                         saying("Zürich 21 °C, 東京 "),
-                         saying(usual_scenario_text),
-                         closing()};
+       return Chunks{opening(),
+                     saying("Zürich "),
+                     saying("Zürich 21 °C, "),
+                     saying("Zürich 21 °C, 東京 "),
+                     saying(usual_scenario_text),
+                     closing()};
      }},
     {"text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason",
      "rust-genai#164, vllm#35705", "reads the delta of the last chunk too", streams_only, end_in_text},
     {"text-in-role-chunk", "sends the first text in the chunk that has the role", "ollama#4357",
      "reads the content of the first delta too", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks[1].delta += R"(,"role":"assistant")";
+     [](Chunks& chunks) {
+       add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
      }},
     {"unknown-fields", "has fields that no documentation knows, at every level",
      "OpenAI: changes that keep compatibility", "passes over them", whole_answer,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) {
-         chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
-         chunk.in_choice = unknown_in_choice;
-         chunk.in_chunk = unknown_at_top;
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) {
+         add_to(delta_of(chunk), R"("annotations":[])");
+         add_to(choice_of(chunk), unknown_in_choice);
+         add_to(chunk, unknown_at_top);
        }
      },
      [] {
-       return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")", unknown_in_choice,
-                        unknown_at_top);
+       return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
+                        std::string(",") + unknown_in_choice, std::string(",") + unknown_at_top);
      }},
     {"usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all",
      "xiaozhi-esp32-server#734", "takes missing choices for none", streams_usage,
-     [](ChunkTexts& chunks) { chunks.push_back(chunk_with(usage)); }},
+     [](Chunks& chunks) { chunks.push_back(chunk_with(usage)); }},
     {"usage-cumulative", "has the usage so far in every chunk", "open-webui/open-webui#29064, ogx-ai/ogx#5122",
      "takes the last for the usage, and adds nothing up", streams_usage,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        for (std::size_t i = 0; i < chunks.size(); ++i)
-         chunks[i].in_chunk = R"(,"usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
-                              R"(,"total_tokens":)" + std::to_string(9 + i) + "}";
+         add_to(chunks[i], R"("usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
+                               R"(,"total_tokens":)" + std::to_string(9 + i) + "}");
      }},
     {"usage-null-in-every-chunk", "has usage null in every chunk, then a chunk with choices [] and the usage",
      "OpenAI: stream_options.include_usage", "takes null for no usage yet", streams_usage,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(chunk, R"("usage":null)");
        chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
      }},
     {"usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other", "DeepSeek",
-     "reads usage from whichever chunk has it", streams_usage,
-     [](ChunkTexts& chunks) { chunks.back().in_chunk = std::string(",") + usage; }},
+     "reads usage from whichever chunk has it", streams_usage, [](Chunks& chunks) { add_to(chunks.back(), usage); }},
 };
 
 MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }
@@ -33409,7 +33395,7 @@ inline constexpr ScenarioRow breaks_rows[] = {
      "RFC 9112, section 8", "misses the finish_reason, or the end of the JSON, and reports it", only_error,
      [](bool streamed) {
        const std::string bytes = usual_bytes(streamed);
-       return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3])) : 150));
+       return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3].dump())) : 150));
      }},
     {"closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk",
      "RFC 9112, section 8", "has the whole answer, and may report the missing end", error_too | streams_only, at_end,
@@ -33438,7 +33424,7 @@ inline constexpr ScenarioRow breaks_rows[] = {
     {"content-length-too-small", "announces less than comes: the end of the answer is left in the connection",
      "RFC 9112, section 6.3", "reports that the answer is incomplete, and uses the connection no more", only_error,
      [](bool streamed) {
-       const std::size_t end = streamed ? (event_of(closing()) + "data: [DONE]\n\n").size() : 0;
+       const std::size_t end = streamed ? (event_of(closing().dump()) + "data: [DONE]\n\n").size() : 0;
        return usual_with_length(streamed).fault(before_headers(),
                                                 wrong_content_length(-static_cast<std::int64_t>(end) - 30));
      }},
@@ -33472,8 +33458,8 @@ inline constexpr ScenarioRow pace_rows[] = {
     {"live-stream", "streams for 2 s: a piece of text every 50 ms", "OpenAI: no pace is promised",
      "shows each piece when it comes, and waits for the end as long as pieces come", streams_only,
      Says{usual_scenario_text, live_answers},
-     [](ChunkTexts& chunks) {
-       const ChunkTexts usual = chunks;
+     [](Chunks& chunks) {
+       const Chunks usual = chunks;
        for (std::size_t i = 1; i < live_answers; ++i)
          for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
      },
@@ -33561,9 +33547,9 @@ MOCK_GATEWAY_INLINE Reply ScenarioRow::broken(const Reply& reply, bool streamed)
 }
 
 MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
-  catalogue_parts::ChunkTexts all = chunks       ? chunks()
-                                    : tool_calls ? catalogue_parts::usual_call_chunks()
-                                                 : catalogue_parts::usual_chunks();
+  catalogue_parts::Chunks all = chunks       ? chunks()
+                                : tool_calls ? catalogue_parts::usual_call_chunks()
+                                             : catalogue_parts::usual_chunks();
   if (change) change(all);
   if (change_by) change_by(all, given);
   const Reply reply = catalogue_parts::stream_of(all);
@@ -33643,53 +33629,51 @@ MOCK_GATEWAY_INLINE std::string replaced(std::string text, std::string_view part
   return text.replace(text.find(part), part.size(), other);
 }
 
-MOCK_GATEWAY_INLINE std::string json_of(const ChunkText& chunk) {
-  const std::string start = R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":)" +
-                            chunk.created + R"(,"model":"mock-model")";
-  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
-  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
-  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
-         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+MOCK_GATEWAY_INLINE Json chunk_with(const std::string& members) {
+  return parse(
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model",)" +
+      members + "}");
 }
 
-MOCK_GATEWAY_INLINE ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
-
-MOCK_GATEWAY_INLINE ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
-
-MOCK_GATEWAY_INLINE ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
-
-MOCK_GATEWAY_INLINE ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
-
-MOCK_GATEWAY_INLINE ChunkText chunk_with(std::string members) {
-  ChunkText chunk;
-  chunk.members = std::move(members);
-  return chunk;
+MOCK_GATEWAY_INLINE Json chunk_of(const std::string& delta, const std::string& finish_reason) {
+  return chunk_with(R"("choices":[{"index":0,"delta":{)" + delta + R"(},"finish_reason":)" + finish_reason + "}]");
 }
 
-MOCK_GATEWAY_INLINE ChunkTexts usual_chunks() {
+MOCK_GATEWAY_INLINE Json& choice_of(Json& chunk) { return chunk["choices"][0]; }
+
+MOCK_GATEWAY_INLINE Json& delta_of(Json& chunk) { return choice_of(chunk)["delta"]; }
+
+MOCK_GATEWAY_INLINE void add_to(Json& object, const std::string& members) { object.update(parse("{" + members + "}")); }
+
+MOCK_GATEWAY_INLINE void replace_in(Json& json, std::string_view part, std::string_view other) {
+  json = parse(replaced(json.dump(), part, other));
+}
+
+MOCK_GATEWAY_INLINE Json opening() { return chunk_of(R"("role":"assistant","content":"")"); }
+
+MOCK_GATEWAY_INLINE Json silent_opening() { return chunk_of(R"("role":"assistant","content":null)"); }
+
+MOCK_GATEWAY_INLINE Json saying(std::string_view text) { return chunk_of(R"("content":)" + json_string(text)); }
+
+MOCK_GATEWAY_INLINE Json closing(std::string_view finish_reason) { return chunk_of("", json_string(finish_reason)); }
+
+MOCK_GATEWAY_INLINE Chunks usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-MOCK_GATEWAY_INLINE ChunkText sending(std::string bytes) {
-  ChunkText chunk;
-  chunk.bytes = std::move(bytes);
-  return chunk;
-}
-
-MOCK_GATEWAY_INLINE Reply stream_of(const ChunkTexts& chunks) {
+MOCK_GATEWAY_INLINE Reply stream_of(const Chunks& chunks) {
   std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : chunks)
-    elements.push_back(chunk.bytes.empty() ? mock_gateway::json_chunk(parse(json_of(chunk))) : raw_bytes(chunk.bytes));
+  for (const Json& chunk : chunks)
+    elements.push_back(chunk.is_string() ? raw_bytes(chunk.get_ref<const std::string&>())
+                                         : mock_gateway::json_chunk(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
 MOCK_GATEWAY_INLINE std::string event_of(const std::string& json) { return "data: " + json + "\n\n"; }
 
-MOCK_GATEWAY_INLINE std::string event_of(const ChunkText& chunk) { return event_of(json_of(chunk)); }
-
 MOCK_GATEWAY_INLINE std::string usual_events() {
   std::string events;
-  for (const ChunkText& chunk : usual_chunks()) events += event_of(chunk);
+  for (const Json& chunk : usual_chunks()) events += event_of(chunk.dump());
   return events + "data: [DONE]\n\n";
 }
 
@@ -33715,11 +33699,11 @@ MOCK_GATEWAY_INLINE std::string usual_bytes(bool streamed) { return streamed ? u
 
 MOCK_GATEWAY_INLINE const char* usual_type_of(bool streamed) { return streamed ? "text/event-stream; charset=utf-8" : "application/json"; }
 
-MOCK_GATEWAY_INLINE void end_with(ChunkTexts& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
+MOCK_GATEWAY_INLINE void end_with(Chunks& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
 
-MOCK_GATEWAY_INLINE void end_in_text(ChunkTexts& chunks) {
+MOCK_GATEWAY_INLINE void end_in_text(Chunks& chunks) {
   chunks.pop_back();
-  chunks.back().finish_reason = R"("stop")";
+  add_to(choice_of(chunks.back()), R"("finish_reason":"stop")");
 }
 
 MOCK_GATEWAY_INLINE Reply until_close(bool streamed, const std::string& body) {
@@ -33760,13 +33744,13 @@ MOCK_GATEWAY_INLINE std::string function_of(std::string_view name, std::string_v
   return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
 }
 
-MOCK_GATEWAY_INLINE ChunkText fragment(const std::string& head, const std::string& function) {
-  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
+MOCK_GATEWAY_INLINE Json fragment(const std::string& head, const std::string& function) {
+  return chunk_of(R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]");
 }
 
-MOCK_GATEWAY_INLINE ChunkText more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
+MOCK_GATEWAY_INLINE Json more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
 
-MOCK_GATEWAY_INLINE ChunkTexts usual_call_chunks() {
+MOCK_GATEWAY_INLINE Chunks usual_call_chunks() {
   return {silent_opening(), fragment(head_of("0", "call_1"), function_of("get_weather", "")), more(R"({"city":)"),
           more(R"("Zürich"})"), closing("tool_calls")};
 }
@@ -33798,9 +33782,9 @@ MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model
 MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
 /// Puts these bytes after two pieces of text, in place of the rest.
-MOCK_GATEWAY_INLINE void break_with(ChunkTexts& chunks, std::string bytes) {
+MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
-  chunks.push_back(sending(std::move(bytes)));
+  chunks.push_back(std::move(bytes));
 }
 
 /// A 400 with this body.
@@ -33829,11 +33813,11 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
 }
 
 /// This error with status 200, as the only event of a stream or as a body.
-MOCK_GATEWAY_INLINE void only_event(ChunkTexts& chunks, const char* body) { chunks = {sending(event_of(std::string(body)))}; }
+MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
 
 /// An answer with these choices, which are JSON.
-MOCK_GATEWAY_INLINE void leave_choices(ChunkTexts& chunks, const char* choices) {
+MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
 MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
@@ -33897,7 +33881,7 @@ inline constexpr ScenarioRow errors_rows[] = {
      [] { return bad_request().body(page, "text/html"); }},
     {"error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]",
      "coddy-project/coddy-agent#106", "reports the error, or that there is no finish_reason", only_error | streams_only,
-     [](ChunkTexts& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
+     [](Chunks& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
     {"error-body-cut-short", "closes the connection inside the body of a 400", "RFC 9112, section 8",
      "reports the error all the same", no_answer,
      [](bool) { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }},
@@ -33912,7 +33896,7 @@ inline constexpr ScenarioRow errors_rows[] = {
     {"error-event-named", "sends an error after some text, in an event named error",
      "OpenAI: streaming events, WHATWG HTML 9.2.6", "reports the error, whatever the event's name",
      only_error | streams_only,
-     [](ChunkTexts& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
+     [](Chunks& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
     {"error-is-a-string", "answers 400 with a string for error", "fantasy#365", "reports the string", no_answer,
      refused_with, R"({"error":"the model is still loading"})"},
     {"error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw",
@@ -33934,9 +33918,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      }},
     {"invalid-json", "sends a chunk, or a body, that breaks off inside its JSON", "RFC 8259",
      "reports it; never leaves the chunk out", only_error, Sends{"Zürich 21 °C, 9 °C."},
-     [](ChunkTexts& chunks) {
-       const std::string event = event_of(chunks[3]);
-       chunks[3] = sending(event.substr(0, event.size() - 22) + "\n\n");
+     [](Chunks& chunks) {
+       const std::string event = event_of(chunks[3].dump());
+       chunks[3] = event.substr(0, event.size() - 22) + "\n\n";
      },
      [] {
        const std::string body = usual_body();
@@ -34076,8 +34060,9 @@ namespace catalogue_parts {
 using namespace std::chrono_literals;
 
 /// Puts these bytes before each chunk that has text.
-MOCK_GATEWAY_INLINE void say_before_text(ChunkTexts& chunks, const char* bytes) {
-  for (std::size_t i = 4; i > 0; --i) chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), sending(bytes));
+MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
+  for (std::size_t i = 4; i > 0; --i)
+    chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
 /// A whole response by hand with these header fields, after which the connection closes.
@@ -34131,12 +34116,12 @@ inline constexpr ScenarioRow framing_rows[] = {
      "1jehuang/jcode#609, ggml-org/llama.cpp#14268",
      "takes each data line for an event, or reports that their lines together are no JSON", error_too | streams_only,
      Sends{"Zürich 9 °C."},
-     [](ChunkTexts& chunks) {
-       chunks[2] = sending("data: " + json_of(chunks[2]) + "\n" + event_of(chunks[3]));
+     [](Chunks& chunks) {
+       chunks[2] = "data: " + chunks[2].dump() + "\n" + event_of(chunks[3].dump());
        chunks.erase(chunks.begin() + 3);
      }},
     {"blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON", "AstrBot#403",
-     "passes over them", whole_answer, [](ChunkTexts& chunks) { chunks.insert(chunks.begin(), sending("\n\n\n")); },
+     "passes over them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
     {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
      "agentgateway/agentgateway#3040", "decompresses it, or reports the encoding; never takes the bytes for the answer",
@@ -34167,13 +34152,13 @@ inline constexpr ScenarioRow framing_rows[] = {
      [] { return SseDialect().line_end("\r\n"); }},
     {"data-after-done", "sends one more chunk with text after [DONE]", "OpenAI: [DONE] ends the stream",
      "stops at [DONE]", streams_only, Sends{"Zürich 21 °C, 東京 9 °C. And more."},
-     [] { return SseDialect().after_done(json_of(saying(" And more."))); }},
+     [] { return SseDialect().after_done(saying(" And more.").dump()); }},
     {"done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer",
      "OpenAI: [DONE] is the whole data of an event",
      "takes an event for the end when all of its data is [DONE], and no other", whole_answer, Says{text_with_done},
      [] {
-       return ChunkTexts{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
-                         saying("[DONE]"), saying(" is no JSON."),         closing()};
+       return Chunks{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
+                     saying("[DONE]"), saying(" is no JSON."),         closing()};
      }},
     {"done-missing", "ends the stream without [DONE], after a finish_reason",
      "openai-node, openai-python: they need no [DONE]", "takes the finish_reason and the end of the body for the end",
@@ -34187,7 +34172,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
      "has no limit for a line, or one far beyond this", whole_answer, Says{"x", long_text},
      [] {
-       return ChunkTexts{opening(), saying(std::string(long_text, 'x')), closing()};
+       return Chunks{opening(), saying(std::string(long_text, 'x')), closing()};
      }},
     {"event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON", "typesense#2837",
      "joins reads before it parses", whole_answer,
@@ -34195,7 +34180,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"event-without-data", "sends an event that has a name and no data before each piece of text", "WHATWG HTML 9.2.6",
      "passes over it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
     {"events-in-one-chunk", "sends all events in one HTTP chunk", "RFC 9112, section 7.1: chunks mean nothing",
-     "parses by lines, not by reads", streams_only, [] { return ChunkTexts{sending(usual_events())}; },
+     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; },
      [] { return SseDialect().done(false); }},
     {"final-blank-line-missing", "ends after the line with [DONE], without a blank line",
      "WHATWG HTML 9.2.6: such an event is dropped", "has had the finish_reason, and needs no [DONE]", streams_only,
@@ -34212,7 +34197,7 @@ inline constexpr ScenarioRow framing_rows[] = {
          body = usual_body();
          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(body.size()), body);
        }
-       for (const ChunkText& chunk : usual_chunks()) body += http_chunk(event_of(chunk));
+       for (const Json& chunk : usual_chunks()) body += http_chunk(event_of(chunk.dump()));
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
@@ -34242,8 +34227,8 @@ inline constexpr ScenarioRow framing_rows[] = {
      "reads the data, and connects no second time", streams_only, [] { return SseDialect().retry(3s); }},
     {"unknown-sse-field", "has a field in each event that no standard knows",
      "WHATWG HTML 9.2.6: such a field is ignored", "passes over the line", streams_only,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) chunk = sending("trace: 7\n" + event_of(chunk));
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
 };
 
@@ -34260,8 +34245,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 /// The chunks of these calls, each in one.
-MOCK_GATEWAY_INLINE ChunkTexts chunks_calling(const std::vector<wire::ToolCall>& calls) {
-  ChunkTexts chunks = {silent_opening()};
+MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
+  Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
     chunks.push_back(fragment(head_of(std::to_string(i), calls[i].id), function_of(calls[i].name, calls[i].arguments)));
   chunks.push_back(closing("tool_calls"));
@@ -34303,14 +34288,16 @@ inline constexpr const char* spelled_call =
 inline constexpr const char* usual_type = R"("type":"function",)";
 
 /// Puts these members in place of the call's type.
-MOCK_GATEWAY_INLINE void have_type(ChunkTexts& chunks, const char* type) { chunks[1].delta = replaced(chunks[1].delta, usual_type, type); }
+MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
 /// Adds these members to each delta that has text, or to the message.
-MOCK_GATEWAY_INLINE void add_members(ChunkTexts& chunks, const char* members) {
-  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += members;
+MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
+  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
-MOCK_GATEWAY_INLINE std::string body_with_members(const char* members) { return body_with(message_saying(usual_scenario_text) + members); }
+MOCK_GATEWAY_INLINE std::string body_with_members(const char* members) {
+  return body_with(message_saying(usual_scenario_text) + "," + members);
+}
 
 inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
@@ -34318,11 +34305,11 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "stop"},
     {"text-before-tool-call", "says something before it calls a tool", "OpenAI: content beside tool_calls",
      "keeps both", whole_answer, one_weather_call, Says{"Let me look."},
-     [](ChunkTexts& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
+     [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
     {"tool-call-arguments-after-empty", "sends {} before the arguments, in the same string", "BerriAI/litellm#20543",
      "hands the arguments on as they are, or reports them; never calls the tool with {}", error_too,
      call_after_empty_object,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more("{}");
        chunks[3] = more(R"({"city":"Zürich"})");
      }},
@@ -34330,8 +34317,8 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "takes the object for the arguments, or reports it; never calls the tool without them", error_too,
      one_weather_call,
      [] {
-       ChunkTexts chunks = chunks_calling(one_weather_call());
-       chunks[1].delta = with_object(chunks[1].delta);
+       Chunks chunks = chunks_calling(one_weather_call());
+       chunks[1] = parse(with_object(chunks[1].dump()));
        return chunks;
      },
      [] { return with_object(body_calling(one_weather_call())); }},
@@ -34339,7 +34326,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "OpenAI: the model does not always generate valid JSON",
      "hands the arguments on as they are, or reports them; never calls the tool with a guess", error_too,
      broken_weather_call, Finishes{"length"},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[3] = more("\"Zü");
        chunks[4] = closing("length");
      }},
@@ -34347,13 +34334,13 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "BerriAI/litellm#40582, google/adk-python#1038",
      "hands the arguments on as they are, or reports them; never calls the tool with one of the two", error_too,
      call_with_two_objects,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Zürich"})");
        chunks[3] = more(R"({"city":"東京"})");
      }},
     {"tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape", "RFC 8259, section 7",
      "joins the fragments before it parses them", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Z\u00)");
        chunks[3] = more(R"(fcrich"})");
      }},
@@ -34368,25 +34355,25 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "hands the text on, or makes the call; never leaves it out", whole_answer, Says{spelled_call},
      Spells{one_weather_call},
      [] {
-       return ChunkTexts{opening(), saying("<tool_call>\n"),
-                         saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"),
-                         saying("\n</tool_call>"), closing()};
+       return Chunks{opening(), saying("<tool_call>\n"),
+                     saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"), saying("\n</tool_call>"),
+                     closing()};
      }},
     {"tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice",
      "skye-harris/hass_local_openai_llm#92", "makes the call once", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) { chunks.push_back(closing("tool_calls")); }},
+     [](Chunks& chunks) { chunks.push_back(closing("tool_calls")); }},
     {"tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call", "hermes-agent#11984",
      "sets them once, and joins only the arguments", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 2; i < 4; ++i)
-         chunks[i].delta = replaced(replaced(chunks[i].delta, R"("index":0,)", head_of("0", "call_1")),
-                                    R"("arguments")", R"("name":"get_weather","arguments")");
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) {
+         replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", "call_1"));
+         replace_in(delta_of(chunks[i]), R"("arguments")", R"("name":"get_weather","arguments")");
+       }
      }},
     {"tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first", "opencode#37841",
      "keeps the id that it has, and begins no new call", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 2; i < 4; ++i)
-         chunks[i].delta = replaced(chunks[i].delta, R"("index":0,)", head_of("0", ""));
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", ""));
      }},
     {"tool-call-in-one-chunk", "sends a whole call in one chunk", "Ollama, Gemini",
      "reads the arguments of the first fragment too", streams_only, one_weather_call,
@@ -34395,7 +34382,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "OpenAI: the order of a delta's fields is not promised",
      "waits for the end of the call before it looks for the name, or reports that it is missing",
      error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[1] = fragment(head_of("0", "call_1"), function_of("", R"({"city":)"));
        chunks[2] = more(R"("Zürich"})");
        chunks[3] = fragment(R"("index":0,)", R"("name":"get_weather")");
@@ -34411,28 +34398,28 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      body_with_type, R"("type":null,)"},
     {"tool-call-without-id", "streams a call that has no id", "vllm#18412",
      "makes up an id for the call, or reports that it is missing", error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) { chunks[1].delta = replaced(chunks[1].delta, R"("id":"call_1",)", ""); }},
+     [](Chunks& chunks) { replace_in(delta_of(chunks[1]), R"("id":"call_1",)", ""); }},
     {"tool-call-without-index", "streams a call whose fragments have no index", "openai-python#2806, AstrBot#6661",
      "takes them for the call that has begun, or reports them", error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 1; i < 4; ++i) chunks[i].delta = replaced(chunks[i].delta, R"("index":0,)", "");
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", "");
      }},
     {"tool-calls-all-index-0", "streams two parallel calls that both have index 0", "vercel/ai#14277, dynamo#4723",
      "tells them apart by their ids, or reports them; never makes one of two", error_too | streams_only,
      two_weather_calls,
      [] {
-       ChunkTexts chunks = chunks_calling(two_weather_calls());
-       chunks[2].delta = replaced(chunks[2].delta, R"("index":1,)", R"("index":0,)");
+       Chunks chunks = chunks_calling(two_weather_calls());
+       replace_in(delta_of(chunks[2]), R"("index":1,)", R"("index":0,)");
        return chunks;
      }},
     {"tool-calls-empty-list", "has tool_calls [] beside each piece of text", "vercel/ai#20203",
-     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"(,"tool_calls":[])"},
+     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"("tool_calls":[])"},
     {"tool-calls-equal-ids", "makes two parallel calls that have one id", "HKUDS/nanobot#3943",
      "keeps both, and gives them ids of its own, or reports them", error_too, calls_with_one_id,
      [] { return chunks_calling(calls_with_one_id()); }},
     {"tool-calls-interleaved", "streams two parallel calls whose fragments alternate", "continue#13223, Qwen-Agent#943",
      "adds each fragment to the call that has its index", streams_only, two_weather_calls,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        const char* const second = R"("index":1,)";
        chunks.insert(chunks.begin() + 4, fragment(second, function_of("", R"("東京"})")));
        chunks.insert(chunks.begin() + 3, fragment(second, function_of("", R"({"city":)")));
@@ -34440,12 +34427,12 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      }},
     {"tool-calls-null", "has tool_calls null beside each piece of text", "vllm-project/guidellm#752",
      "takes null for no calls, and reads the text", whole_answer, add_members, body_with_members,
-     R"(,"tool_calls":null)"},
+     R"("tool_calls":null)"},
     {"tool-finish-without-calls", "says that it will look, and ends with finish_reason tool_calls and no call",
      "vllm-project/vllm#53255", "reports that the calls are missing, or hands the finish_reason on", reason_tells,
      Finishes{"tool_calls"}, Says{"Let me look."},
      [] {
-       return ChunkTexts{silent_opening(), saying("Let me look."), closing("tool_calls")};
+       return Chunks{silent_opening(), saying("Let me look."), closing("tool_calls")};
      }},
 };
 
@@ -34970,7 +34957,7 @@ constexpr Row rows[] = {
      KeyChange::none,
      [](const Plan& plan) {
        const std::size_t half = plan.text.find(' ');
-       ChunkTexts chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
+       Chunks chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
        end_in_text(chunks);
        return stream_of(chunks).sse(SseDialect().done(false).final_blank_line(false));
      }},
@@ -40695,155 +40682,155 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10960    serve/tester_code.hpp
 //  11025    serve/explanation.hpp
 //  11048    gateway/catalogue_entries.hpp
-//  11366    gateway/option_values.hpp
-//  11427    gateway/sweep_run.hpp
-//  11451    document/script_reader.hpp
-//  11660    document/script_files.hpp
-//  11679    document/script_references.hpp
-//  11715    document/script_sections.hpp
-//  11846    document/script_values.hpp
-//  11981    document/loaded_document.hpp
-//  12013    core/calendar.cpp
-//  12125    core/clock.cpp
-//  12738    core/implementation.cpp
-//  12750    core/json_pointer.cpp
-//  12807    core/json_reader.cpp
-//  13152    core/process.cpp
-//  13176    core/random.cpp
-//  13236    core/relief.cpp
-//  13263    core/reporter.cpp
-//  13346    core/source_location.cpp
-//  13362    core/text.cpp
-//  13718    core/wait.cpp
-//  13730    core/warning.cpp
-//  13744    model/acceptance.cpp
-//  13803    model/chat_fields.cpp
-//  13945    model/chat_messages.cpp
-//  14154    model/chat_reader.cpp
-//  14562    model/chat_request.cpp
-//  14647    model/checks.cpp
-//  14685    model/connection_fault.cpp
-//  14787    model/embedding_request.cpp
-//  14874    model/failure.cpp
-//  15043    model/fault.cpp
-//  15278    model/finding.cpp
-//  15312    model/hold.cpp
-//  15334    model/http_reply.cpp
-//  15400    model/pace.cpp
-//  15599    model/profile.cpp
-//  15779    model/range.cpp
-//  15809    model/received_request.cpp
-//  15877    model/reply.cpp
-//  16288    model/reply_checks.cpp
-//  16480    model/reply_template.cpp
-//  16652    model/sent_answer.cpp
-//  16680    model/sse_dialect.cpp
-//  16826    keys/api_key.cpp
-//  16876    keys/key_store.cpp
-//  17422    keys/keys.cpp
-//  17486    keys/secrets.cpp
-//  17691    answer/bodies.cpp
-//  17798    answer/completion.cpp
-//  18034    answer/completion_events.cpp
-//  18245    answer/completion_json.cpp
-//  18463    answer/default_reply.cpp
-//  18666    answer/embeddings.cpp
-//  18785    answer/events.cpp
-//  18804    answer/occurrences.cpp
-//  18826    answer/schema_checker.cpp
-//  19298    answer/schema_instance.cpp
-//  19678    answer/schema_pattern.cpp
-//  20096    answer/tokens.cpp
-//  20326    answer/words.cpp
-//  20387    script/chaos.cpp
-//  20528    script/chaos_rules.cpp
-//  20640    script/connection_faults.cpp
-//  20749    script/excerpts.cpp
-//  20812    script/field_matchers.cpp
-//  21225    script/forced_failures.cpp
-//  21329    script/hiding.cpp
-//  21446    script/json_comparison.cpp
-//  21532    script/matcher.cpp
-//  21787    script/matchers.cpp
-//  22143    script/scope.cpp
-//  22201    script/script.cpp
-//  22632    script/text_matchers.cpp
-//  22754    delivery/answer_log.cpp
-//  22924    delivery/delivery.cpp
-//  23382    delivery/faults_and_waits.cpp
-//  23659    delivery/framing.cpp
-//  23776    delivery/gzip.cpp
-//  23843    delivery/pace_schedule.cpp
-//  23912    delivery/progress.cpp
-//  23964    delivery/write_queue.cpp
-//  24113    http/acceptor.cpp
-//  24222    http/compatibility.cpp
-//  24332    http/connection.cpp
-//  24958    http/poller.cpp
-//  25173    http/reactor.cpp
-//  25441    http/request_reader.cpp
-//  25901    http/response.cpp
-//  25982    http/server.cpp
-//  26400    http/sockets.cpp
-//  26920    http/turned_away.cpp
-//  27010    http/workers.cpp
-//  27123    evidence/diagnosis.cpp
-//  27343    evidence/evidence_json.cpp
-//  27727    evidence/exchange.cpp
-//  28030    evidence/gateway_problems.cpp
-//  28481    evidence/journal.cpp
-//  28640    evidence/kept_problems.cpp
-//  28751    evidence/neighbours.cpp
-//  28814    evidence/notes.cpp
-//  28915    evidence/record.cpp
-//  29374    evidence/redaction.cpp
-//  29510    evidence/redirects.cpp
-//  29585    evidence/retries.cpp
-//  30054    evidence/review.cpp
-//  30433    evidence/told_in_body.cpp
-//  30533    evidence/verification.cpp
-//  30650    serve/asked_requests.cpp
-//  30728    serve/chat_judge.cpp
-//  31048    serve/connection_loop.cpp
-//  31208    serve/cross_origin.cpp
-//  31251    serve/delivery_report.cpp
-//  31342    serve/explanation.cpp
-//  31408    serve/gateway_state.cpp
-//  31444    serve/judge.cpp
-//  31671    serve/limits.cpp
-//  31770    serve/operations.cpp
-//  31993    serve/profile_headers.cpp
-//  32034    serve/reply_answer.cpp
-//  32178    serve/request_checks.cpp
-//  32252    serve/runner.cpp
-//  32516    serve/served_models.cpp
-//  32594    serve/served_request.cpp
-//  32665    gateway/catalogue.cpp
-//  33086    gateway/catalogue_chunks.cpp
-//  33389    gateway/catalogue_delivery.cpp
-//  33544    gateway/catalogue_entries.cpp
-//  33781    gateway/catalogue_failures.cpp
-//  34069    gateway/catalogue_framing.cpp
-//  34255    gateway/catalogue_tool_calls.cpp
-//  34457    gateway/chat_script.cpp
-//  34606    gateway/gateway.cpp
-//  34898    gateway/mishaps.cpp
-//  35245    gateway/options.cpp
-//  35398    gateway/sweep.cpp
-//  35821    document/scenario_files.cpp
-//  35972    document/script_document.cpp
-//  36374    document/script_faults.cpp
-//  36710    document/script_files.cpp
-//  36857    document/script_gateway.cpp
-//  37191    document/script_matchers.cpp
-//  37557    document/script_objects.cpp
-//  37722    document/script_reader.cpp
-//  38165    document/script_references.cpp
-//  38489    document/script_replies.cpp
-//  38966    document/script_schema.cpp
-//  39101    document/script_sections.cpp
-//  39682    document/script_values.cpp
-//  40097  Adapters
-//  40114    adapters/catch2.hpp
-//  40272    adapters/doctest.hpp
-//  40437    adapters/gtest.hpp
+//  11356    gateway/option_values.hpp
+//  11417    gateway/sweep_run.hpp
+//  11441    document/script_reader.hpp
+//  11650    document/script_files.hpp
+//  11669    document/script_references.hpp
+//  11705    document/script_sections.hpp
+//  11836    document/script_values.hpp
+//  11971    document/loaded_document.hpp
+//  12003    core/calendar.cpp
+//  12115    core/clock.cpp
+//  12728    core/implementation.cpp
+//  12740    core/json_pointer.cpp
+//  12797    core/json_reader.cpp
+//  13142    core/process.cpp
+//  13166    core/random.cpp
+//  13226    core/relief.cpp
+//  13253    core/reporter.cpp
+//  13336    core/source_location.cpp
+//  13352    core/text.cpp
+//  13708    core/wait.cpp
+//  13720    core/warning.cpp
+//  13734    model/acceptance.cpp
+//  13793    model/chat_fields.cpp
+//  13935    model/chat_messages.cpp
+//  14144    model/chat_reader.cpp
+//  14552    model/chat_request.cpp
+//  14637    model/checks.cpp
+//  14675    model/connection_fault.cpp
+//  14777    model/embedding_request.cpp
+//  14864    model/failure.cpp
+//  15033    model/fault.cpp
+//  15268    model/finding.cpp
+//  15302    model/hold.cpp
+//  15324    model/http_reply.cpp
+//  15390    model/pace.cpp
+//  15589    model/profile.cpp
+//  15769    model/range.cpp
+//  15799    model/received_request.cpp
+//  15867    model/reply.cpp
+//  16278    model/reply_checks.cpp
+//  16470    model/reply_template.cpp
+//  16642    model/sent_answer.cpp
+//  16670    model/sse_dialect.cpp
+//  16816    keys/api_key.cpp
+//  16866    keys/key_store.cpp
+//  17412    keys/keys.cpp
+//  17476    keys/secrets.cpp
+//  17681    answer/bodies.cpp
+//  17788    answer/completion.cpp
+//  18024    answer/completion_events.cpp
+//  18235    answer/completion_json.cpp
+//  18453    answer/default_reply.cpp
+//  18656    answer/embeddings.cpp
+//  18775    answer/events.cpp
+//  18794    answer/occurrences.cpp
+//  18816    answer/schema_checker.cpp
+//  19288    answer/schema_instance.cpp
+//  19668    answer/schema_pattern.cpp
+//  20086    answer/tokens.cpp
+//  20316    answer/words.cpp
+//  20377    script/chaos.cpp
+//  20518    script/chaos_rules.cpp
+//  20630    script/connection_faults.cpp
+//  20739    script/excerpts.cpp
+//  20802    script/field_matchers.cpp
+//  21215    script/forced_failures.cpp
+//  21319    script/hiding.cpp
+//  21436    script/json_comparison.cpp
+//  21522    script/matcher.cpp
+//  21777    script/matchers.cpp
+//  22133    script/scope.cpp
+//  22191    script/script.cpp
+//  22622    script/text_matchers.cpp
+//  22744    delivery/answer_log.cpp
+//  22914    delivery/delivery.cpp
+//  23372    delivery/faults_and_waits.cpp
+//  23649    delivery/framing.cpp
+//  23766    delivery/gzip.cpp
+//  23833    delivery/pace_schedule.cpp
+//  23902    delivery/progress.cpp
+//  23954    delivery/write_queue.cpp
+//  24103    http/acceptor.cpp
+//  24212    http/compatibility.cpp
+//  24322    http/connection.cpp
+//  24948    http/poller.cpp
+//  25163    http/reactor.cpp
+//  25431    http/request_reader.cpp
+//  25891    http/response.cpp
+//  25972    http/server.cpp
+//  26390    http/sockets.cpp
+//  26910    http/turned_away.cpp
+//  27000    http/workers.cpp
+//  27113    evidence/diagnosis.cpp
+//  27333    evidence/evidence_json.cpp
+//  27717    evidence/exchange.cpp
+//  28020    evidence/gateway_problems.cpp
+//  28471    evidence/journal.cpp
+//  28630    evidence/kept_problems.cpp
+//  28741    evidence/neighbours.cpp
+//  28804    evidence/notes.cpp
+//  28905    evidence/record.cpp
+//  29364    evidence/redaction.cpp
+//  29500    evidence/redirects.cpp
+//  29575    evidence/retries.cpp
+//  30044    evidence/review.cpp
+//  30423    evidence/told_in_body.cpp
+//  30523    evidence/verification.cpp
+//  30640    serve/asked_requests.cpp
+//  30718    serve/chat_judge.cpp
+//  31038    serve/connection_loop.cpp
+//  31198    serve/cross_origin.cpp
+//  31241    serve/delivery_report.cpp
+//  31332    serve/explanation.cpp
+//  31398    serve/gateway_state.cpp
+//  31434    serve/judge.cpp
+//  31661    serve/limits.cpp
+//  31760    serve/operations.cpp
+//  31983    serve/profile_headers.cpp
+//  32024    serve/reply_answer.cpp
+//  32168    serve/request_checks.cpp
+//  32242    serve/runner.cpp
+//  32506    serve/served_models.cpp
+//  32584    serve/served_request.cpp
+//  32655    gateway/catalogue.cpp
+//  33076    gateway/catalogue_chunks.cpp
+//  33375    gateway/catalogue_delivery.cpp
+//  33530    gateway/catalogue_entries.cpp
+//  33765    gateway/catalogue_failures.cpp
+//  34053    gateway/catalogue_framing.cpp
+//  34240    gateway/catalogue_tool_calls.cpp
+//  34444    gateway/chat_script.cpp
+//  34593    gateway/gateway.cpp
+//  34885    gateway/mishaps.cpp
+//  35232    gateway/options.cpp
+//  35385    gateway/sweep.cpp
+//  35808    document/scenario_files.cpp
+//  35959    document/script_document.cpp
+//  36361    document/script_faults.cpp
+//  36697    document/script_files.cpp
+//  36844    document/script_gateway.cpp
+//  37178    document/script_matchers.cpp
+//  37544    document/script_objects.cpp
+//  37709    document/script_reader.cpp
+//  38152    document/script_references.cpp
+//  38476    document/script_replies.cpp
+//  38953    document/script_schema.cpp
+//  39088    document/script_sections.cpp
+//  39669    document/script_values.cpp
+//  40084  Adapters
+//  40101    adapters/catch2.hpp
+//  40259    adapters/doctest.hpp
+//  40424    adapters/gtest.hpp

@@ -11,8 +11,8 @@ namespace mock_gateway::detail {
 namespace catalogue_parts {
 
 /// What every chunk of "unknown-fields" has besides, and its body.
-inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
-inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
+inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
 /// What is left of the usual text at its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
@@ -21,26 +21,26 @@ inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
 /// Ends the stream with this finish_reason after half of the text.
-void end_at_half(ChunkTexts& chunks, const char* finish_reason) {
+void end_at_half(Chunks& chunks, const char* finish_reason) {
   while (chunks.size() > 3) chunks.pop_back();
   chunks.push_back(closing(finish_reason));
 }
 
 /// Ends the stream with this finish_reason at the limit of its text.
-void end_at_limit(ChunkTexts& chunks, const char* finish_reason) {
+void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
 }
 
 /// Sets `created`, which is JSON.
-void created(ChunkTexts& chunks, const char* value) {
-  for (ChunkText& chunk : chunks) chunk.created = value;
+void created(Chunks& chunks, const char* value) {
+  for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
 std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
 /// Puts these members, a comma behind each, in place of the role.
-void have_role(ChunkTexts& chunks, const char* members) {
-  chunks.front().delta = members + std::string(R"("content":"")");
+void have_role(Chunks& chunks, const char* members) {
+  chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
 std::string body_with_role(const char* members) {
   return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
@@ -49,9 +49,9 @@ std::string body_with_role(const char* members) {
 /// The member with this thought in place of "".
 std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
 /// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
-void think_first(ChunkTexts& chunks, const char* member) {
-  chunks.insert(chunks.begin() + 1, {R"("content":null,)" + thought(member, "North or ")});
-  chunks.insert(chunks.begin() + 2, {R"("content":null,)" + thought(member, "south?")});
+void think_first(Chunks& chunks, const char* member) {
+  chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
+  chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
 }
 std::string body_with_thought(const char* member) {
   return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
@@ -60,7 +60,7 @@ std::string body_with_thought(const char* member) {
 /// A part of content that has text, as JSON.
 std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
 /// A chunk whose content is this part.
-ChunkText chunk_of_part(const std::string& part) { return {R"("content":[)" + part + "]"}; }
+Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
 /// Parts of content that are no parts of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
@@ -72,41 +72,41 @@ std::string body_of_parts(const std::string& parts) {
 /// This JSON with an escape for each character beyond ASCII.
 std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
 
-/// A chunk with these members of its delta, whose escapes stay as they are.
-ChunkText as_written(const char* delta) { return sending(event_of(ChunkText{delta})); }
+/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
     {"choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …",
      "huggingface/text-generation-inference#1648",
      "joins the chunks all the same, or reports that the choice does not end", error_too | streams_only,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i].index = std::to_string(i);
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("index":)" + std::to_string(i));
      }},
     {"content-as-parts", "sends content as a list of parts, the first of which is what the model thought",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
      "joins the parts that have text, or reports them; never writes \"[object Object]\"", error_too,
      [] {
-       return ChunkTexts{opening(),
-                         chunk_of_part(thought_part),
-                         chunk_of_part(part_with("Zürich ")),
-                         chunk_of_part(part_with("21 °C, ")),
-                         chunk_of_part(part_with("東京 ")),
-                         chunk_of_part(part_with("9 °C.")),
-                         closing()};
+       return Chunks{opening(),
+                     chunk_of_part(thought_part),
+                     chunk_of_part(part_with("Zürich ")),
+                     chunk_of_part(part_with("21 °C, ")),
+                     chunk_of_part(part_with("東京 ")),
+                     chunk_of_part(part_with("9 °C.")),
+                     closing()};
      },
      [] { return body_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }},
     {"content-null-in-deltas", "sends content null in the first and the last delta", "DashScope, DeepSeek",
      "takes null for nothing said", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
-       chunks.back().delta = R"("content":null,"reasoning_content":null)";
+     [](Chunks& chunks) {
+       chunks.front() = chunk_of(R"("role":"assistant","content":null,"reasoning_content":"")");
+       chunks.back() = chunk_of(R"("content":null,"reasoning_content":null)", R"("stop")");
      }},
     {"content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text",
      "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
      "joins the parts that have text, or reports the one that it does not know", error_too,
      [] {
-       return ChunkTexts{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
-                         chunk_of_part(part_with("東京 9 °C.")), closing()};
+       return Chunks{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
+                     chunk_of_part(part_with("東京 9 °C.")), closing()};
      },
      [] { return body_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C.")); }},
     {"created-as-text", "has text for created, a date of ISO 8601", "BerriAI/litellm#11971",
@@ -120,7 +120,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"delta-null", "sends delta null in the chunk that ends the answer, and in one before",
      "microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853",
      "takes null for nothing said", streams_only,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
        chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
      }},
@@ -128,17 +128,17 @@ inline constexpr ScenarioRow chunks_rows[] = {
      "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that there is no answer", only_error,
      Says{""},
      [] {
-       return ChunkTexts{opening(), closing()};
+       return Chunks{opening(), closing()};
      }},
     {"equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before", "Quorinex/Kiro-Go#138",
      "joins them as they come, and takes none for the text so far", streams_only, Says{"666666"},
-     [] { return ChunkTexts{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
+     [] { return Chunks{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
     {"escaped-characters", "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair",
      "RFC 8259, section 7", "decodes the escapes, two of them to one character", whole_answer,
      Says{"Zürich 21 °C, 東京 9 °C. 🌦"},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.insert(chunks.end() - 1, saying(" 🌦"));
-       for (ChunkText& chunk : chunks) chunk = sending(event_of(escaped(json_of(chunk))));
+       for (Json& chunk : chunks) chunk = event_of(escaped(chunk.dump()));
      },
      [] { return escaped(body_with(message_saying(std::string(usual_scenario_text) + " 🌦"))); }},
     {"finish-chunk-twice", "sends the chunk with the finish_reason twice", "openrag#462",
@@ -149,14 +149,14 @@ inline constexpr ScenarioRow chunks_rows[] = {
      Says{half_text},
      [](bool streamed) {
        if (!streamed) return raw_reply(200, body_with(message_saying(half_text), R"("content_filter")"));
-       ChunkTexts chunks = usual_chunks();
+       Chunks chunks = usual_chunks();
        end_at_half(chunks, "content_filter");
        return stream_of(chunks).header("Connection", "close").sse(SseDialect().done(false));
      }},
     {"finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk", "ollama#4357",
      "goes on reading: \"\" is no reason to finish", whole_answer, Finishes{"stop", ""},
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i + 1 < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("finish_reason":"")");
      }},
     {"finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows",
      "pydantic/pydantic-ai#2844", "hands text and reason on, or reports that it does not know the reason", error_too,
@@ -172,36 +172,34 @@ inline constexpr ScenarioRow chunks_rows[] = {
      Finishes{"max_tokens"}, Says{cut_text}, end_at_limit, "max_tokens"},
     {"finish-reason-missing", "never sends a finish_reason, then [DONE]", "openai-node#1292",
      "takes [DONE] for the end, or reports that the reason is missing", error_too, Finishes{""},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks.pop_back();
-       for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
+       for (Json& chunk : chunks) replace_in(chunk, R"(,"finish_reason":null)", "");
      },
      [] { return body_with(message_saying(usual_scenario_text), ""); }},
     {"first-chunk-is-choice-1", "sends two choices, and of the second one first", "openai-python#3709",
      "tells choices apart by their index, not by when they came", streams_only,
-     [](ChunkTexts& chunks) {
-       ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
-       for (ChunkText& chunk : other) chunk.index = "1";
+     [](Chunks& chunks) {
+       Chunks other = {opening(), saying("Paris 17 °C."), closing()};
+       for (Json& chunk : other) add_to(choice_of(chunk), R"("index":1)");
        chunks.insert(chunks.begin(), other[0]);
        chunks.insert(chunks.begin() + 3, other[1]);
        chunks.push_back(other[2]);
      }},
     {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
      "passes over a chunk without choices", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
-     }},
+     [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
     {"full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason",
      "abundantbeing/hermes-browser-extension#11", "has the text from the deltas, and says it once", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks.back().in_choice = R"(,"message":{)" + message_saying(usual_scenario_text) + "}";
+     [](Chunks& chunks) {
+       add_to(choice_of(chunks.back()), R"("message":{)" + message_saying(usual_scenario_text) + "}");
      }},
     {"line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped",
      "langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6", "ends lines at CR and LF, and at nothing else",
      whole_answer, Says{"Zürich\u202821 °C,\u2029東京\u00859 °C."},
      [] {
-       return ChunkTexts{
-           opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."), closing()};
+       return Chunks{opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."),
+                     closing()};
      }},
     {"reasoning-before-content", "sends reasoning_content before the content", "DeepSeek, DashScope",
      "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
@@ -214,7 +212,7 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop",
      "livekit/agents#4066, google/adk-js#344", "reports that there is no answer; what was thought is none", only_error,
      Says{""},
-     [](ChunkTexts& chunks, const char* member) {
+     [](Chunks& chunks, const char* member) {
        chunks = {opening(), closing()};
        think_first(chunks, member);
        chunks[0] = silent_opening();
@@ -229,9 +227,8 @@ inline constexpr ScenarioRow chunks_rows[] = {
      whole_answer, have_role, body_with_role, R"("role":"",)"},
     {"role-in-every-delta", "repeats the role in every delta", "litellm#9986", "keeps one message, and one role",
      streams_only,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
-       chunks.back().delta = R"("role":"assistant")";
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(delta_of(chunk), R"("role":"assistant")");
      }},
     {"role-missing", "has no role, in deltas or in the message", "langchain-ai/langchain#27398, stanfordnlp/dspy#1824",
      "takes the assistant for the speaker", whole_answer, have_role, body_with_role},
@@ -240,65 +237,64 @@ inline constexpr ScenarioRow chunks_rows[] = {
     {"surrogate-alone", "ends the text with the escape of half a surrogate pair",
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "puts U+FFFD in its place, or reports it", error_too,
      Says{"Zürich 21 °C, 東京 9 °C. \uFFFD"},
-     [](ChunkTexts& chunks) { chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")")); },
+     [](Chunks& chunks) { chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")")); },
      [] { return replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)"); }},
     {"surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas",
      "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
      error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
-     [](ChunkTexts& chunks) {
-       chunks.insert(chunks.end() - 1, as_written(R"("content":" \ud83d")"));
-       chunks.insert(chunks.end() - 1, as_written(R"("content":"\ude00")"));
+     [](Chunks& chunks) {
+       chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")"));
+       chunks.insert(chunks.end() - 1, as_written(R"("\ude00")"));
      }},
     {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
      "says each word once, or reports the deltas", error_too | streams_only,
      [] {
-       return ChunkTexts{opening(),
-                         saying("Zürich "),
-                         saying("Zürich 21 °C, "),
-                         saying("Zürich 21 °C, 東京 "),
-                         saying(usual_scenario_text),
-                         closing()};
+       return Chunks{opening(),
+                     saying("Zürich "),
+                     saying("Zürich 21 °C, "),
+                     saying("Zürich 21 °C, 東京 "),
+                     saying(usual_scenario_text),
+                     closing()};
      }},
     {"text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason",
      "rust-genai#164, vllm#35705", "reads the delta of the last chunk too", streams_only, end_in_text},
     {"text-in-role-chunk", "sends the first text in the chunk that has the role", "ollama#4357",
      "reads the content of the first delta too", streams_only,
-     [](ChunkTexts& chunks) {
-       chunks[1].delta += R"(,"role":"assistant")";
+     [](Chunks& chunks) {
+       add_to(delta_of(chunks[1]), R"("role":"assistant")");
        chunks.erase(chunks.begin());
      }},
     {"unknown-fields", "has fields that no documentation knows, at every level",
      "OpenAI: changes that keep compatibility", "passes over them", whole_answer,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) {
-         chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
-         chunk.in_choice = unknown_in_choice;
-         chunk.in_chunk = unknown_at_top;
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) {
+         add_to(delta_of(chunk), R"("annotations":[])");
+         add_to(choice_of(chunk), unknown_in_choice);
+         add_to(chunk, unknown_at_top);
        }
      },
      [] {
-       return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")", unknown_in_choice,
-                        unknown_at_top);
+       return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
+                        std::string(",") + unknown_in_choice, std::string(",") + unknown_at_top);
      }},
     {"usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all",
      "xiaozhi-esp32-server#734", "takes missing choices for none", streams_usage,
-     [](ChunkTexts& chunks) { chunks.push_back(chunk_with(usage)); }},
+     [](Chunks& chunks) { chunks.push_back(chunk_with(usage)); }},
     {"usage-cumulative", "has the usage so far in every chunk", "open-webui/open-webui#29064, ogx-ai/ogx#5122",
      "takes the last for the usage, and adds nothing up", streams_usage,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        for (std::size_t i = 0; i < chunks.size(); ++i)
-         chunks[i].in_chunk = R"(,"usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
-                              R"(,"total_tokens":)" + std::to_string(9 + i) + "}";
+         add_to(chunks[i], R"("usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
+                               R"(,"total_tokens":)" + std::to_string(9 + i) + "}");
      }},
     {"usage-null-in-every-chunk", "has usage null in every chunk, then a chunk with choices [] and the usage",
      "OpenAI: stream_options.include_usage", "takes null for no usage yet", streams_usage,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(chunk, R"("usage":null)");
        chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
      }},
     {"usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other", "DeepSeek",
-     "reads usage from whichever chunk has it", streams_usage,
-     [](ChunkTexts& chunks) { chunks.back().in_chunk = std::string(",") + usage; }},
+     "reads usage from whichever chunk has it", streams_usage, [](Chunks& chunks) { add_to(chunks.back(), usage); }},
 };
 
 void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }

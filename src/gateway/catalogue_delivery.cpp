@@ -27,7 +27,7 @@ inline constexpr ScenarioRow breaks_rows[] = {
      "RFC 9112, section 8", "misses the finish_reason, or the end of the JSON, and reports it", only_error,
      [](bool streamed) {
        const std::string bytes = usual_bytes(streamed);
-       return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3])) : 150));
+       return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3].dump())) : 150));
      }},
     {"closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk",
      "RFC 9112, section 8", "has the whole answer, and may report the missing end", error_too | streams_only, at_end,
@@ -56,7 +56,7 @@ inline constexpr ScenarioRow breaks_rows[] = {
     {"content-length-too-small", "announces less than comes: the end of the answer is left in the connection",
      "RFC 9112, section 6.3", "reports that the answer is incomplete, and uses the connection no more", only_error,
      [](bool streamed) {
-       const std::size_t end = streamed ? (event_of(closing()) + "data: [DONE]\n\n").size() : 0;
+       const std::size_t end = streamed ? (event_of(closing().dump()) + "data: [DONE]\n\n").size() : 0;
        return usual_with_length(streamed).fault(before_headers(),
                                                 wrong_content_length(-static_cast<std::int64_t>(end) - 30));
      }},
@@ -90,8 +90,8 @@ inline constexpr ScenarioRow pace_rows[] = {
     {"live-stream", "streams for 2 s: a piece of text every 50 ms", "OpenAI: no pace is promised",
      "shows each piece when it comes, and waits for the end as long as pieces come", streams_only,
      Says{usual_scenario_text, live_answers},
-     [](ChunkTexts& chunks) {
-       const ChunkTexts usual = chunks;
+     [](Chunks& chunks) {
+       const Chunks usual = chunks;
        for (std::size_t i = 1; i < live_answers; ++i)
          for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
      },

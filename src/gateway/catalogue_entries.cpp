@@ -22,9 +22,9 @@ Reply ScenarioRow::broken(const Reply& reply, bool streamed) const {
 }
 
 Reply ScenarioRow::stream_reply() const {
-  catalogue_parts::ChunkTexts all = chunks       ? chunks()
-                                    : tool_calls ? catalogue_parts::usual_call_chunks()
-                                                 : catalogue_parts::usual_chunks();
+  catalogue_parts::Chunks all = chunks       ? chunks()
+                                : tool_calls ? catalogue_parts::usual_call_chunks()
+                                             : catalogue_parts::usual_chunks();
   if (change) change(all);
   if (change_by) change_by(all, given);
   const Reply reply = catalogue_parts::stream_of(all);
@@ -104,53 +104,51 @@ std::string replaced(std::string text, std::string_view part, std::string_view o
   return text.replace(text.find(part), part.size(), other);
 }
 
-std::string json_of(const ChunkText& chunk) {
-  const std::string start = R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":)" +
-                            chunk.created + R"(,"model":"mock-model")";
-  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
-  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
-  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
-         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+Json chunk_with(const std::string& members) {
+  return parse(
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model",)" +
+      members + "}");
 }
 
-ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
-
-ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
-
-ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
-
-ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
-
-ChunkText chunk_with(std::string members) {
-  ChunkText chunk;
-  chunk.members = std::move(members);
-  return chunk;
+Json chunk_of(const std::string& delta, const std::string& finish_reason) {
+  return chunk_with(R"("choices":[{"index":0,"delta":{)" + delta + R"(},"finish_reason":)" + finish_reason + "}]");
 }
 
-ChunkTexts usual_chunks() {
+Json& choice_of(Json& chunk) { return chunk["choices"][0]; }
+
+Json& delta_of(Json& chunk) { return choice_of(chunk)["delta"]; }
+
+void add_to(Json& object, const std::string& members) { object.update(parse("{" + members + "}")); }
+
+void replace_in(Json& json, std::string_view part, std::string_view other) {
+  json = parse(replaced(json.dump(), part, other));
+}
+
+Json opening() { return chunk_of(R"("role":"assistant","content":"")"); }
+
+Json silent_opening() { return chunk_of(R"("role":"assistant","content":null)"); }
+
+Json saying(std::string_view text) { return chunk_of(R"("content":)" + json_string(text)); }
+
+Json closing(std::string_view finish_reason) { return chunk_of("", json_string(finish_reason)); }
+
+Chunks usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-ChunkText sending(std::string bytes) {
-  ChunkText chunk;
-  chunk.bytes = std::move(bytes);
-  return chunk;
-}
-
-Reply stream_of(const ChunkTexts& chunks) {
+Reply stream_of(const Chunks& chunks) {
   std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : chunks)
-    elements.push_back(chunk.bytes.empty() ? mock_gateway::json_chunk(parse(json_of(chunk))) : raw_bytes(chunk.bytes));
+  for (const Json& chunk : chunks)
+    elements.push_back(chunk.is_string() ? raw_bytes(chunk.get_ref<const std::string&>())
+                                         : mock_gateway::json_chunk(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
 std::string event_of(const std::string& json) { return "data: " + json + "\n\n"; }
 
-std::string event_of(const ChunkText& chunk) { return event_of(json_of(chunk)); }
-
 std::string usual_events() {
   std::string events;
-  for (const ChunkText& chunk : usual_chunks()) events += event_of(chunk);
+  for (const Json& chunk : usual_chunks()) events += event_of(chunk.dump());
   return events + "data: [DONE]\n\n";
 }
 
@@ -176,11 +174,11 @@ std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usua
 
 const char* usual_type_of(bool streamed) { return streamed ? "text/event-stream; charset=utf-8" : "application/json"; }
 
-void end_with(ChunkTexts& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
+void end_with(Chunks& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
 
-void end_in_text(ChunkTexts& chunks) {
+void end_in_text(Chunks& chunks) {
   chunks.pop_back();
-  chunks.back().finish_reason = R"("stop")";
+  add_to(choice_of(chunks.back()), R"("finish_reason":"stop")");
 }
 
 Reply until_close(bool streamed, const std::string& body) {
@@ -221,13 +219,13 @@ std::string function_of(std::string_view name, std::string_view arguments) {
   return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
 }
 
-ChunkText fragment(const std::string& head, const std::string& function) {
-  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
+Json fragment(const std::string& head, const std::string& function) {
+  return chunk_of(R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]");
 }
 
-ChunkText more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
+Json more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
 
-ChunkTexts usual_call_chunks() {
+Chunks usual_call_chunks() {
   return {silent_opening(), fragment(head_of("0", "call_1"), function_of("get_weather", "")), more(R"({"city":)"),
           more(R"("Zürich"})"), closing("tool_calls")};
 }

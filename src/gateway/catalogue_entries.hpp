@@ -27,23 +27,8 @@ inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C
 // What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
 namespace catalogue_parts {
 
-/// A chunk of a stream.
-struct ChunkText {
-  /// The members of the delta.
-  std::string delta;
-  /// Empty: the choice has none.
-  std::string finish_reason = "null";
-  /// More members of the choice, each with a comma before it; and of the chunk.
-  std::string in_choice = {};
-  std::string in_chunk = {};
-  std::string index = "0";
-  std::string created = "1767225600";
-  /// Unless empty: all members of the chunk after its model, in place of one choice.
-  std::string members = {};
-  /// Unless empty: these bytes are sent as they are, in place of a chunk.
-  std::string bytes = {};
-};
-using ChunkTexts = std::vector<ChunkText>;
+/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+using Chunks = std::vector<Json>;
 
 /// What a scenario's row says besides its texts. Traits are joined with |.
 enum Trait : unsigned {
@@ -130,9 +115,9 @@ struct ScenarioRow {
   Reply (*make)(bool streamed) = nullptr;
   Failure (*failure)() = nullptr;
   Failure (*failure_of)(const char* given) = nullptr;
-  catalogue_parts::ChunkTexts (*chunks)() = nullptr;
-  void (*change)(catalogue_parts::ChunkTexts&) = nullptr;
-  void (*change_by)(catalogue_parts::ChunkTexts&, const char* given) = nullptr;
+  catalogue_parts::Chunks (*chunks)() = nullptr;
+  void (*change)(catalogue_parts::Chunks&) = nullptr;
+  void (*change_by)(catalogue_parts::Chunks&, const char* given) = nullptr;
   std::string (*body)() = nullptr;
   std::string (*body_of)(const char* given) = nullptr;
   SseDialect (*dialect)() = nullptr;
@@ -166,9 +151,9 @@ struct ScenarioRow {
   constexpr void set(Failure (*function)()) { failure = function; }
   constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
   /// The stream's chunks, or a change to the usual ones.
-  constexpr void set(catalogue_parts::ChunkTexts (*function)()) { chunks = function; }
-  constexpr void set(void (*function)(catalogue_parts::ChunkTexts&)) { change = function; }
-  constexpr void set(void (*function)(catalogue_parts::ChunkTexts&, const char*)) { change_by = function; }
+  constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
   /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
   constexpr void set(std::string (*function)()) { body = function; }
   constexpr void set(std::string (*function)(const char*)) { body_of = function; }
@@ -248,24 +233,29 @@ std::string json_string(std::string_view value);
 /// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-std::string json_of(const ChunkText& chunk);
 /// JSON as an event of Server-Sent Events.
 std::string event_of(const std::string& json);
-/// A chunk as an event, byte by byte.
-std::string event_of(const ChunkText& chunk);
+/// A chunk with these members of its delta. `finish_reason` is JSON.
+Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
+/// The only choice of a chunk, and its delta.
+Json& choice_of(Json& chunk);
+Json& delta_of(Json& chunk);
+/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
+/// each length of a literal.
+void add_to(Json& object, const std::string& members);
+/// Puts another text in place of the first such part of the JSON.
+void replace_in(Json& json, std::string_view part, std::string_view other);
 /// The chunk with the role.
-ChunkText opening();
+Json opening();
 /// A chunk with text.
-ChunkText saying(std::string_view text);
+Json saying(std::string_view text);
 /// The chunk that ends an answer.
-ChunkText closing(std::string_view finish_reason = "stop");
-/// Chunks whose members after the model are these.
-ChunkText chunk_with(std::string members);
+Json closing(std::string_view finish_reason = "stop");
+/// A chunk whose members after the model are these.
+Json chunk_with(const std::string& members);
 /// The usual answer's chunks: the role, four with text, the end.
-ChunkTexts usual_chunks();
-/// These bytes in place of a chunk.
-ChunkText sending(std::string bytes);
-Reply stream_of(const ChunkTexts& chunks);
+Chunks usual_chunks();
+Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
 std::string usual_events();
 
@@ -273,7 +263,7 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
@@ -287,9 +277,9 @@ Reply usual_reply(bool streamed);
 std::string usual_bytes(bool streamed);
 const char* usual_type_of(bool streamed);
 /// Ends the answer with this finish_reason.
-void end_with(ChunkTexts& chunks, const char* finish_reason);
+void end_with(Chunks& chunks, const char* finish_reason);
 /// Moves the finish_reason into the chunk with the last text.
-void end_in_text(ChunkTexts& chunks);
+void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends when its server gives it no answer.
 Failure no_answer_behind_proxy(int status, const char* what);
@@ -313,13 +303,13 @@ std::string head_of(const std::string& index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
 std::string function_of(std::string_view name, std::string_view arguments);
 /// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
-ChunkText fragment(const std::string& head, const std::string& function);
+Json fragment(const std::string& head, const std::string& function);
 /// A chunk with more arguments of call_1.
-ChunkText more(std::string_view arguments);
+Json more(std::string_view arguments);
 /// The chunks of `weather_call`: the role, its head, two fragments of its arguments, the end.
-ChunkTexts usual_call_chunks();
+Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
-ChunkText silent_opening();
+Json silent_opening();
 /// The body of a plain answer with calls.
 std::string body_calling(const std::vector<wire::ToolCall>& calls);
 

@@ -23,9 +23,9 @@ std::string overloaded_body() { return error_body("the model is overloaded", R"(
 Effect overloaded_event() { return error_event(parse(overloaded_body())); }
 
 /// Puts these bytes after two pieces of text, in place of the rest.
-void break_with(ChunkTexts& chunks, std::string bytes) {
+void break_with(Chunks& chunks, std::string bytes) {
   while (chunks.size() > 3) chunks.pop_back();
-  chunks.push_back(sending(std::move(bytes)));
+  chunks.push_back(std::move(bytes));
 }
 
 /// A 400 with this body.
@@ -54,11 +54,11 @@ Failure no_answer_behind_proxy(int status, const char* what) {
 }
 
 /// This error with status 200, as the only event of a stream or as a body.
-void only_event(ChunkTexts& chunks, const char* body) { chunks = {sending(event_of(std::string(body)))}; }
+void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
 std::string only_body(const char* body) { return body; }
 
 /// An answer with these choices, which are JSON.
-void leave_choices(ChunkTexts& chunks, const char* choices) {
+void leave_choices(Chunks& chunks, const char* choices) {
   chunks = {chunk_with(R"("choices":)" + std::string(choices))};
 }
 std::string body_with_choices(const char* choices) {
@@ -122,7 +122,7 @@ inline constexpr ScenarioRow errors_rows[] = {
      [] { return bad_request().body(page, "text/html"); }},
     {"error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]",
      "coddy-project/coddy-agent#106", "reports the error, or that there is no finish_reason", only_error | streams_only,
-     [](ChunkTexts& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
+     [](Chunks& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
     {"error-body-cut-short", "closes the connection inside the body of a 400", "RFC 9112, section 8",
      "reports the error all the same", no_answer,
      [](bool) { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }},
@@ -137,7 +137,7 @@ inline constexpr ScenarioRow errors_rows[] = {
     {"error-event-named", "sends an error after some text, in an event named error",
      "OpenAI: streaming events, WHATWG HTML 9.2.6", "reports the error, whatever the event's name",
      only_error | streams_only,
-     [](ChunkTexts& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
+     [](Chunks& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
     {"error-is-a-string", "answers 400 with a string for error", "fantasy#365", "reports the string", no_answer,
      refused_with, R"({"error":"the model is still loading"})"},
     {"error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw",
@@ -159,9 +159,9 @@ inline constexpr ScenarioRow errors_rows[] = {
      }},
     {"invalid-json", "sends a chunk, or a body, that breaks off inside its JSON", "RFC 8259",
      "reports it; never leaves the chunk out", only_error, Sends{"Zürich 21 °C, 9 °C."},
-     [](ChunkTexts& chunks) {
-       const std::string event = event_of(chunks[3]);
-       chunks[3] = sending(event.substr(0, event.size() - 22) + "\n\n");
+     [](Chunks& chunks) {
+       const std::string event = event_of(chunks[3].dump());
+       chunks[3] = event.substr(0, event.size() - 22) + "\n\n";
      },
      [] {
        const std::string body = usual_body();

@@ -15,8 +15,9 @@ namespace catalogue_parts {
 using namespace std::chrono_literals;
 
 /// Puts these bytes before each chunk that has text.
-void say_before_text(ChunkTexts& chunks, const char* bytes) {
-  for (std::size_t i = 4; i > 0; --i) chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), sending(bytes));
+void say_before_text(Chunks& chunks, const char* bytes) {
+  for (std::size_t i = 4; i > 0; --i)
+    chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
 /// A whole response by hand with these header fields, after which the connection closes.
@@ -70,12 +71,12 @@ inline constexpr ScenarioRow framing_rows[] = {
      "1jehuang/jcode#609, ggml-org/llama.cpp#14268",
      "takes each data line for an event, or reports that their lines together are no JSON", error_too | streams_only,
      Sends{"Zürich 9 °C."},
-     [](ChunkTexts& chunks) {
-       chunks[2] = sending("data: " + json_of(chunks[2]) + "\n" + event_of(chunks[3]));
+     [](Chunks& chunks) {
+       chunks[2] = "data: " + chunks[2].dump() + "\n" + event_of(chunks[3].dump());
        chunks.erase(chunks.begin() + 3);
      }},
     {"blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON", "AstrBot#403",
-     "passes over them", whole_answer, [](ChunkTexts& chunks) { chunks.insert(chunks.begin(), sending("\n\n\n")); },
+     "passes over them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
      [] { return "\n\n\n" + usual_body(); }},
     {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
      "agentgateway/agentgateway#3040", "decompresses it, or reports the encoding; never takes the bytes for the answer",
@@ -106,13 +107,13 @@ inline constexpr ScenarioRow framing_rows[] = {
      [] { return SseDialect().line_end("\r\n"); }},
     {"data-after-done", "sends one more chunk with text after [DONE]", "OpenAI: [DONE] ends the stream",
      "stops at [DONE]", streams_only, Sends{"Zürich 21 °C, 東京 9 °C. And more."},
-     [] { return SseDialect().after_done(json_of(saying(" And more."))); }},
+     [] { return SseDialect().after_done(saying(" And more.").dump()); }},
     {"done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer",
      "OpenAI: [DONE] is the whole data of an event",
      "takes an event for the end when all of its data is [DONE], and no other", whole_answer, Says{text_with_done},
      [] {
-       return ChunkTexts{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
-                         saying("[DONE]"), saying(" is no JSON."),         closing()};
+       return Chunks{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
+                     saying("[DONE]"), saying(" is no JSON."),         closing()};
      }},
     {"done-missing", "ends the stream without [DONE], after a finish_reason",
      "openai-node, openai-python: they need no [DONE]", "takes the finish_reason and the end of the body for the end",
@@ -126,7 +127,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
      "has no limit for a line, or one far beyond this", whole_answer, Says{"x", long_text},
      [] {
-       return ChunkTexts{opening(), saying(std::string(long_text, 'x')), closing()};
+       return Chunks{opening(), saying(std::string(long_text, 'x')), closing()};
      }},
     {"event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON", "typesense#2837",
      "joins reads before it parses", whole_answer,
@@ -134,7 +135,7 @@ inline constexpr ScenarioRow framing_rows[] = {
     {"event-without-data", "sends an event that has a name and no data before each piece of text", "WHATWG HTML 9.2.6",
      "passes over it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
     {"events-in-one-chunk", "sends all events in one HTTP chunk", "RFC 9112, section 7.1: chunks mean nothing",
-     "parses by lines, not by reads", streams_only, [] { return ChunkTexts{sending(usual_events())}; },
+     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; },
      [] { return SseDialect().done(false); }},
     {"final-blank-line-missing", "ends after the line with [DONE], without a blank line",
      "WHATWG HTML 9.2.6: such an event is dropped", "has had the finish_reason, and needs no [DONE]", streams_only,
@@ -151,7 +152,7 @@ inline constexpr ScenarioRow framing_rows[] = {
          body = usual_body();
          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(body.size()), body);
        }
-       for (const ChunkText& chunk : usual_chunks()) body += http_chunk(event_of(chunk));
+       for (const Json& chunk : usual_chunks()) body += http_chunk(event_of(chunk.dump()));
        return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
                       body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
      }},
@@ -181,8 +182,8 @@ inline constexpr ScenarioRow framing_rows[] = {
      "reads the data, and connects no second time", streams_only, [] { return SseDialect().retry(3s); }},
     {"unknown-sse-field", "has a field in each event that no standard knows",
      "WHATWG HTML 9.2.6: such a field is ignored", "passes over the line", streams_only,
-     [](ChunkTexts& chunks) {
-       for (ChunkText& chunk : chunks) chunk = sending("trace: 7\n" + event_of(chunk));
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
      }},
 };
 

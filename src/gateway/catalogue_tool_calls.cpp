@@ -11,8 +11,8 @@ namespace mock_gateway::detail {
 namespace catalogue_parts {
 
 /// The chunks of these calls, each in one.
-ChunkTexts chunks_calling(const std::vector<wire::ToolCall>& calls) {
-  ChunkTexts chunks = {silent_opening()};
+Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
+  Chunks chunks = {silent_opening()};
   for (std::size_t i = 0; i < calls.size(); ++i)
     chunks.push_back(fragment(head_of(std::to_string(i), calls[i].id), function_of(calls[i].name, calls[i].arguments)));
   chunks.push_back(closing("tool_calls"));
@@ -54,14 +54,16 @@ inline constexpr const char* spelled_call =
 inline constexpr const char* usual_type = R"("type":"function",)";
 
 /// Puts these members in place of the call's type.
-void have_type(ChunkTexts& chunks, const char* type) { chunks[1].delta = replaced(chunks[1].delta, usual_type, type); }
+void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
 std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
 /// Adds these members to each delta that has text, or to the message.
-void add_members(ChunkTexts& chunks, const char* members) {
-  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += members;
+void add_members(Chunks& chunks, const char* members) {
+  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
-std::string body_with_members(const char* members) { return body_with(message_saying(usual_scenario_text) + members); }
+std::string body_with_members(const char* members) {
+  return body_with(message_saying(usual_scenario_text) + "," + members);
+}
 
 inline constexpr ScenarioRow tool_calls_rows[] = {
     {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
@@ -69,11 +71,11 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "stop"},
     {"text-before-tool-call", "says something before it calls a tool", "OpenAI: content beside tool_calls",
      "keeps both", whole_answer, one_weather_call, Says{"Let me look."},
-     [](ChunkTexts& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
+     [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
     {"tool-call-arguments-after-empty", "sends {} before the arguments, in the same string", "BerriAI/litellm#20543",
      "hands the arguments on as they are, or reports them; never calls the tool with {}", error_too,
      call_after_empty_object,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more("{}");
        chunks[3] = more(R"({"city":"Zürich"})");
      }},
@@ -81,8 +83,8 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "takes the object for the arguments, or reports it; never calls the tool without them", error_too,
      one_weather_call,
      [] {
-       ChunkTexts chunks = chunks_calling(one_weather_call());
-       chunks[1].delta = with_object(chunks[1].delta);
+       Chunks chunks = chunks_calling(one_weather_call());
+       chunks[1] = parse(with_object(chunks[1].dump()));
        return chunks;
      },
      [] { return with_object(body_calling(one_weather_call())); }},
@@ -90,7 +92,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "OpenAI: the model does not always generate valid JSON",
      "hands the arguments on as they are, or reports them; never calls the tool with a guess", error_too,
      broken_weather_call, Finishes{"length"},
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[3] = more("\"Zü");
        chunks[4] = closing("length");
      }},
@@ -98,13 +100,13 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "BerriAI/litellm#40582, google/adk-python#1038",
      "hands the arguments on as they are, or reports them; never calls the tool with one of the two", error_too,
      call_with_two_objects,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Zürich"})");
        chunks[3] = more(R"({"city":"東京"})");
      }},
     {"tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape", "RFC 8259, section 7",
      "joins the fragments before it parses them", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[2] = more(R"({"city":"Z\u00)");
        chunks[3] = more(R"(fcrich"})");
      }},
@@ -119,25 +121,25 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "hands the text on, or makes the call; never leaves it out", whole_answer, Says{spelled_call},
      Spells{one_weather_call},
      [] {
-       return ChunkTexts{opening(), saying("<tool_call>\n"),
-                         saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"),
-                         saying("\n</tool_call>"), closing()};
+       return Chunks{opening(), saying("<tool_call>\n"),
+                     saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"), saying("\n</tool_call>"),
+                     closing()};
      }},
     {"tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice",
      "skye-harris/hass_local_openai_llm#92", "makes the call once", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) { chunks.push_back(closing("tool_calls")); }},
+     [](Chunks& chunks) { chunks.push_back(closing("tool_calls")); }},
     {"tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call", "hermes-agent#11984",
      "sets them once, and joins only the arguments", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 2; i < 4; ++i)
-         chunks[i].delta = replaced(replaced(chunks[i].delta, R"("index":0,)", head_of("0", "call_1")),
-                                    R"("arguments")", R"("name":"get_weather","arguments")");
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) {
+         replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", "call_1"));
+         replace_in(delta_of(chunks[i]), R"("arguments")", R"("name":"get_weather","arguments")");
+       }
      }},
     {"tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first", "opencode#37841",
      "keeps the id that it has, and begins no new call", streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 2; i < 4; ++i)
-         chunks[i].delta = replaced(chunks[i].delta, R"("index":0,)", head_of("0", ""));
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", ""));
      }},
     {"tool-call-in-one-chunk", "sends a whole call in one chunk", "Ollama, Gemini",
      "reads the arguments of the first fragment too", streams_only, one_weather_call,
@@ -146,7 +148,7 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      "OpenAI: the order of a delta's fields is not promised",
      "waits for the end of the call before it looks for the name, or reports that it is missing",
      error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        chunks[1] = fragment(head_of("0", "call_1"), function_of("", R"({"city":)"));
        chunks[2] = more(R"("Zürich"})");
        chunks[3] = fragment(R"("index":0,)", R"("name":"get_weather")");
@@ -162,28 +164,28 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      body_with_type, R"("type":null,)"},
     {"tool-call-without-id", "streams a call that has no id", "vllm#18412",
      "makes up an id for the call, or reports that it is missing", error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) { chunks[1].delta = replaced(chunks[1].delta, R"("id":"call_1",)", ""); }},
+     [](Chunks& chunks) { replace_in(delta_of(chunks[1]), R"("id":"call_1",)", ""); }},
     {"tool-call-without-index", "streams a call whose fragments have no index", "openai-python#2806, AstrBot#6661",
      "takes them for the call that has begun, or reports them", error_too | streams_only, one_weather_call,
-     [](ChunkTexts& chunks) {
-       for (std::size_t i = 1; i < 4; ++i) chunks[i].delta = replaced(chunks[i].delta, R"("index":0,)", "");
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", "");
      }},
     {"tool-calls-all-index-0", "streams two parallel calls that both have index 0", "vercel/ai#14277, dynamo#4723",
      "tells them apart by their ids, or reports them; never makes one of two", error_too | streams_only,
      two_weather_calls,
      [] {
-       ChunkTexts chunks = chunks_calling(two_weather_calls());
-       chunks[2].delta = replaced(chunks[2].delta, R"("index":1,)", R"("index":0,)");
+       Chunks chunks = chunks_calling(two_weather_calls());
+       replace_in(delta_of(chunks[2]), R"("index":1,)", R"("index":0,)");
        return chunks;
      }},
     {"tool-calls-empty-list", "has tool_calls [] beside each piece of text", "vercel/ai#20203",
-     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"(,"tool_calls":[])"},
+     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"("tool_calls":[])"},
     {"tool-calls-equal-ids", "makes two parallel calls that have one id", "HKUDS/nanobot#3943",
      "keeps both, and gives them ids of its own, or reports them", error_too, calls_with_one_id,
      [] { return chunks_calling(calls_with_one_id()); }},
     {"tool-calls-interleaved", "streams two parallel calls whose fragments alternate", "continue#13223, Qwen-Agent#943",
      "adds each fragment to the call that has its index", streams_only, two_weather_calls,
-     [](ChunkTexts& chunks) {
+     [](Chunks& chunks) {
        const char* const second = R"("index":1,)";
        chunks.insert(chunks.begin() + 4, fragment(second, function_of("", R"("東京"})")));
        chunks.insert(chunks.begin() + 3, fragment(second, function_of("", R"({"city":)")));
@@ -191,12 +193,12 @@ inline constexpr ScenarioRow tool_calls_rows[] = {
      }},
     {"tool-calls-null", "has tool_calls null beside each piece of text", "vllm-project/guidellm#752",
      "takes null for no calls, and reads the text", whole_answer, add_members, body_with_members,
-     R"(,"tool_calls":null)"},
+     R"("tool_calls":null)"},
     {"tool-finish-without-calls", "says that it will look, and ends with finish_reason tool_calls and no call",
      "vllm-project/vllm#53255", "reports that the calls are missing, or hands the finish_reason on", reason_tells,
      Finishes{"tool_calls"}, Says{"Let me look."},
      [] {
-       return ChunkTexts{silent_opening(), saying("Let me look."), closing("tool_calls")};
+       return Chunks{silent_opening(), saying("Let me look."), closing("tool_calls")};
      }},
 };
 

@@ -91,7 +91,7 @@ constexpr Row rows[] = {
      KeyChange::none,
      [](const Plan& plan) {
        const std::size_t half = plan.text.find(' ');
-       ChunkTexts chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
+       Chunks chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
        end_in_text(chunks);
        return stream_of(chunks).sse(SseDialect().done(false).final_blank_line(false));
      }},
