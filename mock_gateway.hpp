@@ -11127,7 +11127,7 @@ struct ScenarioRow {
   bool has_connection_faults() const { return connection || faults; }
   /// This reply with the row's fault, which it has.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// The row's own reply to the first of each two requests.
+  /// The reply that the row describes; with then_answer, that to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -11299,9 +11299,7 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 /// That of the usual answer.
 std::string usual_body();
 
-Reply usual_stream();
-Reply usual_plain();
-/// The usual answer in either form.
+/// The usual answer.
 Reply usual_reply(bool streamed);
 /// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
@@ -11320,9 +11318,7 @@ Trigger in_the_middle(bool streamed);
 /// After the first byte of the usual answer's first character of two.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-wire::ToolCall weather_call();
-wire::ToolCall other_weather_call();
+/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
@@ -11336,7 +11332,7 @@ std::string function_of(std::string_view name, std::string_view arguments);
 Json fragment(const std::string& head, const std::string& function);
 /// A chunk with more arguments of call_1.
 Json more(std::string_view arguments);
-/// The chunks of `weather_call`: the role, its head, two fragments of its arguments, the end.
+/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
 Json silent_opening();
@@ -32884,18 +32880,18 @@ MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { objec
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
-  constexpr std::size_t far = 1000;     // above every distance
+  constexpr std::size_t beyond = 1000;  // above every distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : far + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
   }
   std::vector<std::string> names;
-  for (const auto& [distance, near] : candidates)
-    if (names.size() < most) names.push_back(near);
+  for (const auto& [distance, one] : candidates)
+    if (names.size() < most) names.push_back(one);
   return names;
 }
 
@@ -33689,11 +33685,7 @@ MOCK_GATEWAY_INLINE std::string body_with(const std::string& message, const std:
 
 MOCK_GATEWAY_INLINE std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
-MOCK_GATEWAY_INLINE Reply usual_stream() { return stream_of(usual_chunks()); }
-
-MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
-
-MOCK_GATEWAY_INLINE Reply usual_reply(bool streamed) { return streamed ? usual_stream() : usual_plain(); }
+MOCK_GATEWAY_INLINE Reply usual_reply(bool streamed) { return streamed ? stream_of(usual_chunks()) : raw_reply(200, usual_body()); }
 
 MOCK_GATEWAY_INLINE std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usual_body(); }
 
@@ -33707,9 +33699,9 @@ MOCK_GATEWAY_INLINE void end_in_text(Chunks& chunks) {
 }
 
 MOCK_GATEWAY_INLINE Reply until_close(bool streamed, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
-                                     "\r\nConnection: close\r\n\r\n" + body));
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nConnection: close\r\n\r\n" + body));
 }
 
 MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
@@ -33718,13 +33710,11 @@ MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) {
   return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
 }
 
-MOCK_GATEWAY_INLINE wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> one_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zürich"})"}}; }
 
-MOCK_GATEWAY_INLINE wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
-
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
-
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> two_weather_calls() {
+  return {one_weather_call().front(), {"call_2", "get_weather", R"({"city":"東京"})"}};
+}
 
 MOCK_GATEWAY_INLINE std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;
@@ -34067,8 +34057,8 @@ MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
 
 /// A whole response by hand with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+  return usual_reply(false).fault(before_headers(),
+                                  garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
 /// HTTP's chunk around these bytes; around none, the end of the body.
@@ -34106,7 +34096,7 @@ inline constexpr ScenarioRow framing_rows[] = {
      "goes by what it asked for and what came, or reports the type", error_too,
      [](bool streamed) {
        const char* const type = "text/plain; charset=utf-8";
-       return streamed ? usual_stream().sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
+       return streamed ? usual_reply(true).sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
      }},
     {"answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream",
      "openai-node: a JSON body gives no chunks and no error",
@@ -34265,7 +34255,7 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { retur
 
 /// The usual call, with its arguments as JSON in a string of JSON.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
-  return {{"call_1", "get_weather", json_string(weather_call().arguments)}};
+  return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
 /// Two calls that cannot be told apart by their ids.
@@ -34277,7 +34267,7 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
 
 /// This JSON with an object in place of the string of the usual call's arguments.
 MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
-  const std::string arguments = weather_call().arguments;
+  const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
 }
 
@@ -40682,155 +40672,155 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10960    serve/tester_code.hpp
 //  11025    serve/explanation.hpp
 //  11048    gateway/catalogue_entries.hpp
-//  11356    gateway/option_values.hpp
-//  11417    gateway/sweep_run.hpp
-//  11441    document/script_reader.hpp
-//  11650    document/script_files.hpp
-//  11669    document/script_references.hpp
-//  11705    document/script_sections.hpp
-//  11836    document/script_values.hpp
-//  11971    document/loaded_document.hpp
-//  12003    core/calendar.cpp
-//  12115    core/clock.cpp
-//  12728    core/implementation.cpp
-//  12740    core/json_pointer.cpp
-//  12797    core/json_reader.cpp
-//  13142    core/process.cpp
-//  13166    core/random.cpp
-//  13226    core/relief.cpp
-//  13253    core/reporter.cpp
-//  13336    core/source_location.cpp
-//  13352    core/text.cpp
-//  13708    core/wait.cpp
-//  13720    core/warning.cpp
-//  13734    model/acceptance.cpp
-//  13793    model/chat_fields.cpp
-//  13935    model/chat_messages.cpp
-//  14144    model/chat_reader.cpp
-//  14552    model/chat_request.cpp
-//  14637    model/checks.cpp
-//  14675    model/connection_fault.cpp
-//  14777    model/embedding_request.cpp
-//  14864    model/failure.cpp
-//  15033    model/fault.cpp
-//  15268    model/finding.cpp
-//  15302    model/hold.cpp
-//  15324    model/http_reply.cpp
-//  15390    model/pace.cpp
-//  15589    model/profile.cpp
-//  15769    model/range.cpp
-//  15799    model/received_request.cpp
-//  15867    model/reply.cpp
-//  16278    model/reply_checks.cpp
-//  16470    model/reply_template.cpp
-//  16642    model/sent_answer.cpp
-//  16670    model/sse_dialect.cpp
-//  16816    keys/api_key.cpp
-//  16866    keys/key_store.cpp
-//  17412    keys/keys.cpp
-//  17476    keys/secrets.cpp
-//  17681    answer/bodies.cpp
-//  17788    answer/completion.cpp
-//  18024    answer/completion_events.cpp
-//  18235    answer/completion_json.cpp
-//  18453    answer/default_reply.cpp
-//  18656    answer/embeddings.cpp
-//  18775    answer/events.cpp
-//  18794    answer/occurrences.cpp
-//  18816    answer/schema_checker.cpp
-//  19288    answer/schema_instance.cpp
-//  19668    answer/schema_pattern.cpp
-//  20086    answer/tokens.cpp
-//  20316    answer/words.cpp
-//  20377    script/chaos.cpp
-//  20518    script/chaos_rules.cpp
-//  20630    script/connection_faults.cpp
-//  20739    script/excerpts.cpp
-//  20802    script/field_matchers.cpp
-//  21215    script/forced_failures.cpp
-//  21319    script/hiding.cpp
-//  21436    script/json_comparison.cpp
-//  21522    script/matcher.cpp
-//  21777    script/matchers.cpp
-//  22133    script/scope.cpp
-//  22191    script/script.cpp
-//  22622    script/text_matchers.cpp
-//  22744    delivery/answer_log.cpp
-//  22914    delivery/delivery.cpp
-//  23372    delivery/faults_and_waits.cpp
-//  23649    delivery/framing.cpp
-//  23766    delivery/gzip.cpp
-//  23833    delivery/pace_schedule.cpp
-//  23902    delivery/progress.cpp
-//  23954    delivery/write_queue.cpp
-//  24103    http/acceptor.cpp
-//  24212    http/compatibility.cpp
-//  24322    http/connection.cpp
-//  24948    http/poller.cpp
-//  25163    http/reactor.cpp
-//  25431    http/request_reader.cpp
-//  25891    http/response.cpp
-//  25972    http/server.cpp
-//  26390    http/sockets.cpp
-//  26910    http/turned_away.cpp
-//  27000    http/workers.cpp
-//  27113    evidence/diagnosis.cpp
-//  27333    evidence/evidence_json.cpp
-//  27717    evidence/exchange.cpp
-//  28020    evidence/gateway_problems.cpp
-//  28471    evidence/journal.cpp
-//  28630    evidence/kept_problems.cpp
-//  28741    evidence/neighbours.cpp
-//  28804    evidence/notes.cpp
-//  28905    evidence/record.cpp
-//  29364    evidence/redaction.cpp
-//  29500    evidence/redirects.cpp
-//  29575    evidence/retries.cpp
-//  30044    evidence/review.cpp
-//  30423    evidence/told_in_body.cpp
-//  30523    evidence/verification.cpp
-//  30640    serve/asked_requests.cpp
-//  30718    serve/chat_judge.cpp
-//  31038    serve/connection_loop.cpp
-//  31198    serve/cross_origin.cpp
-//  31241    serve/delivery_report.cpp
-//  31332    serve/explanation.cpp
-//  31398    serve/gateway_state.cpp
-//  31434    serve/judge.cpp
-//  31661    serve/limits.cpp
-//  31760    serve/operations.cpp
-//  31983    serve/profile_headers.cpp
-//  32024    serve/reply_answer.cpp
-//  32168    serve/request_checks.cpp
-//  32242    serve/runner.cpp
-//  32506    serve/served_models.cpp
-//  32584    serve/served_request.cpp
-//  32655    gateway/catalogue.cpp
-//  33076    gateway/catalogue_chunks.cpp
-//  33375    gateway/catalogue_delivery.cpp
-//  33530    gateway/catalogue_entries.cpp
-//  33765    gateway/catalogue_failures.cpp
-//  34053    gateway/catalogue_framing.cpp
-//  34240    gateway/catalogue_tool_calls.cpp
-//  34444    gateway/chat_script.cpp
-//  34593    gateway/gateway.cpp
-//  34885    gateway/mishaps.cpp
-//  35232    gateway/options.cpp
-//  35385    gateway/sweep.cpp
-//  35808    document/scenario_files.cpp
-//  35959    document/script_document.cpp
-//  36361    document/script_faults.cpp
-//  36697    document/script_files.cpp
-//  36844    document/script_gateway.cpp
-//  37178    document/script_matchers.cpp
-//  37544    document/script_objects.cpp
-//  37709    document/script_reader.cpp
-//  38152    document/script_references.cpp
-//  38476    document/script_replies.cpp
-//  38953    document/script_schema.cpp
-//  39088    document/script_sections.cpp
-//  39669    document/script_values.cpp
-//  40084  Adapters
-//  40101    adapters/catch2.hpp
-//  40259    adapters/doctest.hpp
-//  40424    adapters/gtest.hpp
+//  11352    gateway/option_values.hpp
+//  11413    gateway/sweep_run.hpp
+//  11437    document/script_reader.hpp
+//  11646    document/script_files.hpp
+//  11665    document/script_references.hpp
+//  11701    document/script_sections.hpp
+//  11832    document/script_values.hpp
+//  11967    document/loaded_document.hpp
+//  11999    core/calendar.cpp
+//  12111    core/clock.cpp
+//  12724    core/implementation.cpp
+//  12736    core/json_pointer.cpp
+//  12793    core/json_reader.cpp
+//  13138    core/process.cpp
+//  13162    core/random.cpp
+//  13222    core/relief.cpp
+//  13249    core/reporter.cpp
+//  13332    core/source_location.cpp
+//  13348    core/text.cpp
+//  13704    core/wait.cpp
+//  13716    core/warning.cpp
+//  13730    model/acceptance.cpp
+//  13789    model/chat_fields.cpp
+//  13931    model/chat_messages.cpp
+//  14140    model/chat_reader.cpp
+//  14548    model/chat_request.cpp
+//  14633    model/checks.cpp
+//  14671    model/connection_fault.cpp
+//  14773    model/embedding_request.cpp
+//  14860    model/failure.cpp
+//  15029    model/fault.cpp
+//  15264    model/finding.cpp
+//  15298    model/hold.cpp
+//  15320    model/http_reply.cpp
+//  15386    model/pace.cpp
+//  15585    model/profile.cpp
+//  15765    model/range.cpp
+//  15795    model/received_request.cpp
+//  15863    model/reply.cpp
+//  16274    model/reply_checks.cpp
+//  16466    model/reply_template.cpp
+//  16638    model/sent_answer.cpp
+//  16666    model/sse_dialect.cpp
+//  16812    keys/api_key.cpp
+//  16862    keys/key_store.cpp
+//  17408    keys/keys.cpp
+//  17472    keys/secrets.cpp
+//  17677    answer/bodies.cpp
+//  17784    answer/completion.cpp
+//  18020    answer/completion_events.cpp
+//  18231    answer/completion_json.cpp
+//  18449    answer/default_reply.cpp
+//  18652    answer/embeddings.cpp
+//  18771    answer/events.cpp
+//  18790    answer/occurrences.cpp
+//  18812    answer/schema_checker.cpp
+//  19284    answer/schema_instance.cpp
+//  19664    answer/schema_pattern.cpp
+//  20082    answer/tokens.cpp
+//  20312    answer/words.cpp
+//  20373    script/chaos.cpp
+//  20514    script/chaos_rules.cpp
+//  20626    script/connection_faults.cpp
+//  20735    script/excerpts.cpp
+//  20798    script/field_matchers.cpp
+//  21211    script/forced_failures.cpp
+//  21315    script/hiding.cpp
+//  21432    script/json_comparison.cpp
+//  21518    script/matcher.cpp
+//  21773    script/matchers.cpp
+//  22129    script/scope.cpp
+//  22187    script/script.cpp
+//  22618    script/text_matchers.cpp
+//  22740    delivery/answer_log.cpp
+//  22910    delivery/delivery.cpp
+//  23368    delivery/faults_and_waits.cpp
+//  23645    delivery/framing.cpp
+//  23762    delivery/gzip.cpp
+//  23829    delivery/pace_schedule.cpp
+//  23898    delivery/progress.cpp
+//  23950    delivery/write_queue.cpp
+//  24099    http/acceptor.cpp
+//  24208    http/compatibility.cpp
+//  24318    http/connection.cpp
+//  24944    http/poller.cpp
+//  25159    http/reactor.cpp
+//  25427    http/request_reader.cpp
+//  25887    http/response.cpp
+//  25968    http/server.cpp
+//  26386    http/sockets.cpp
+//  26906    http/turned_away.cpp
+//  26996    http/workers.cpp
+//  27109    evidence/diagnosis.cpp
+//  27329    evidence/evidence_json.cpp
+//  27713    evidence/exchange.cpp
+//  28016    evidence/gateway_problems.cpp
+//  28467    evidence/journal.cpp
+//  28626    evidence/kept_problems.cpp
+//  28737    evidence/neighbours.cpp
+//  28800    evidence/notes.cpp
+//  28901    evidence/record.cpp
+//  29360    evidence/redaction.cpp
+//  29496    evidence/redirects.cpp
+//  29571    evidence/retries.cpp
+//  30040    evidence/review.cpp
+//  30419    evidence/told_in_body.cpp
+//  30519    evidence/verification.cpp
+//  30636    serve/asked_requests.cpp
+//  30714    serve/chat_judge.cpp
+//  31034    serve/connection_loop.cpp
+//  31194    serve/cross_origin.cpp
+//  31237    serve/delivery_report.cpp
+//  31328    serve/explanation.cpp
+//  31394    serve/gateway_state.cpp
+//  31430    serve/judge.cpp
+//  31657    serve/limits.cpp
+//  31756    serve/operations.cpp
+//  31979    serve/profile_headers.cpp
+//  32020    serve/reply_answer.cpp
+//  32164    serve/request_checks.cpp
+//  32238    serve/runner.cpp
+//  32502    serve/served_models.cpp
+//  32580    serve/served_request.cpp
+//  32651    gateway/catalogue.cpp
+//  33072    gateway/catalogue_chunks.cpp
+//  33371    gateway/catalogue_delivery.cpp
+//  33526    gateway/catalogue_entries.cpp
+//  33755    gateway/catalogue_failures.cpp
+//  34043    gateway/catalogue_framing.cpp
+//  34230    gateway/catalogue_tool_calls.cpp
+//  34434    gateway/chat_script.cpp
+//  34583    gateway/gateway.cpp
+//  34875    gateway/mishaps.cpp
+//  35222    gateway/options.cpp
+//  35375    gateway/sweep.cpp
+//  35798    document/scenario_files.cpp
+//  35949    document/script_document.cpp
+//  36351    document/script_faults.cpp
+//  36687    document/script_files.cpp
+//  36834    document/script_gateway.cpp
+//  37168    document/script_matchers.cpp
+//  37534    document/script_objects.cpp
+//  37699    document/script_reader.cpp
+//  38142    document/script_references.cpp
+//  38466    document/script_replies.cpp
+//  38943    document/script_schema.cpp
+//  39078    document/script_sections.cpp
+//  39659    document/script_values.cpp
+//  40074  Adapters
+//  40091    adapters/catch2.hpp
+//  40249    adapters/doctest.hpp
+//  40414    adapters/gtest.hpp

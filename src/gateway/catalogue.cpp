@@ -250,18 +250,18 @@ void put(Json& object, const char* name, Json value) { object[name] = std::move(
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
-  constexpr std::size_t far = 1000;     // above every distance
+  constexpr std::size_t beyond = 1000;  // above every distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
   std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : far + distance, scenario.name());
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
   }
   std::vector<std::string> names;
-  for (const auto& [distance, near] : candidates)
-    if (names.size() < most) names.push_back(near);
+  for (const auto& [distance, one] : candidates)
+    if (names.size() < most) names.push_back(one);
   return names;
 }
 

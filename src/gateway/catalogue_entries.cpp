@@ -164,11 +164,7 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 
 std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
-Reply usual_stream() { return stream_of(usual_chunks()); }
-
-Reply usual_plain() { return raw_reply(200, usual_body()); }
-
-Reply usual_reply(bool streamed) { return streamed ? usual_stream() : usual_plain(); }
+Reply usual_reply(bool streamed) { return streamed ? stream_of(usual_chunks()) : raw_reply(200, usual_body()); }
 
 std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usual_body(); }
 
@@ -182,9 +178,9 @@ void end_in_text(Chunks& chunks) {
 }
 
 Reply until_close(bool streamed, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
-                                     "\r\nConnection: close\r\n\r\n" + body));
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nConnection: close\r\n\r\n" + body));
 }
 
 Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
@@ -193,13 +189,11 @@ Trigger in_a_character(bool streamed) {
   return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
 }
 
-wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+std::vector<wire::ToolCall> one_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zürich"})"}}; }
 
-wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
-
-std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
-
-std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+std::vector<wire::ToolCall> two_weather_calls() {
+  return {one_weather_call().front(), {"call_2", "get_weather", R"({"city":"東京"})"}};
+}
 
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;

@@ -97,7 +97,7 @@ struct ScenarioRow {
   bool has_connection_faults() const { return connection || faults; }
   /// This reply with the row's fault, which it has.
   Reply broken(const Reply& reply, bool streamed) const;
-  /// The row's own reply to the first of each two requests.
+  /// The reply that the row describes; with then_answer, that to the first of each two requests.
   Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
@@ -269,9 +269,7 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 /// That of the usual answer.
 std::string usual_body();
 
-Reply usual_stream();
-Reply usual_plain();
-/// The usual answer in either form.
+/// The usual answer.
 Reply usual_reply(bool streamed);
 /// The body of the usual answer, and its Content-Type.
 std::string usual_bytes(bool streamed);
@@ -290,9 +288,7 @@ Trigger in_the_middle(bool streamed);
 /// After the first byte of the usual answer's first character of two.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-wire::ToolCall weather_call();
-wire::ToolCall other_weather_call();
+/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
@@ -306,7 +302,7 @@ std::string function_of(std::string_view name, std::string_view arguments);
 Json fragment(const std::string& head, const std::string& function);
 /// A chunk with more arguments of call_1.
 Json more(std::string_view arguments);
-/// The chunks of `weather_call`: the role, its head, two fragments of its arguments, the end.
+/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
 Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
 Json silent_opening();

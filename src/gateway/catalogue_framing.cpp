@@ -22,8 +22,8 @@ void say_before_text(Chunks& chunks, const char* bytes) {
 
 /// A whole response by hand with these header fields, after which the connection closes.
 Reply by_hand(const std::string& fields, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+  return usual_reply(false).fault(before_headers(),
+                                  garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
 /// HTTP's chunk around these bytes; around none, the end of the body.
@@ -61,7 +61,7 @@ inline constexpr ScenarioRow framing_rows[] = {
      "goes by what it asked for and what came, or reports the type", error_too,
      [](bool streamed) {
        const char* const type = "text/plain; charset=utf-8";
-       return streamed ? usual_stream().sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
+       return streamed ? usual_reply(true).sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
      }},
     {"answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream",
      "openai-node: a JSON body gives no chunks and no error",

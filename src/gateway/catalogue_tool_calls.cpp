@@ -31,7 +31,7 @@ std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_t
 
 /// The usual call, with its arguments as JSON in a string of JSON.
 std::vector<wire::ToolCall> encoded_call() {
-  return {{"call_1", "get_weather", json_string(weather_call().arguments)}};
+  return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
 }
 
 /// Two calls that cannot be told apart by their ids.
@@ -43,7 +43,7 @@ std::vector<wire::ToolCall> calls_with_one_id() {
 
 /// This JSON with an object in place of the string of the usual call's arguments.
 std::string with_object(const std::string& json) {
-  const std::string arguments = weather_call().arguments;
+  const std::string arguments = one_weather_call().front().arguments;
   return replaced(json, json_string(arguments), arguments);
 }
 
