@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -11078,91 +11078,149 @@ struct ScenarioDescription;
 /// The usual answer, which has characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
-/// its users no code. Both forms have the usual answer unless a row says otherwise.
-struct ScenarioRow {
-  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
+// What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
+namespace catalogue_parts {
 
-  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
-  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
-  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
-  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
-  /// An error is right, and so is this finish_reason, which says by itself that something is wrong.
-  constexpr ScenarioRow& tells(const char* reason) {
-    return finish_reason = reason, reason_tells = true, expected = Scenario::Expected::error, *this;
-  }
-  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
-  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
-  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
-  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
-  /// tool_calls where there are calls.
-  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
-    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
-  }
-  /// The stream has usage; a plain answer has it always.
-  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
-  /// The text, said so often.
-  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
-  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
-    return text = "", tool_calls = calls_made, *this;
-  }
-  /// These calls stand in the text, and a client may make them in its place.
-  constexpr ScenarioRow& spells_calls(std::vector<wire::ToolCall> (*calls_spelled)()) {
-    return spelled_calls = calls_spelled, *this;
-  }
+/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+using Chunks = std::vector<Json>;
+
+/// What a scenario's row says besides its texts. Traits are joined with |.
+enum Trait : unsigned {
+  whole_answer = 0,
+  /// A good client may report an error.
+  error_too = 1,
+  /// A good client reports an error.
+  only_error = 2,
+  /// A good client reports an error, and has no text.
+  no_answer = only_error | 4,
+  /// A good client reports an error, or hands on the finish_reason, which says that something is wrong.
+  reason_tells = only_error | 8,
   /// A plain request gets the usual answer in good order.
-  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
-  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
-  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
-  /// What a stream request gets.
-  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
-  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
-  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
-  /// What either gets.
-  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
-  /// The stream is written in a dialect changed so.
-  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
-  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
-  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
-    return change_reply = change, *this;
-  }
-  /// What the first of each two requests gets, streamed or not.
-  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
-  /// What the first of each two stream requests gets, where it is another, and its text.
-  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
-    return first_stream = make, first_text = its_text, *this;
-  }
-  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
+  streams_only = 16,
+  /// The stream has usage; a plain answer always has it.
+  streams_usage = streams_only | 32,
+  /// A client needs a timeout.
+  endless = 64,
+  /// The second call on a kept connection shows it.
+  second_call = 128,
+  /// The row's reply goes to the first of each two requests, and the usual answer to the second.
+  then_answer = 256,
+  first_try = error_too | then_answer,
+};
 
-  Reply stream_reply() const;
-  Reply plain_reply() const;
+/// All text of the answer; `times` in a row.
+struct Says {
+  const char* text;
+  std::size_t times = 1;
+};
+
+/// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
+/// then_answer: the text of the first try.
+struct Sends {
+  const char* text;
+};
+
+/// The finish_reason of streams, and of plain answers if that is another. Default: stop, or tool_calls if there are
+/// calls.
+struct Finishes {
+  const char* streamed;
+  const char* plain = nullptr;
+};
+
+/// The text has these calls, and a client may make them in its place.
+struct Spells {
+  std::vector<wire::ToolCall> (*calls)();
+};
+
+}  // namespace catalogue_parts
+
+/// A scenario as it is written down: its name, description, references, what a good client does, its traits, and the
+/// parts that differ from the usual answer, in any order. Everything is constexpr, so that a table of rows costs no
+/// code.
+struct ScenarioRow {
+  template <class... Parts>
+  constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
+                        unsigned all_traits, Parts... parts)
+      : name(scenario), description(line), reference(references), good_client(client), traits(all_traits) {
+    (set(parts), ...);
+  }
+
+  bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
+  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
+  Reply reply(bool streamed) const;
+  bool has_connection_faults() const { return connection || faults; }
+  /// This reply with the row's fault, which it has.
+  Reply broken(const Reply& reply, bool streamed) const;
+  /// The reply that the row describes; with then_answer, that to the first of each two requests.
+  Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
   const char* name;
   const char* description;
-  const char* reference = "";
-  const char* good_client = "";
-  Scenario::Expected expected = Scenario::Expected::answer;
-  const char* text = usual_scenario_text;
+  const char* reference;
+  const char* good_client;
+  unsigned traits;
+  catalogue_parts::Says text{usual_scenario_text};
   const char* sent = "";
-  const char* finish_reason = nullptr;
-  const char* plain_finish_reason = nullptr;
-  bool reason_tells = false;
-  bool has_streamed_usage = false;
-  std::size_t repeated = 1;
+  catalogue_parts::Finishes finish_reason{nullptr};
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
-  bool needs_stream = false;
-  bool needs_timeout = false;
-  int calls = 1;
-  Reply (*stream)() = nullptr;
-  Reply (*plain)() = nullptr;
-  void (*change_dialect)(SseDialect&) = nullptr;
-  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
-  Reply (*first)() = nullptr;
-  Reply (*first_stream)() = nullptr;
-  const char* first_text = "";
+  const char* given = "";
+  Reply (*make)(bool streamed) = nullptr;
+  Failure (*failure)() = nullptr;
+  Failure (*failure_of)(const char* given) = nullptr;
+  catalogue_parts::Chunks (*chunks)() = nullptr;
+  void (*change)(catalogue_parts::Chunks&) = nullptr;
+  void (*change_by)(catalogue_parts::Chunks&, const char* given) = nullptr;
+  std::string (*body)() = nullptr;
+  std::string (*body_of)(const char* given) = nullptr;
+  SseDialect (*dialect)() = nullptr;
+  Reply (*adapt)(const Reply&) = nullptr;
+  Trigger (*place)() = nullptr;
+  Trigger (*place_in)(bool streamed) = nullptr;
+  Effect (*effect)() = nullptr;
+  ConnectionFault (*connection)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
+
+ private:
+  Reply stream_reply() const;
+  std::string plain_body() const;
+  std::string whole_text() const;
+  /// The finish_reason of streams.
+  const char* reason() const;
+
+  constexpr void set(catalogue_parts::Says whole) { text = whole; }
+  constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
+  constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
+  constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
+  /// The calls that are the answer. Text beside them comes behind them in the row.
+  constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
+    text = {""};
+    tool_calls = calls;
+  }
+  /// What those of the functions below are called with that take it.
+  constexpr void set(const char* value) { given = value; }
+  /// The whole reply, in both forms.
+  constexpr void set(Reply (*function)(bool)) { make = function; }
+  constexpr void set(Failure (*function)()) { failure = function; }
+  constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
+  /// The stream's chunks, or a change to the usual ones.
+  constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
+  /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
+  constexpr void set(std::string (*function)()) { body = function; }
+  constexpr void set(std::string (*function)(const char*)) { body_of = function; }
+  constexpr void set(SseDialect (*function)()) { dialect = function; }
+  /// A change to the reply, in both forms.
+  constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
+  /// A fault: its place and its effect.
+  constexpr void set(Trigger (*function)()) { place = function; }
+  constexpr void set(Trigger (*function)(bool)) { place_in = function; }
+  constexpr void set(Effect (*function)()) { effect = function; }
+  /// The fault of every connection, or other faults of connections.
+  constexpr void set(ConnectionFault (*function)()) { connection = function; }
+  constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
 /// All that a scenario says of itself, and what it takes to judge a client.
@@ -11220,23 +11278,7 @@ using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 /// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
-// What the replies are made of, as JSON text. Members stand without the braces around them.
 namespace catalogue_parts {
-
-/// A chunk of a stream.
-struct ChunkText {
-  /// The members of the delta.
-  std::string delta;
-  /// Empty: the choice has none.
-  std::string finish_reason = "null";
-  /// More members of the choice, each with a comma before it; and of the chunk.
-  std::string in_choice = {};
-  std::string in_chunk = {};
-  const char* index = "0";
-  /// Unless empty: all members of the chunk after its model, in place of one choice.
-  std::string members = {};
-};
-using ChunkTexts = std::vector<ChunkText>;
 
 /// The one place where text of the catalogue becomes JSON.
 Json parse(const std::string& text);
@@ -11245,21 +11287,29 @@ std::string json_string(std::string_view value);
 /// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-std::string json_of(const ChunkText& chunk);
-/// The chunk with the role.
-ChunkText opening();
-/// A chunk with text.
-ChunkText saying(std::string_view text);
-/// The chunk that ends an answer.
-ChunkText closing(std::string_view finish_reason = "stop");
-/// Chunks whose members after the model are these.
-ChunkText chunk_with(std::string members);
-/// The usual answer's chunks: the role, four with text, the end.
-ChunkTexts usual_chunks();
-StreamChunk element(const ChunkText& chunk);
-Reply stream_of(const ChunkTexts& chunks);
 /// JSON as an event of Server-Sent Events.
 std::string event_of(const std::string& json);
+/// A chunk with these members of its delta. `finish_reason` is JSON.
+Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
+/// The only choice of a chunk, and its delta.
+Json& choice_of(Json& chunk);
+Json& delta_of(Json& chunk);
+/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
+/// each length of a literal.
+void add_to(Json& object, const std::string& members);
+/// Puts another text in place of the first such part of the JSON.
+void replace_in(Json& json, std::string_view part, std::string_view other);
+/// The chunk with the role.
+Json opening();
+/// A chunk with text.
+Json saying(std::string_view text);
+/// The chunk that ends an answer.
+Json closing(std::string_view finish_reason = "stop");
+/// A chunk whose members after the model are these.
+Json chunk_with(const std::string& members);
+/// The usual answer's chunks: the role, four with text, the end.
+Chunks usual_chunks();
+Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
 std::string usual_events();
 
@@ -11267,54 +11317,60 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
 std::string usual_body();
 
-Reply usual_stream();
-/// The usual answer, whose last text has the finish_reason in its chunk.
-Reply stream_ending_in_text();
-Reply usual_plain();
+/// The usual answer.
+Reply usual_reply(bool streamed);
+/// The body of the usual answer, and its Content-Type.
+std::string usual_bytes(bool streamed);
+const char* usual_type_of(bool streamed);
+/// Ends the answer with this finish_reason.
+void end_with(Chunks& chunks, const char* finish_reason);
+/// Moves the finish_reason into the chunk with the last text.
+void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends when its server gives it no answer.
 Failure no_answer_behind_proxy(int status, const char* what);
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
-Reply until_close(const std::string& content_type, const std::string& body);
+Reply until_close(bool streamed, const std::string& body);
+/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+Trigger in_the_middle(bool streamed);
 /// After the first byte of the usual answer's first character of two.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-wire::ToolCall weather_call();
-wire::ToolCall other_weather_call();
+/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
 /// The members of a message that makes calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
-std::string head_of(const char* index, const std::string& id);
+std::string head_of(const std::string& index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
 std::string function_of(std::string_view name, std::string_view arguments);
 /// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
-ChunkText fragment(const std::string& head, const std::string& function);
+Json fragment(const std::string& head, const std::string& function);
+/// A chunk with more arguments of call_1.
+Json more(std::string_view arguments);
+/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
+Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
-ChunkText silent_opening();
-/// A plain reply with calls.
-Reply plain_calls(const std::vector<wire::ToolCall>& calls);
+Json silent_opening();
+/// The body of a plain answer with calls.
+std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-}  // namespace catalogue_parts
-
+// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
-void add_errors(Scenarios& all);
-void add_retries(Scenarios& all);
+void add_failures(Scenarios& all);
 void add_framing(Scenarios& all);
-void add_breaks(Scenarios& all);
-void add_pace(Scenarios& all);
-void add_connections(Scenarios& all);
+void add_delivery(Scenarios& all);
 
+}  // namespace catalogue_parts
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/option_values.hpp --------------------------------------------------------------------------------------
@@ -32882,24 +32938,18 @@ MOCK_GATEWAY_INLINE void put(Json& object, const char* name, Json value) { objec
 MOCK_GATEWAY_INLINE std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
-  struct Candidate {
-    bool has_it;
-    std::size_t distance;
-    std::string name;
-  };
+  constexpr std::size_t beyond = 1000;  // above every distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
-  std::vector<Candidate> candidates;
+  std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.push_back({has_it, distance, scenario.name()});
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
-    return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
-  });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) names.push_back(candidates[i].name);
+  for (const auto& [distance, one] : candidates)
+    if (names.size() < most) names.push_back(one);
   return names;
 }
 
@@ -32959,23 +33009,24 @@ MOCK_GATEWAY_INLINE Options Scenario::options(Options base) const {
 MOCK_GATEWAY_INLINE void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
+  const bool fails_first = row.has(detail::catalogue_parts::then_answer);
+  if (row.connection) gateway.every_connection(row.connection());
   if (row.faults) row.faults(gateway);
-  const auto stub = [&](const char* which) {
+  const auto stub = [&](const char* which, const char* next_state) {
     StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
     detail::Access::plan(builder).of_catalogue = true;
-    if (row.first) return std::move(builder).then_state(row.name, "started");
+    if (fails_first) return std::move(builder).then_state(row.name, next_state);
     return builder;
   };
-  stub("").reply(row.plain_reply());
-  stub(", streamed").when(stream_is(true)).reply(row.stream_reply());
-  if (!row.first) return;
-  const auto first = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
-    detail::Access::plan(builder).of_catalogue = true;
-    return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
-  };
-  first(", first").reply(row.first());
-  if (row.first_stream) first(", first, streamed").when(stream_is(true)).reply(row.first_stream());
+  stub("", "started").reply(row.reply(false));
+  stub(", streamed", "started").when(stream_is(true)).reply(row.reply(true));
+  if (!fails_first) return;
+  stub(", first", "failed once").in_state(row.name, "started").reply(row.own_reply(false));
+  if (!row.failure && !row.failure_of)
+    stub(", first, streamed", "failed once")
+        .in_state(row.name, "started")
+        .when(stream_is(true))
+        .reply(row.own_reply(true));
 }
 
 namespace detail {
@@ -32987,8 +33038,8 @@ MOCK_GATEWAY_INLINE bool answered(const ScenarioData& scenario, const Exchange& 
   const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
-  if (row.first) return is(", first") || is(", first, streamed");
-  return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
+  if (row.has(catalogue_parts::then_answer)) return is(", first") || is(", first, streamed");
+  return !row.has_connection_faults() && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 
 }  // namespace verdicts
@@ -33018,14 +33069,11 @@ MOCK_GATEWAY_INLINE Verdict Scenario::judge(const ClientOutcome& outcome) const 
 MOCK_GATEWAY_INLINE const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
     detail::Scenarios rows;
-    detail::add_chunks(rows);
-    detail::add_tool_calls(rows);
-    detail::add_errors(rows);
-    detail::add_retries(rows);
-    detail::add_framing(rows);
-    detail::add_breaks(rows);
-    detail::add_pace(rows);
-    detail::add_connections(rows);
+    detail::catalogue_parts::add_chunks(rows);
+    detail::catalogue_parts::add_tool_calls(rows);
+    detail::catalogue_parts::add_failures(rows);
+    detail::catalogue_parts::add_framing(rows);
+    detail::catalogue_parts::add_delivery(rows);
     std::vector<Scenario> scenarios;
     for (auto& row : rows) scenarios.push_back(detail::Access::make<Scenario>(std::move(row)));
     return scenarios;
@@ -33087,8 +33135,8 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
 /// What every chunk of "unknown-fields" has besides, and its body.
-inline constexpr const char* unknown_in_choice = R"(,"stop_reason":null)";
-inline constexpr const char* unknown_at_top = R"(,"service_tier":"flex","x_groq":{"id":"req_1"})";
+inline constexpr const char* unknown_in_choice = R"("stop_reason":null)";
+inline constexpr const char* unknown_at_top = R"("service_tier":"flex","x_groq":{"id":"req_1"})";
 
 /// What is left of the usual text at its limit.
 inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
@@ -33096,489 +33144,286 @@ inline constexpr const char* cut_text = "Zürich 21 °C, 東京 9";
 /// Half of the usual text.
 inline constexpr const char* half_text = "Zürich 21 °C, ";
 
-/// Pieces that are equal, and beginnings of each other, as the text has it.
-inline constexpr const char* equal_pieces[] = {"6", "66", "66", "6"};
-
-/// The characters beyond ASCII that some take for line ends (Unicode, section 5.8).
-inline constexpr const char* separated_pieces[] = {"Zürich\u2028", "21 °C,\u2029", "東京\u0085", "9 °C."};
-
-template <std::size_t count>
-Reply stream_of_pieces(const char* const (&pieces)[count]) {
-  ChunkTexts chunks = {opening()};
-  for (const char* const piece : pieces) chunks.push_back(saying(piece));
-  chunks.push_back(closing());
-  return stream_of(chunks);
+/// Ends the stream with this finish_reason after half of the text.
+MOCK_GATEWAY_INLINE void end_at_half(Chunks& chunks, const char* finish_reason) {
+  while (chunks.size() > 3) chunks.pop_back();
+  chunks.push_back(closing(finish_reason));
 }
 
-/// A plain answer that ends so.
-MOCK_GATEWAY_INLINE Reply plain_ending(const char* text, const char* finish_reason) {
-  return raw_reply(200, body_with(message_saying(text), json_string(finish_reason)));
-}
-
-/// A stream that ends so after half of the text.
-MOCK_GATEWAY_INLINE Reply stream_of_half(const char* finish_reason) {
-  const ChunkTexts usual = usual_chunks();
-  return stream_of({usual[0], usual[1], usual[2], closing(finish_reason)});
-}
-
-/// A stream that ends so at the limit of its text.
-MOCK_GATEWAY_INLINE Reply stream_of_cut_text(const char* finish_reason) {
-  ChunkTexts chunks = usual_chunks();
+/// Ends the stream with this finish_reason at the limit of its text.
+MOCK_GATEWAY_INLINE void end_at_limit(Chunks& chunks, const char* finish_reason) {
   chunks[4] = saying("9");
   chunks[5] = closing(finish_reason);
-  return stream_of(chunks);
 }
 
-inline constexpr const char* usual_created = R"("created":1767225600)";
-
-/// The usual answer with this member in place of `created`.
-MOCK_GATEWAY_INLINE Reply stream_with_created(const char* member) {
-  std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : usual_chunks())
-    elements.push_back(mock_gateway::json_chunk(parse(replaced(json_of(chunk), usual_created, member))));
-  return mock_gateway::chunks(std::move(elements));
+/// Sets `created`, which is JSON.
+MOCK_GATEWAY_INLINE void created(Chunks& chunks, const char* value) {
+  for (Json& chunk : chunks) add_to(chunk, R"("created":)" + std::string(value));
 }
-MOCK_GATEWAY_INLINE Reply plain_with_created(const char* member) { return raw_reply(200, replaced(usual_body(), usual_created, member)); }
+MOCK_GATEWAY_INLINE std::string body_created(const char* value) { return replaced(usual_body(), "1767225600", value); }
 
-/// The usual answer with these members, a comma behind each, in place of its role.
-MOCK_GATEWAY_INLINE Reply stream_with_role(const std::string& members) {
-  ChunkTexts chunks = usual_chunks();
-  chunks.front().delta = members + R"("content":"")";
-  return stream_of(chunks);
+/// Puts these members, a comma behind each, in place of the role.
+MOCK_GATEWAY_INLINE void have_role(Chunks& chunks, const char* members) {
+  chunks.front() = chunk_of(members + std::string(R"("content":"")"));
 }
-MOCK_GATEWAY_INLINE Reply plain_with_role(const std::string& members) {
-  return raw_reply(200, body_with(members + R"("content":)" + json_string(usual_scenario_text)));
+MOCK_GATEWAY_INLINE std::string body_with_role(const char* members) {
+  return body_with(members + (R"("content":)" + json_string(usual_scenario_text)));
 }
 
-/// The usual answer with what the model thought: a member of each of two deltas before it, or one of the message.
-MOCK_GATEWAY_INLINE Reply stream_after_thoughts(const char* first, const char* second) {
-  ChunkTexts chunks = usual_chunks();
-  chunks.insert(chunks.begin() + 1,
-                {{R"("content":null,)" + std::string(first)}, {R"("content":null,)" + std::string(second)}});
-  return stream_of(chunks);
+/// The member with this thought in place of "".
+MOCK_GATEWAY_INLINE std::string thought(const char* member, std::string_view text) { return replaced(member, R"("")", json_string(text)); }
+/// Puts the thoughts of the model before the answer: that member of each of two deltas, or of the message.
+MOCK_GATEWAY_INLINE void think_first(Chunks& chunks, const char* member) {
+  chunks.insert(chunks.begin() + 1, chunk_of(R"("content":null,)" + thought(member, "North or ")));
+  chunks.insert(chunks.begin() + 2, chunk_of(R"("content":null,)" + thought(member, "south?")));
 }
-MOCK_GATEWAY_INLINE Reply plain_with_thoughts(const char* member) {
-  return raw_reply(200, body_with(message_saying(usual_scenario_text) + "," + member));
+MOCK_GATEWAY_INLINE std::string body_with_thought(const char* member) {
+  return body_with(message_saying(usual_scenario_text) + "," + thought(member, "North or south?"));
 }
 
 /// A part of content that has text, as JSON.
 MOCK_GATEWAY_INLINE std::string part_with(std::string_view text) { return R"({"type":"text","text":)" + json_string(text) + "}"; }
 /// A chunk whose content is this part.
-MOCK_GATEWAY_INLINE ChunkText chunk_of_part(const std::string& part) { return {R"("content":[)" + part + "]"}; }
-/// A part of content that is no part of the answer.
+MOCK_GATEWAY_INLINE Json chunk_of_part(const std::string& part) { return chunk_of(R"("content":[)" + part + "]"); }
+/// Parts of content that are no parts of the answer.
 inline constexpr const char* thought_part =
     R"({"type":"thinking","thinking":[{"type":"text","text":"North or south?"}]})";
 inline constexpr const char* unknown_part = R"({"type":"reference","reference_ids":[1]})";
-/// A plain answer of these parts.
-MOCK_GATEWAY_INLINE Reply plain_of_parts(const std::string& parts) {
-  return raw_reply(200, body_with(R"("role":"assistant","content":[)" + parts + "]"));
+MOCK_GATEWAY_INLINE std::string body_of_parts(const std::string& parts) {
+  return body_with(R"("role":"assistant","content":[)" + parts + "]");
 }
+
+/// This JSON with an escape for each character beyond ASCII.
+MOCK_GATEWAY_INLINE std::string escaped(const std::string& json) { return parse(json).dump(-1, ' ', true); }
+
+/// A chunk with the usual answer's next text, which is JSON whose escapes stay as they are.
+MOCK_GATEWAY_INLINE std::string as_written(const char* text) { return event_of(replaced(saying("").dump(), R"("")", text)); }
 
 inline constexpr ScenarioRow chunks_rows[] = {
-    ScenarioRow("choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …")
-        .from("huggingface/text-generation-inference#1648")
-        .good("joins the chunks all the same, or reports that the choice does not end")
-        .error_too()
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          const char* const indices[] = {"0", "1", "2", "3", "4", "5"};
-          for (std::size_t i = 0; i < chunks.size(); ++i) chunks[i].index = indices[i];
-          return stream_of(chunks);
-        }),
-    ScenarioRow("content-as-parts", "sends content as a list of parts, the first of which is what the model thought")
-        .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
-        .good("joins the parts that have text, or reports them; never writes \"[object Object]\"")
-        .error_too()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin() + 1, chunk_of_part(thought_part));
-          const char* const pieces[] = {"Zürich ", "21 °C, ", "東京 ", "9 °C."};
-          for (std::size_t i = 0; i < std::size(pieces); ++i) chunks[i + 2] = chunk_of_part(part_with(pieces[i]));
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return plain_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }),
-    ScenarioRow("content-null-in-deltas", "sends content null in the first and the last delta")
-        .from("DashScope, DeepSeek")
-        .good("takes null for nothing said")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.front().delta = R"("role":"assistant","content":null,"reasoning_content":"")";
-          chunks.back().delta = R"("content":null,"reasoning_content":null)";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text")
-        .from("vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327")
-        .good("joins the parts that have text, or reports the one that it does not know")
-        .error_too()
-        .streamed([] {
-          return stream_of({opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
-                            chunk_of_part(part_with("東京 9 °C.")), closing()});
-        })
-        .unstreamed([] {
-          return plain_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C."));
-        }),
-    ScenarioRow("created-as-text", "has text for created, a date of ISO 8601")
-        .from("BerriAI/litellm#11971")
-        .good("reads the answer, whatever created is")
-        .streamed([] { return stream_with_created(R"("created":"2026-01-01T00:00:00Z")"); })
-        .unstreamed([] { return plain_with_created(R"("created":"2026-01-01T00:00:00Z")"); }),
-    ScenarioRow("created-float", "has a number with a fraction for created")
-        .from("BerriAI/litellm#11971, sashabaranov/go-openai#1003")
-        .good("reads the answer, whatever created is")
-        .streamed([] { return stream_with_created(R"("created":1767225600.123)"); })
-        .unstreamed([] { return plain_with_created(R"("created":1767225600.123)"); }),
-    ScenarioRow("created-in-milliseconds", "has milliseconds for created")
-        .from("BerriAI/litellm#11971")
-        .good("reads the answer, whatever created is")
-        .streamed([] { return stream_with_created(R"("created":1767225600123)"); })
-        .unstreamed([] { return plain_with_created(R"("created":1767225600123)"); }),
-    ScenarioRow("created-null", "has null for created")
-        .from("pydantic/pydantic-ai#1877")
-        .good("reads the answer, whatever created is")
-        .streamed([] { return stream_with_created(R"("created":null)"); })
-        .unstreamed([] { return plain_with_created(R"("created":null)"); }),
-    ScenarioRow("delta-null", "sends delta null in the chunk that ends the answer, and in one before")
-        .from("microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853")
-        .good("takes null for nothing said")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
-          chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("empty-turn", "answers with neither text nor call, and finish_reason stop")
-        .from("BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344")
-        .good("reports that there is no answer")
-        .only_error()
-        .says("")
-        .streamed([] {
-          return stream_of({opening(), closing()});
-        })
-        .unstreamed([] { return plain_ending("", "stop"); }),
-    ScenarioRow("equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before")
-        .from("Quorinex/Kiro-Go#138")
-        .good("joins them as they come, and takes none for the text so far")
-        .streams_only()
-        .says("666666")
-        .streamed([] { return stream_of_pieces(equal_pieces); })
-        .unstreamed([] { return plain_ending("666666", "stop"); }),
-    ScenarioRow("escaped-characters",
-                "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair")
-        .from("RFC 8259, section 7")
-        .good("decodes the escapes, two of them to one character")
-        .says("Zürich 21 °C, 東京 9 °C. 🌦")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.end() - 1, saying(" 🌦"));
-          std::vector<StreamChunk> elements;
-          for (const ChunkText& chunk : chunks)
-            elements.push_back(raw_bytes(event_of(parse(json_of(chunk)).dump(-1, ' ', true))));
-          return mock_gateway::chunks(std::move(elements));
-        })
-        .unstreamed([] {
-          const std::string message = message_saying(std::string(usual_scenario_text) + " 🌦");
-          return raw_reply(200, parse(body_with(message)).dump(-1, ' ', true));
-        }),
-    ScenarioRow("finish-chunk-twice", "sends the chunk with the finish_reason twice")
-        .from("openrag#462")
-        .good("takes the second for nothing new")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(4), duplicate_event()); }),
-    ScenarioRow("finish-reason-content-filter",
-                "stops after half of the text with finish_reason content_filter, without [DONE]")
-        .from("experientiallabs/experiential#962, vercel/ai#4220")
-        .good("reports that the answer was cut, or hands the finish_reason on")
-        .tells("content_filter")
-        .says(half_text)
-        .streamed([] { return stream_of_half("content_filter").header("Connection", "close"); })
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); })
-        .unstreamed([] { return plain_ending(half_text, "content_filter"); }),
-    ScenarioRow("finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk")
-        .from("ollama#4357")
-        .good("goes on reading: \"\" is no reason to finish")
-        .finishes("stop", "")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (std::size_t i = 0; i + 1 < chunks.size(); ++i) chunks[i].finish_reason = R"("")";
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), R"("")")); }),
-    ScenarioRow("finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows")
-        .from("pydantic/pydantic-ai#2844")
-        .good("hands text and reason on, or reports that it does not know the reason")
-        .error_too()
-        .finishes("eos")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.back() = closing("eos");
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return plain_ending(usual_scenario_text, "eos"); }),
-    ScenarioRow("finish-reason-error", "stops after half of the text, with finish_reason error")
-        .from("pydantic/pydantic-ai#2844")
-        .good("reports that the answer failed, or hands the finish_reason on")
-        .tells("error")
-        .says(half_text)
-        .streamed([] { return stream_of_half("error"); })
-        .unstreamed([] { return plain_ending(half_text, "error"); }),
-    ScenarioRow("finish-reason-length", "ends the text at its limit, with finish_reason length")
-        .from("OpenAI: finish_reason")
-        .good("hands the text on and tells that it was cut, or reports it")
-        .error_too()
-        .says(cut_text)
-        .finishes("length")
-        .streamed([] { return stream_of_cut_text("length"); })
-        .unstreamed([] { return plain_ending(cut_text, "length"); }),
-    ScenarioRow("finish-reason-max-tokens", "ends the text at its limit, with finish_reason max_tokens")
-        .from("pydantic/pydantic-ai#2844")
-        .good("reports that the text was cut, or hands the finish_reason on")
-        .tells("max_tokens")
-        .says(cut_text)
-        .streamed([] { return stream_of_cut_text("max_tokens"); })
-        .unstreamed([] { return plain_ending(cut_text, "max_tokens"); }),
-    ScenarioRow("finish-reason-missing", "never sends a finish_reason, then [DONE]")
-        .from("openai-node#1292")
-        .good("takes [DONE] for the end, or reports that the reason is missing")
-        .finishes("")
-        .error_too()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.pop_back();
-          for (ChunkText& chunk : chunks) chunk.finish_reason.clear();
-          return stream_of(chunks);
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(usual_scenario_text), "")); }),
-    ScenarioRow("first-chunk-is-choice-1", "sends two choices, and of the second one first")
-        .from("openai-python#3709")
-        .good("tells choices apart by their index, not by when they came")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts other = {opening(), saying("Paris 17 °C."), closing()};
-          for (ChunkText& chunk : other) chunk.index = "1";
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin(), other[0]);
-          chunks.insert(chunks.begin() + 3, other[1]);
-          chunks.push_back(other[2]);
-          return stream_of(chunks);
-        }),
-    ScenarioRow("first-chunk-with-empty-choices", "begins with a chunk whose choices are []")
-        .from("pydantic-ai#164")
-        .good("passes over a chunk without choices")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])"));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason")
-        .from("abundantbeing/hermes-browser-extension#11")
-        .good("has the text from the deltas, and says it once")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.back().in_choice = R"(,"message":{)" + message_saying(usual_scenario_text) + "}";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped")
-        .from("langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6")
-        .good("ends lines at CR and LF, and at nothing else")
-        .says("Zürich\u202821 °C,\u2029東京\u00859 °C.")
-        .streamed([] { return stream_of_pieces(separated_pieces); })
-        .unstreamed([] { return plain_ending("Zürich\u202821 °C,\u2029東京\u00859 °C.", "stop"); }),
-    ScenarioRow("reasoning-before-content", "sends reasoning_content before the content")
-        .from("DeepSeek, DashScope")
-        .good("keeps the reasoning out of the answer")
-        .streamed([] {
-          return stream_after_thoughts(R"("reasoning_content":"North or ")", R"("reasoning_content":"south?")");
-        })
-        .unstreamed([] { return plain_with_thoughts(R"("reasoning_content":"North or south?")"); }),
-    ScenarioRow("reasoning-details", "sends what the model thought as a list, reasoning_details")
-        .from("QwenLM/Qwen-Agent#894")
-        .good("keeps the reasoning out of the answer")
-        .streamed([] {
-          return stream_after_thoughts(
-              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or "}])",
-              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"south?"}])");
-        })
-        .unstreamed([] {
-          return plain_with_thoughts(
-              R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":"North or south?"}])");
-        }),
-    ScenarioRow("reasoning-field", "sends what the model thought as reasoning")
-        .from("vllm-project/vllm#27755, vllm-project/vllm#50624")
-        .good("keeps the reasoning out of the answer")
-        .streamed([] { return stream_after_thoughts(R"("reasoning":"North or ")", R"("reasoning":"south?")"); })
-        .unstreamed([] { return plain_with_thoughts(R"("reasoning":"North or south?")"); }),
-    ScenarioRow("reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop")
-        .from("livekit/agents#4066, google/adk-js#344")
-        .good("reports that there is no answer; what was thought is none")
-        .only_error()
-        .says("")
-        .streamed([] {
-          return stream_of({silent_opening(),
-                            {R"("content":null,"reasoning_content":"North or ")"},
-                            {R"("content":null,"reasoning_content":"south?")"},
-                            closing()});
-        })
-        .unstreamed([] {
-          return raw_reply(200,
-                           body_with(R"("role":"assistant","content":null,"reasoning_content":"North or south?")"));
-        }),
-    ScenarioRow("role-chunk-missing", "begins with text, without a chunk that has the role")
-        .from("OpenAI: role is optional in a delta")
-        .good("takes the assistant for the speaker")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), skip_event()); }),
-    ScenarioRow("role-empty", "sends \"\" for the role")
-        .from("langchain-ai/langchain#27398")
-        .good("takes the assistant for the speaker")
-        .streamed([] { return stream_with_role(R"("role":"",)"); })
-        .unstreamed([] { return plain_with_role(R"("role":"",)"); }),
-    ScenarioRow("role-in-every-delta", "repeats the role in every delta")
-        .from("litellm#9986")
-        .good("keeps one message, and one role")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += R"(,"role":"assistant")";
-          chunks.back().delta = R"("role":"assistant")";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("role-missing", "has no role, in deltas or in the message")
-        .from("langchain-ai/langchain#27398, stanfordnlp/dspy#1824")
-        .good("takes the assistant for the speaker")
-        .streamed([] { return stream_with_role(""); })
-        .unstreamed([] { return plain_with_role(""); }),
-    ScenarioRow("role-model", "sends model for the role")
-        .from("langchain-ai/langchain#27398")
-        .good("takes the assistant for the speaker")
-        .streamed([] { return stream_with_role(R"("role":"model",)"); })
-        .unstreamed([] { return plain_with_role(R"("role":"model",)"); }),
-    ScenarioRow("surrogate-alone", "ends the text with the escape of half a surrogate pair")
-        .from("Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904")
-        .good("puts U+FFFD in its place, or reports it")
-        .error_too()
-        .says("Zürich 21 °C, 東京 9 °C. \uFFFD")
-        .streamed([] {
-          const ChunkTexts usual = usual_chunks();
-          std::vector<StreamChunk> elements;
-          for (std::size_t i = 0; i + 1 < usual.size(); ++i) elements.push_back(element(usual[i]));
-          elements.push_back(raw_bytes(event_of(json_of({R"("content":" \ud83d")"}))));
-          elements.push_back(element(usual.back()));
-          return mock_gateway::chunks(std::move(elements));
-        })
-        .unstreamed([] { return raw_reply(200, replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)")); }),
-    ScenarioRow("surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas")
-        .from("Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904")
-        .good("makes one character of the two halves, or reports them")
-        .error_too()
-        .streams_only()
-        .says("Zürich 21 °C, 東京 9 °C. 😀")
-        .streamed([] {
-          const ChunkTexts usual = usual_chunks();
-          std::vector<StreamChunk> elements;
-          for (std::size_t i = 0; i + 1 < usual.size(); ++i) elements.push_back(element(usual[i]));
-          for (const char* const half : {R"("content":" \ud83d")", R"("content":"\ude00")"})
-            elements.push_back(raw_bytes(event_of(json_of({half}))));
-          elements.push_back(element(usual.back()));
-          return mock_gateway::chunks(std::move(elements));
-        })
-        .unstreamed([] { return plain_ending("Zürich 21 °C, 東京 9 °C. 😀", "stop"); }),
-    ScenarioRow("text-cumulative", "has all of the text so far in each delta")
-        .from("QwenLM/qwen-code#3896")
-        .good("says each word once, or reports the deltas")
-        .error_too()
-        .streams_only()
-        .streamed([] {
-          return stream_of({opening(), saying("Zürich "), saying("Zürich 21 °C, "), saying("Zürich 21 °C, 東京 "),
-                            saying(usual_scenario_text), closing()});
-        }),
-    ScenarioRow("text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason")
-        .from("rust-genai#164, vllm#35705")
-        .good("reads the delta of the last chunk too")
-        .streams_only()
-        .streamed(stream_ending_in_text),
-    ScenarioRow("text-in-role-chunk", "sends the first text in the chunk that has the role")
-        .from("ollama#4357")
-        .good("reads the content of the first delta too")
-        .streams_only()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks[1].delta += R"(,"role":"assistant")";
-          chunks.erase(chunks.begin());
-          return stream_of(chunks);
-        }),
-    ScenarioRow("unknown-fields", "has fields that no documentation knows, at every level")
-        .from("OpenAI: changes that keep compatibility")
-        .good("passes over them")
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (ChunkText& chunk : chunks) {
-            chunk.delta += (chunk.delta.empty() ? "" : ",") + std::string(R"("annotations":[])");
-            chunk.in_choice = unknown_in_choice;
-            chunk.in_chunk = unknown_at_top;
-          }
-          return stream_of(chunks);
-        })
-        .unstreamed([] {
-          return raw_reply(200, body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
-                                          unknown_in_choice, unknown_at_top));
-        }),
-    ScenarioRow("usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all")
-        .from("xiaozhi-esp32-server#734")
-        .good("takes missing choices for none")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.push_back(chunk_with(usage));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("usage-cumulative", "has the usage so far in every chunk")
-        .from("open-webui/open-webui#29064, ogx-ai/ogx#5122")
-        .good("takes the last for the usage, and adds nothing up")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (std::size_t i = 0; i < chunks.size(); ++i)
-            chunks[i].in_chunk = R"(,"usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
-                                 R"(,"total_tokens":)" + std::to_string(9 + i) + "}";
-          return stream_of(chunks);
-        }),
-    ScenarioRow("usage-null-in-every-chunk",
-                "has usage null in every chunk, then a chunk with choices [] and the usage")
-        .from("OpenAI: stream_options.include_usage")
-        .good("takes null for no usage yet")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          for (ChunkText& chunk : chunks) chunk.in_chunk = R"(,"usage":null)";
-          chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
-          return stream_of(chunks);
-        }),
-    ScenarioRow("usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other")
-        .from("DeepSeek")
-        .good("reads usage from whichever chunk has it")
-        .streams_only()
-        .streams_usage()
-        .streamed([] {
-          ChunkTexts chunks = usual_chunks();
-          chunks.back().in_chunk = std::string(",") + usage;
-          return stream_of(chunks);
-        }),
+    {"choice-index-grows", "counts the chunks of its only choice in their index: 0, 1, 2, …",
+     "huggingface/text-generation-inference#1648",
+     "joins the chunks all the same, or reports that the choice does not end", error_too | streams_only,
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("index":)" + std::to_string(i));
+     }},
+    {"content-as-parts", "sends content as a list of parts, the first of which is what the model thought",
+     "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
+     "joins the parts that have text, or reports them; never writes \"[object Object]\"", error_too,
+     [] {
+       return Chunks{opening(),
+                     chunk_of_part(thought_part),
+                     chunk_of_part(part_with("Zürich ")),
+                     chunk_of_part(part_with("21 °C, ")),
+                     chunk_of_part(part_with("東京 ")),
+                     chunk_of_part(part_with("9 °C.")),
+                     closing()};
+     },
+     [] { return body_of_parts(thought_part + ("," + part_with(usual_scenario_text))); }},
+    {"content-null-in-deltas", "sends content null in the first and the last delta", "DashScope, DeepSeek",
+     "takes null for nothing said", streams_only,
+     [](Chunks& chunks) {
+       chunks.front() = chunk_of(R"("role":"assistant","content":null,"reasoning_content":"")");
+       chunks.back() = chunk_of(R"("content":null,"reasoning_content":null)", R"("stop")");
+     }},
+    {"content-part-of-unknown-kind", "sends content as parts, one of which is a reference and has no text",
+     "vercel/ai#17782, symfony/ai#2422, meilisearch/meilisearch#6327",
+     "joins the parts that have text, or reports the one that it does not know", error_too,
+     [] {
+       return Chunks{opening(), chunk_of_part(part_with("Zürich 21 °C, ")), chunk_of_part(unknown_part),
+                     chunk_of_part(part_with("東京 9 °C.")), closing()};
+     },
+     [] { return body_of_parts(part_with("Zürich 21 °C, ") + "," + unknown_part + "," + part_with("東京 9 °C.")); }},
+    {"created-as-text", "has text for created, a date of ISO 8601", "BerriAI/litellm#11971",
+     "reads the answer, whatever created is", whole_answer, created, body_created, R"("2026-01-01T00:00:00Z")"},
+    {"created-float", "has a number with a fraction for created", "BerriAI/litellm#11971, sashabaranov/go-openai#1003",
+     "reads the answer, whatever created is", whole_answer, created, body_created, "1767225600.123"},
+    {"created-in-milliseconds", "has milliseconds for created", "BerriAI/litellm#11971",
+     "reads the answer, whatever created is", whole_answer, created, body_created, "1767225600123"},
+    {"created-null", "has null for created", "pydantic/pydantic-ai#1877", "reads the answer, whatever created is",
+     whole_answer, created, body_created, "null"},
+    {"delta-null", "sends delta null in the chunk that ends the answer, and in one before",
+     "microsoft/agent-framework#5734, DataDog/dd-trace-py#14046, traceloop/openllmetry#853",
+     "takes null for nothing said", streams_only,
+     [](Chunks& chunks) {
+       chunks.back() = chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":"stop"}])");
+       chunks.insert(chunks.begin() + 3, chunk_with(R"("choices":[{"index":0,"delta":null,"finish_reason":null}])"));
+     }},
+    {"empty-turn", "answers with neither text nor call, and finish_reason stop",
+     "BerriAI/litellm#24442, livekit/agents#4066, google/adk-js#344", "reports that there is no answer", only_error,
+     Says{""},
+     [] {
+       return Chunks{opening(), closing()};
+     }},
+    {"equal-deltas", "says 666666 as 6, 66, 66, 6: deltas are equal, and begin as those before", "Quorinex/Kiro-Go#138",
+     "joins them as they come, and takes none for the text so far", streams_only, Says{"666666"},
+     [] { return Chunks{opening(), saying("6"), saying("66"), saying("66"), saying("6"), closing()}; }},
+    {"escaped-characters", "writes every character beyond ASCII as \\u escapes, an emoji as a surrogate pair",
+     "RFC 8259, section 7", "decodes the escapes, two of them to one character", whole_answer,
+     Says{"Zürich 21 °C, 東京 9 °C. 🌦"},
+     [](Chunks& chunks) {
+       chunks.insert(chunks.end() - 1, saying(" 🌦"));
+       for (Json& chunk : chunks) chunk = event_of(escaped(chunk.dump()));
+     },
+     [] { return escaped(body_with(message_saying(std::string(usual_scenario_text) + " 🌦"))); }},
+    {"finish-chunk-twice", "sends the chunk with the finish_reason twice", "openrag#462",
+     "takes the second for nothing new", streams_only, [] { return after_tokens(4); }, duplicate_event},
+    {"finish-reason-content-filter", "stops after half of the text with finish_reason content_filter, without [DONE]",
+     "experientiallabs/experiential#962, vercel/ai#4220",
+     "reports that the answer was cut, or hands the finish_reason on", reason_tells, Finishes{"content_filter"},
+     Says{half_text},
+     [](bool streamed) {
+       if (!streamed) return raw_reply(200, body_with(message_saying(half_text), R"("content_filter")"));
+       Chunks chunks = usual_chunks();
+       end_at_half(chunks, "content_filter");
+       return stream_of(chunks).header("Connection", "close").sse(SseDialect().done(false));
+     }},
+    {"finish-reason-empty", "sends finish_reason \"\" in place of null until the last chunk", "ollama#4357",
+     "goes on reading: \"\" is no reason to finish", whole_answer, Finishes{"stop", ""},
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i + 1 < chunks.size(); ++i) add_to(choice_of(chunks[i]), R"("finish_reason":"")");
+     }},
+    {"finish-reason-eos", "ends the whole text with finish_reason eos, which no documentation knows",
+     "pydantic/pydantic-ai#2844", "hands text and reason on, or reports that it does not know the reason", error_too,
+     Finishes{"eos"}, end_with, "eos"},
+    {"finish-reason-error", "stops after half of the text, with finish_reason error", "pydantic/pydantic-ai#2844",
+     "reports that the answer failed, or hands the finish_reason on", reason_tells, Finishes{"error"}, Says{half_text},
+     end_at_half, "error"},
+    {"finish-reason-length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+     "hands the text on and tells that it was cut, or reports it", error_too, Says{cut_text}, Finishes{"length"},
+     end_at_limit, "length"},
+    {"finish-reason-max-tokens", "ends the text at its limit, with finish_reason max_tokens",
+     "pydantic/pydantic-ai#2844", "reports that the text was cut, or hands the finish_reason on", reason_tells,
+     Finishes{"max_tokens"}, Says{cut_text}, end_at_limit, "max_tokens"},
+    {"finish-reason-missing", "never sends a finish_reason, then [DONE]", "openai-node#1292",
+     "takes [DONE] for the end, or reports that the reason is missing", error_too, Finishes{""},
+     [](Chunks& chunks) {
+       chunks.pop_back();
+       for (Json& chunk : chunks) replace_in(chunk, R"(,"finish_reason":null)", "");
+     },
+     [] { return body_with(message_saying(usual_scenario_text), ""); }},
+    {"first-chunk-is-choice-1", "sends two choices, and of the second one first", "openai-python#3709",
+     "tells choices apart by their index, not by when they came", streams_only,
+     [](Chunks& chunks) {
+       Chunks other = {opening(), saying("Paris 17 °C."), closing()};
+       for (Json& chunk : other) add_to(choice_of(chunk), R"("index":1)");
+       chunks.insert(chunks.begin(), other[0]);
+       chunks.insert(chunks.begin() + 3, other[1]);
+       chunks.push_back(other[2]);
+     }},
+    {"first-chunk-with-empty-choices", "begins with a chunk whose choices are []", "pydantic-ai#164",
+     "passes over a chunk without choices", streams_only,
+     [](Chunks& chunks) { chunks.insert(chunks.begin(), chunk_with(R"("choices":[],"prompt_filter_results":[])")); }},
+    {"full-message-at-end", "sends the whole message once more, in the chunk with the finish_reason",
+     "abundantbeing/hermes-browser-extension#11", "has the text from the deltas, and says it once", streams_only,
+     [](Chunks& chunks) {
+       add_to(choice_of(chunks.back()), R"("message":{)" + message_saying(usual_scenario_text) + "}");
+     }},
+    {"line-separators-in-text", "has U+2028, U+2029 and U+0085 in the text, as they are and not escaped",
+     "langgenius/dify#39008, Soju06/codex-lb#1010, WHATWG HTML 9.2.6", "ends lines at CR and LF, and at nothing else",
+     whole_answer, Says{"Zürich\u202821 °C,\u2029東京\u00859 °C."},
+     [] {
+       return Chunks{opening(), saying("Zürich\u2028"), saying("21 °C,\u2029"), saying("東京\u0085"), saying("9 °C."),
+                     closing()};
+     }},
+    {"reasoning-before-content", "sends reasoning_content before the content", "DeepSeek, DashScope",
+     "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
+     R"("reasoning_content":"")"},
+    {"reasoning-details", "sends what the model thought as a list, reasoning_details", "QwenLM/Qwen-Agent#894",
+     "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought,
+     R"("reasoning_details":[{"type":"reasoning.text","index":0,"text":""}])"},
+    {"reasoning-field", "sends what the model thought as reasoning", "vllm-project/vllm#27755, vllm-project/vllm#50624",
+     "keeps the reasoning out of the answer", whole_answer, think_first, body_with_thought, R"("reasoning":"")"},
+    {"reasoning-only-turn", "sends what the model thought and no answer, with finish_reason stop",
+     "livekit/agents#4066, google/adk-js#344", "reports that there is no answer; what was thought is none", only_error,
+     Says{""},
+     [](Chunks& chunks, const char* member) {
+       chunks = {opening(), closing()};
+       think_first(chunks, member);
+       chunks[0] = silent_opening();
+     },
+     [](const char* member) {
+       return body_with(R"("role":"assistant","content":null,)" + thought(member, "North or south?"));
+     },
+     R"("reasoning_content":"")"},
+    {"role-chunk-missing", "begins with text, without a chunk that has the role", "OpenAI: role is optional in a delta",
+     "takes the assistant for the speaker", streams_only, after_headers, skip_event},
+    {"role-empty", "sends \"\" for the role", "langchain-ai/langchain#27398", "takes the assistant for the speaker",
+     whole_answer, have_role, body_with_role, R"("role":"",)"},
+    {"role-in-every-delta", "repeats the role in every delta", "litellm#9986", "keeps one message, and one role",
+     streams_only,
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(delta_of(chunk), R"("role":"assistant")");
+     }},
+    {"role-missing", "has no role, in deltas or in the message", "langchain-ai/langchain#27398, stanfordnlp/dspy#1824",
+     "takes the assistant for the speaker", whole_answer, have_role, body_with_role},
+    {"role-model", "sends model for the role", "langchain-ai/langchain#27398", "takes the assistant for the speaker",
+     whole_answer, have_role, body_with_role, R"("role":"model",)"},
+    {"surrogate-alone", "ends the text with the escape of half a surrogate pair",
+     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "puts U+FFFD in its place, or reports it", error_too,
+     Says{"Zürich 21 °C, 東京 9 °C. \uFFFD"},
+     [](Chunks& chunks) { chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")")); },
+     [] { return replaced(usual_body(), "9 °C.", R"(9 °C. \ud83d)"); }},
+    {"surrogate-pair-split", "sends the escapes of a surrogate pair in two deltas",
+     "Kohaku-Lab/KohakuTerrarium#48, elizaOS/eliza#30904", "makes one character of the two halves, or reports them",
+     error_too | streams_only, Says{"Zürich 21 °C, 東京 9 °C. 😀"},
+     [](Chunks& chunks) {
+       chunks.insert(chunks.end() - 1, as_written(R"(" \ud83d")"));
+       chunks.insert(chunks.end() - 1, as_written(R"("\ude00")"));
+     }},
+    {"text-cumulative", "has all of the text so far in each delta", "QwenLM/qwen-code#3896",
+     "says each word once, or reports the deltas", error_too | streams_only,
+     [] {
+       return Chunks{opening(),
+                     saying("Zürich "),
+                     saying("Zürich 21 °C, "),
+                     saying("Zürich 21 °C, 東京 "),
+                     saying(usual_scenario_text),
+                     closing()};
+     }},
+    {"text-in-finish-chunk", "sends the last text in the chunk that has the finish_reason",
+     "rust-genai#164, vllm#35705", "reads the delta of the last chunk too", streams_only, end_in_text},
+    {"text-in-role-chunk", "sends the first text in the chunk that has the role", "ollama#4357",
+     "reads the content of the first delta too", streams_only,
+     [](Chunks& chunks) {
+       add_to(delta_of(chunks[1]), R"("role":"assistant")");
+       chunks.erase(chunks.begin());
+     }},
+    {"unknown-fields", "has fields that no documentation knows, at every level",
+     "OpenAI: changes that keep compatibility", "passes over them", whole_answer,
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) {
+         add_to(delta_of(chunk), R"("annotations":[])");
+         add_to(choice_of(chunk), unknown_in_choice);
+         add_to(chunk, unknown_at_top);
+       }
+     },
+     [] {
+       return body_with(message_saying(usual_scenario_text) + R"(,"annotations":[])", R"("stop")",
+                        std::string(",") + unknown_in_choice, std::string(",") + unknown_at_top);
+     }},
+    {"usage-chunk-without-choices", "ends with a chunk that has usage and no choices at all",
+     "xiaozhi-esp32-server#734", "takes missing choices for none", streams_usage,
+     [](Chunks& chunks) { chunks.push_back(chunk_with(usage)); }},
+    {"usage-cumulative", "has the usage so far in every chunk", "open-webui/open-webui#29064, ogx-ai/ogx#5122",
+     "takes the last for the usage, and adds nothing up", streams_usage,
+     [](Chunks& chunks) {
+       for (std::size_t i = 0; i < chunks.size(); ++i)
+         add_to(chunks[i], R"("usage":{"prompt_tokens":9,"completion_tokens":)" + std::to_string(i) +
+                               R"(,"total_tokens":)" + std::to_string(9 + i) + "}");
+     }},
+    {"usage-null-in-every-chunk", "has usage null in every chunk, then a chunk with choices [] and the usage",
+     "OpenAI: stream_options.include_usage", "takes null for no usage yet", streams_usage,
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) add_to(chunk, R"("usage":null)");
+       chunks.push_back(chunk_with(std::string(R"("choices":[],)") + usage));
+     }},
+    {"usage-on-finish-chunk", "sends the usage in the chunk with the finish_reason, and no other", "DeepSeek",
+     "reads usage from whichever chunk has it", streams_usage, [](Chunks& chunks) { add_to(chunks.back(), usage); }},
 };
 
+MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) { add_group(all, "chunks", chunks_rows, std::size(chunks_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_chunks(Scenarios& all) {
-  add_group(all, "chunks", catalogue_parts::chunks_rows, std::size(catalogue_parts::chunks_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_delivery.cpp ---------------------------------------------------------------------------------
@@ -33590,307 +33435,150 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
-MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
-
 /// The usual answer with a Content-Length, streamed or not.
-MOCK_GATEWAY_INLINE Reply usual_events_with_length() { return raw_reply(200, usual_events(), "text/event-stream; charset=utf-8"); }
+MOCK_GATEWAY_INLINE Reply usual_with_length(bool streamed) { return raw_reply(200, usual_bytes(streamed), usual_type_of(streamed)); }
+
+/// Silence with the connection open.
+MOCK_GATEWAY_INLINE Effect silence() { return stall(); }
 
 /// How often "live-stream" says the usual answer.
 inline constexpr std::size_t live_answers = 10;
 
 inline constexpr ScenarioRow breaks_rows[] = {
-    ScenarioRow("close-delimited-body-cut-short",
-                "cuts off a body that ends with the connection, in the middle of its text")
-        .from("RFC 9112, section 8")
-        .good("misses the finish_reason, or the end of the JSON, and reports it")
-        .only_error()
-        .streamed([] {
-          std::string events;
-          const ChunkTexts usual = usual_chunks();
-          for (std::size_t i = 0; i < 3; ++i) events += event_of(json_of(usual[i]));
-          return until_close("text/event-stream; charset=utf-8", events);
-        })
-        .unstreamed([] { return until_close("application/json", usual_body().substr(0, 150)); }),
-    ScenarioRow("closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk")
-        .from("RFC 9112, section 8")
-        .good("has the whole answer, and may report the missing end")
-        .error_too()
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), close_connection()); }),
-    ScenarioRow("closed-after-finish", "closes the connection after the finish_reason, before [DONE]")
-        .from("RFC 9112, section 8")
-        .good("has the whole answer, and may report the missing end")
-        .error_too()
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), close_connection()); }),
-    ScenarioRow("closed-after-headers", "closes the connection after the headers")
-        .from("RFC 9112, section 8")
-        .good("reports it, or tries again")
-        .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), close_connection()); }),
-    ScenarioRow("closed-before-headers", "closes the connection in place of an answer")
-        .from("RFC 9112, section 9.5")
-        .good("reports it, after a few tries at most")
-        .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), close_connection()); }),
-    ScenarioRow("closed-in-stream", "closes the connection in the middle of the text, between two events")
-        .from("RFC 9112, section 8")
-        .good("reports that the answer is incomplete")
-        .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), close_connection()); }),
-    ScenarioRow("closed-inside-character", "closes the connection after the first byte of a character")
-        .from("RFC 9112, section 8")
-        .good("reports that the answer is incomplete, and shows no half character")
-        .only_error()
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(in_a_character(streamed), close_connection());
-        }),
-    ScenarioRow("closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks")
-        .from("RFC 9112, section 8, WHATWG HTML 9.2.6")
-        .good("reports that the answer is incomplete")
-        .only_error()
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(inside_event(4, 60), close_connection()); }),
-    ScenarioRow("content-length-too-large", "announces 50 bytes more than come, then closes the connection")
-        .from("RFC 9112, section 8")
-        .good("has the whole answer, and may report the missing bytes")
-        .error_too()
-        .streamed(usual_events_with_length)
-        .changed([](const Reply& reply, bool) {
-          return reply.fault(before_headers(), wrong_content_length(50)).fault(at_end(), close_connection());
-        }),
-    ScenarioRow("content-length-too-small",
-                "announces less than comes: the end of the answer is left in the connection")
-        .from("RFC 9112, section 6.3")
-        .good("reports that the answer is incomplete, and uses the connection no more")
-        .only_error()
-        .streamed(usual_events_with_length)
-        .changed([](const Reply& reply, bool streamed) {
-          const std::size_t end = streamed ? (event_of(json_of(closing())) + "data: [DONE]\n\n").size() : 0;
-          return reply.fault(before_headers(), wrong_content_length(-static_cast<std::int64_t>(end) - 30));
-        }),
-    ScenarioRow("garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS")
-        .from("RFC 9112, section 2.2")
-        .good("reports it")
-        .only_error()
-        .changed([](const Reply& reply, bool) {
-          return reply.fault(before_headers(), garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)));
-        }),
-    ScenarioRow("garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin")
-        .from("RFC 9112, section 7.1")
-        .good("reports that the answer is broken")
-        .only_error()
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(in_the_middle(streamed), garbage("<html>504 Gateway Time-out</html>"));
-        }),
-    ScenarioRow("half-closed-in-stream", "ends its side in the middle of the text, and goes on listening")
-        .from("RFC 9293, section 3.6")
-        .good("reports that the answer is incomplete, and closes the connection")
-        .only_error()
-        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), half_close()); }),
-    ScenarioRow("reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk")
-        .from("RFC 9293, section 3.5.3")
-        .good("has the whole answer, and may report the reset")
-        .error_too()
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(at_end(), reset_connection()); }),
-    ScenarioRow("reset-after-finish", "resets the connection after the finish_reason, before [DONE]")
-        .from("RFC 9293, section 3.5.3")
-        .good("has the whole answer, and may report the reset")
-        .error_too()
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), reset_connection()); }),
-    ScenarioRow("reset-after-headers", "resets the connection after the headers")
-        .from("RFC 9293, section 3.5.3")
-        .good("reports it, or tries again")
-        .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), reset_connection()); }),
-    ScenarioRow("reset-before-headers", "resets the connection in place of an answer")
-        .from("RFC 9293, section 3.5.3")
-        .good("reports it, after a few tries at most")
-        .only_error()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), reset_connection()); }),
-    ScenarioRow("reset-in-stream", "resets the connection in the middle of the text, between two events")
-        .from("RFC 9293, section 3.5.3")
-        .good("reports that the answer is incomplete")
-        .only_error()
-        .changed(
-            [](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), reset_connection()); }),
-    ScenarioRow("reset-inside-character", "resets the connection after the first byte of a character")
-        .from("RFC 9293, section 3.5.3")
-        .good("reports that the answer is incomplete, and shows no half character")
-        .only_error()
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(in_a_character(streamed), reset_connection());
-        }),
-    ScenarioRow("truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length")
-        .from("openai-python#2065, RFC 9112, section 8")
-        .good("reports that the answer is incomplete")
-        .only_error()
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(streamed ? inside_event(4, 60) : after_bytes(150), truncate());
-        }),
+    {"close-delimited-body-cut-short", "cuts off a body that ends with the connection, in the middle of its text",
+     "RFC 9112, section 8", "misses the finish_reason, or the end of the JSON, and reports it", only_error,
+     [](bool streamed) {
+       const std::string bytes = usual_bytes(streamed);
+       return until_close(streamed, bytes.substr(0, streamed ? bytes.find(event_of(usual_chunks()[3].dump())) : 150));
+     }},
+    {"closed-after-done", "closes the connection after [DONE], without the terminating HTTP chunk",
+     "RFC 9112, section 8", "has the whole answer, and may report the missing end", error_too | streams_only, at_end,
+     close_connection},
+    {"closed-after-finish", "closes the connection after the finish_reason, before [DONE]", "RFC 9112, section 8",
+     "has the whole answer, and may report the missing end", error_too | streams_only, before_done, close_connection},
+    {"closed-after-headers", "closes the connection after the headers", "RFC 9112, section 8",
+     "reports it, or tries again", only_error, after_headers, close_connection},
+    {"closed-before-headers", "closes the connection in place of an answer", "RFC 9112, section 9.5",
+     "reports it, after a few tries at most", only_error, before_headers, close_connection},
+    {"closed-in-stream", "closes the connection in the middle of the text, between two events", "RFC 9112, section 8",
+     "reports that the answer is incomplete", only_error, in_the_middle, close_connection},
+    {"closed-inside-character", "closes the connection after the first byte of a character", "RFC 9112, section 8",
+     "reports that the answer is incomplete, and shows no half character", only_error, in_a_character,
+     close_connection},
+    {"closed-inside-event", "closes the connection in the middle of an event, between two HTTP chunks",
+     "RFC 9112, section 8, WHATWG HTML 9.2.6", "reports that the answer is incomplete", only_error | streams_only,
+     [] { return inside_event(4, 60); }, close_connection},
+    {"content-length-too-large", "announces 50 bytes more than come, then closes the connection", "RFC 9112, section 8",
+     "has the whole answer, and may report the missing bytes", error_too,
+     [](bool streamed) {
+       return usual_with_length(streamed)
+           .fault(before_headers(), wrong_content_length(50))
+           .fault(at_end(), close_connection());
+     }},
+    {"content-length-too-small", "announces less than comes: the end of the answer is left in the connection",
+     "RFC 9112, section 6.3", "reports that the answer is incomplete, and uses the connection no more", only_error,
+     [](bool streamed) {
+       const std::size_t end = streamed ? (event_of(closing().dump()) + "data: [DONE]\n\n").size() : 0;
+       return usual_with_length(streamed).fault(before_headers(),
+                                                wrong_content_length(-static_cast<std::int64_t>(end) - 30));
+     }},
+    {"garbage-in-place-of-headers", "answers with bytes that are no HTTP: an alert of TLS", "RFC 9112, section 2.2",
+     "reports it", only_error, before_headers, [] { return garbage(std::string("\x15\x03\x01\x00\x02\x02\x50", 7)); }},
+    {"garbage-in-stream", "writes a proxy's page into the connection where an HTTP chunk should begin",
+     "RFC 9112, section 7.1", "reports that the answer is broken", only_error, in_the_middle,
+     [] { return garbage("<html>504 Gateway Time-out</html>"); }},
+    {"half-closed-in-stream", "ends its side in the middle of the text, and goes on listening", "RFC 9293, section 3.6",
+     "reports that the answer is incomplete, and closes the connection", only_error, in_the_middle, half_close},
+    {"reset-after-done", "resets the connection after [DONE], before the terminating HTTP chunk",
+     "RFC 9293, section 3.5.3", "has the whole answer, and may report the reset", error_too | streams_only, at_end,
+     reset_connection},
+    {"reset-after-finish", "resets the connection after the finish_reason, before [DONE]", "RFC 9293, section 3.5.3",
+     "has the whole answer, and may report the reset", error_too | streams_only, before_done, reset_connection},
+    {"reset-after-headers", "resets the connection after the headers", "RFC 9293, section 3.5.3",
+     "reports it, or tries again", only_error, after_headers, reset_connection},
+    {"reset-before-headers", "resets the connection in place of an answer", "RFC 9293, section 3.5.3",
+     "reports it, after a few tries at most", only_error, before_headers, reset_connection},
+    {"reset-in-stream", "resets the connection in the middle of the text, between two events",
+     "RFC 9293, section 3.5.3", "reports that the answer is incomplete", only_error, in_the_middle, reset_connection},
+    {"reset-inside-character", "resets the connection after the first byte of a character", "RFC 9293, section 3.5.3",
+     "reports that the answer is incomplete, and shows no half character", only_error, in_a_character,
+     reset_connection},
+    {"truncated-chunked-body", "closes the connection inside an HTTP chunk, or short of the Content-Length",
+     "openai-python#2065, RFC 9112, section 8", "reports that the answer is incomplete", only_error,
+     [](bool streamed) { return streamed ? inside_event(4, 60) : after_bytes(150); }, truncate},
 };
 
 inline constexpr ScenarioRow pace_rows[] = {
-    ScenarioRow("live-stream", "streams for 2 s: a piece of text every 50 ms")
-        .from("OpenAI: no pace is promised")
-        .good("shows each piece when it comes, and waits for the end as long as pieces come")
-        .streams_only()
-        .times(live_answers)
-        .streamed([] {
-          const ChunkTexts usual = usual_chunks();
-          ChunkTexts chunks = {opening()};
-          for (std::size_t i = 0; i < live_answers; ++i)
-            chunks.insert(chunks.end(), usual.begin() + 1, usual.end() - 1);
-          chunks.push_back(closing());
-          return stream_of(chunks).first_token_after(50ms);
-        })
-        .unstreamed([] {
-          std::string text;
-          for (std::size_t i = 0; i < live_answers; ++i) text += usual_scenario_text;
-          return raw_reply(200, body_with(message_saying(text)));
-        })
-        .changed([](const Reply& reply, bool) { return reply.every(50ms); }),
-    ScenarioRow("pause-in-stream", "says nothing for 200 ms in the middle of the answer")
-        .from("OpenAI: no pace is promised")
-        .good("waits")
-        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall(200ms)); }),
-    ScenarioRow("pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms")
-        .from("openai-go#621, langchaingo#942")
-        .good("passes over comments, and waits")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
-        .changed([](const Reply& reply, bool) { return reply.first_token_after(110ms); }),
-    ScenarioRow("pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms")
-        .from("pi#5558")
-        .good("reports it after a time without content, pings or not")
-        .only_error()
-        .streams_only()
-        .endless()
-        .dialect([](SseDialect& dialect) { dialect = dialect.ping_every(20ms); })
-        .changed([](const Reply& reply, bool) { return reply.fault(after_tokens(2), stall()); }),
-    ScenarioRow("slow-first-token", "says nothing for 300 ms, then answers")
-        .from("OpenAI: no pace is promised")
-        .good("waits")
-        .changed([](const Reply& reply, bool) { return reply.first_token_after(300ms); }),
-    ScenarioRow("slow-tokens", "takes 50 ms from one piece of text to the next")
-        .from("OpenAI: no pace is promised")
-        .good("shows each piece when it comes")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.every(50ms); }),
-    ScenarioRow("stalled-after-finish", "falls silent after the finish_reason, before [DONE]")
-        .from("openai-node#1825")
-        .good("has the whole answer, and waits for [DONE] only so long")
-        .error_too()
-        .streams_only()
-        .endless()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), stall()); }),
-    ScenarioRow("stalled-after-headers", "falls silent after the headers")
-        .from("openai-node#1825")
-        .good("reports it after its timeout")
-        .only_error()
-        .endless()
-        .changed([](const Reply& reply, bool) { return reply.fault(after_headers(), stall()); }),
-    ScenarioRow("stalled-before-headers", "takes the request and never answers")
-        .from("openai-node#1825")
-        .good("reports it after its timeout")
-        .only_error()
-        .endless()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_headers(), stall()); }),
-    ScenarioRow("stalled-body", "falls silent in the middle of the answer, the connection open")
-        .from("openai-node#1825")
-        .good("reports it after its timeout")
-        .only_error()
-        .endless()
-        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_the_middle(streamed), stall()); }),
+    {"live-stream", "streams for 2 s: a piece of text every 50 ms", "OpenAI: no pace is promised",
+     "shows each piece when it comes, and waits for the end as long as pieces come", streams_only,
+     Says{usual_scenario_text, live_answers},
+     [](Chunks& chunks) {
+       const Chunks usual = chunks;
+       for (std::size_t i = 1; i < live_answers; ++i)
+         for (std::size_t piece = 1; piece < 5; ++piece) chunks.insert(chunks.end() - 1, usual[piece]);
+     },
+     [](const Reply& reply) { return reply.first_token_after(50ms).every(50ms); }},
+    {"pause-in-stream", "says nothing for 200 ms in the middle of the answer", "OpenAI: no pace is promised", "waits",
+     whole_answer, in_the_middle, [] { return stall(200ms); }},
+    {"pings-before-first-token", "sends a ping every 20 ms until the first token, after 110 ms",
+     "openai-go#621, langchaingo#942", "passes over comments, and waits", streams_only,
+     [] { return SseDialect().ping_every(20ms); }, [](const Reply& reply) { return reply.first_token_after(110ms); }},
+    {"pings-defeat-idle-timeout", "falls silent after some text, but for a ping every 20 ms", "pi#5558",
+     "reports it after a time without content, pings or not", only_error | streams_only | endless,
+     [] { return SseDialect().ping_every(20ms); }, in_the_middle, silence},
+    {"slow-first-token", "says nothing for 300 ms, then answers", "OpenAI: no pace is promised", "waits", whole_answer,
+     [](const Reply& reply) { return reply.first_token_after(300ms); }},
+    {"slow-tokens", "takes 50 ms from one piece of text to the next", "OpenAI: no pace is promised",
+     "shows each piece when it comes", streams_only, [](const Reply& reply) { return reply.every(50ms); }},
+    {"stalled-after-finish", "falls silent after the finish_reason, before [DONE]", "openai-node#1825",
+     "has the whole answer, and waits for [DONE] only so long", error_too | streams_only | endless, before_done,
+     silence},
+    {"stalled-after-headers", "falls silent after the headers", "openai-node#1825", "reports it after its timeout",
+     only_error | endless, after_headers, silence},
+    {"stalled-before-headers", "takes the request and never answers", "openai-node#1825",
+     "reports it after its timeout", only_error | endless, before_headers, silence},
+    {"stalled-body", "falls silent in the middle of the answer, the connection open", "openai-node#1825",
+     "reports it after its timeout", only_error | endless, in_the_middle, silence},
 };
 
 inline constexpr ScenarioRow connections_rows[] = {
-    ScenarioRow("closed-on-accept", "closes every connection as soon as it is accepted")
-        .from("RFC 9112, section 9.5")
-        .good("reports it, after a few tries at most")
-        .only_error()
-        .says("")
-        .connection([](Gateway& gateway) { gateway.every_connection(close_on_accept()); }),
-    ScenarioRow("closed-when-reused", "closes a kept connection just as its next request arrives")
-        .from("RFC 9112, section 9.3.1")
-        .good("tries again on a new connection, or reports it")
-        .error_too()
-        .on_second_call()
-        .connection([](Gateway& gateway) { gateway.every_connection(close_when_reused()); }),
-    ScenarioRow("connection-close", "answers with Connection: close, and closes the connection")
-        .from("RFC 9112, section 9.6")
-        .good("opens a new connection for its next call")
-        .on_second_call()
-        .changed([](const Reply& reply, bool) { return reply.header("Connection", "close"); }),
-    ScenarioRow("connection-refused", "has its port closed")
-        .from("RFC 9293, section 3.5.2")
-        .good("reports it, after a few tries at most")
-        .only_error()
-        .says("")
-        .connection([](Gateway& gateway) { gateway.refuse_connections(); }),
-    ScenarioRow("early-hints", "sends 103 Early Hints before the answer")
-        .from("RFC 8297")
-        .good("passes over interim responses")
-        .connection([](Gateway& gateway) { gateway.every_connection(early_hints()); }),
-    ScenarioRow("early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes")
-        .from("cpp-httplib#1808, RFC 9110, section 10.1.1")
-        .good("reads the answer, sends no body any more, and reports the status")
-        .only_error()
-        .says("")
-        .connection([](Gateway& gateway) {
-          gateway.every_connection(reply_before_body(failure(413, "body_too_large", "the body is too large")));
-        }),
-    ScenarioRow("garbage-on-accept", "greets every connection as an SSH server does, and closes it")
-        .from("RFC 9112, section 2.2")
-        .good("reports that this is no HTTP")
-        .only_error()
-        .says("")
-        .connection([](Gateway& gateway) { gateway.every_connection(garbage_on_accept()); }),
-    ScenarioRow("reset-on-accept", "resets every connection as soon as it is accepted")
-        .from("RFC 9293, section 3.5.3")
-        .good("reports it, after a few tries at most")
-        .only_error()
-        .says("")
-        .connection([](Gateway& gateway) { gateway.every_connection(reset_on_accept()); }),
-    ScenarioRow("reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other")
-        .from("RFC 9293, section 3.5.3")
-        .good("tries again, or reports it")
-        .error_too()
-        .connection([](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }),
-    ScenarioRow("reset-when-reused", "resets a kept connection just as its next request arrives")
-        .from("RFC 9112, section 9.3.1")
-        .good("tries again on a new connection, or reports it")
-        .error_too()
-        .on_second_call()
-        .connection([](Gateway& gateway) { gateway.every_connection(reset_when_reused()); }),
-    ScenarioRow("slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms")
-        .from("RFC 9293, section 3.8.6: flow control")
-        .good("goes on writing, and waits")
-        .connection([](Gateway& gateway) { gateway.every_connection(slow_body(64, 5ms)); }),
-    ScenarioRow("unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer")
-        .from("RFC 9110, section 15.2")
-        .good("passes over interim responses")
-        .connection([](Gateway& gateway) { gateway.every_connection(unsolicited_continue()); }),
+    {"closed-on-accept", "closes every connection as soon as it is accepted", "RFC 9112, section 9.5",
+     "reports it, after a few tries at most", no_answer, close_on_accept},
+    {"closed-when-reused", "closes a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
+     "tries again on a new connection, or reports it", error_too | second_call, close_when_reused},
+    {"connection-close", "answers with Connection: close, and closes the connection", "RFC 9112, section 9.6",
+     "opens a new connection for its next call", second_call,
+     [](const Reply& reply) { return reply.header("Connection", "close"); }},
+    {"connection-refused", "has its port closed", "RFC 9293, section 3.5.2", "reports it, after a few tries at most",
+     no_answer, [](Gateway& gateway) { gateway.refuse_connections(); }},
+    {"early-hints", "sends 103 Early Hints before the answer", "RFC 8297", "passes over interim responses",
+     whole_answer, [] { return early_hints(); }},
+    {"early-status-under-expect", "answers 413 before the body, in place of 100 Continue, and closes",
+     "cpp-httplib#1808, RFC 9110, section 10.1.1", "reads the answer, sends no body any more, and reports the status",
+     no_answer, [] { return reply_before_body(failure(413, "body_too_large", "the body is too large")); }},
+    {"garbage-on-accept", "greets every connection as an SSH server does, and closes it", "RFC 9112, section 2.2",
+     "reports that this is no HTTP", no_answer, [] { return garbage_on_accept(); }},
+    {"reset-on-accept", "resets every connection as soon as it is accepted", "RFC 9293, section 3.5.3",
+     "reports it, after a few tries at most", no_answer, reset_on_accept},
+    {"reset-on-first-accept", "resets the first connection as soon as it is accepted, and no other",
+     "RFC 9293, section 3.5.3", "tries again, or reports it", error_too,
+     [](Gateway& gateway) { gateway.next_connection(reset_on_accept()); }},
+    {"reset-when-reused", "resets a kept connection just as its next request arrives", "RFC 9112, section 9.3.1",
+     "tries again on a new connection, or reports it", error_too | second_call, reset_when_reused},
+    {"slow-request-reading", "reads the request's body 64 bytes at a time, every 5 ms",
+     "RFC 9293, section 3.8.6: flow control", "goes on writing, and waits", whole_answer,
+     [] { return slow_body(64, 5ms); }},
+    {"unsolicited-continue", "sends 100 Continue, which nobody asked for, before the answer", "RFC 9110, section 15.2",
+     "passes over interim responses", whole_answer, unsolicited_continue},
 };
 
+MOCK_GATEWAY_INLINE void add_delivery(Scenarios& all) {
+  add_group(all, "breaks", breaks_rows, std::size(breaks_rows));
+  add_group(all, "pace", pace_rows, std::size(pace_rows));
+  add_group(all, "connection", connections_rows, std::size(connections_rows));
+}
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_breaks(Scenarios& all) {
-  add_group(all, "breaks", catalogue_parts::breaks_rows, std::size(catalogue_parts::breaks_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_pace(Scenarios& all) {
-  add_group(all, "pace", catalogue_parts::pace_rows, std::size(catalogue_parts::pace_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
-  add_group(all, "connection", catalogue_parts::connections_rows, std::size(catalogue_parts::connections_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_entries.cpp ----------------------------------------------------------------------------------
@@ -33899,46 +33587,78 @@ MOCK_GATEWAY_INLINE void add_connections(Scenarios& all) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
-  Reply reply = stream ? stream() : catalogue_parts::usual_stream();
-  if (change_dialect) {
-    SseDialect dialect;
-    change_dialect(dialect);
-    reply = reply.sse(std::move(dialect));
-  }
-  return change_reply ? change_reply(reply, true) : reply;
+MOCK_GATEWAY_INLINE Reply ScenarioRow::own_reply(bool streamed) const {
+  if (make) return make(streamed);
+  if (failure) return failure();
+  if (failure_of) return failure_of(given);
+  const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
+  if (adapt) return adapt(reply);
+  return effect ? broken(reply, streamed) : reply;
 }
 
-MOCK_GATEWAY_INLINE Reply ScenarioRow::plain_reply() const {
-  const Reply reply = plain        ? plain()
-                      : tool_calls ? catalogue_parts::plain_calls(tool_calls())
-                                   : catalogue_parts::usual_plain();
-  return change_reply && !needs_stream ? change_reply(reply, false) : reply;
+MOCK_GATEWAY_INLINE Reply ScenarioRow::broken(const Reply& reply, bool streamed) const {
+  return reply.fault(place ? place() : place_in(streamed), effect());
+}
+
+MOCK_GATEWAY_INLINE Reply ScenarioRow::stream_reply() const {
+  catalogue_parts::Chunks all = chunks       ? chunks()
+                                : tool_calls ? catalogue_parts::usual_call_chunks()
+                                             : catalogue_parts::usual_chunks();
+  if (change) change(all);
+  if (change_by) change_by(all, given);
+  const Reply reply = catalogue_parts::stream_of(all);
+  return dialect ? reply.sse(dialect()) : reply;
+}
+
+MOCK_GATEWAY_INLINE std::string ScenarioRow::plain_body() const {
+  using namespace catalogue_parts;
+  if (body) return body();
+  if (body_of) return body_of(given);
+  const std::string said = whole_text();
+  const std::string reason_in_json = json_string(finish_reason.plain ? finish_reason.plain : reason());
+  if (!tool_calls) return body_with(message_saying(said), reason_in_json);
+  return body_with(calling(tool_calls(), said.empty() ? "null" : json_string(said)), reason_in_json);
+}
+
+MOCK_GATEWAY_INLINE std::string ScenarioRow::whole_text() const {
+  std::string whole;
+  for (std::size_t i = 0; i < text.times; ++i) whole += text.text;
+  return whole;
+}
+
+MOCK_GATEWAY_INLINE const char* ScenarioRow::reason() const {
+  return finish_reason.streamed ? finish_reason.streamed : tool_calls ? "tool_calls" : "stop";
+}
+
+MOCK_GATEWAY_INLINE Reply ScenarioRow::reply(bool streamed) const {
+  if (has(catalogue_parts::then_answer)) return catalogue_parts::usual_reply(streamed);
+  return has(catalogue_parts::streams_only) && !streamed ? raw_reply(200, plain_body()) : own_reply(streamed);
 }
 
 MOCK_GATEWAY_INLINE ScenarioDescription ScenarioRow::described(const char* group) const {
+  using namespace catalogue_parts;
   ScenarioDescription said;
   said.name = name;
   said.group = group;
   said.description = description;
   said.reference = reference;
   said.good_client = good_client;
-  said.expected = expected;
-  for (std::size_t i = 0; i < repeated; ++i) said.text += text;
-  said.sent = sent;
+  said.expected = has(only_error)  ? Scenario::Expected::error
+                  : has(error_too) ? Scenario::Expected::answer_or_error
+                                   : Scenario::Expected::answer;
+  if (!has(no_answer)) said.text = whole_text();
+  said.fails_first = has(then_answer);
+  (said.fails_first ? said.first_text : said.sent) = sent;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
-  said.needs_stream = needs_stream;
-  said.needs_timeout = needs_timeout;
-  said.calls = calls;
-  said.fails_first = first != nullptr;
-  said.first_text = first_text;
-  said.reason_tells = reason_tells;
-  if (reason_tells) said.finish_reason = finish_reason;
-  if (expected == Scenario::Expected::error) return said;
-  said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
-  if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
-  if (!needs_stream || has_streamed_usage) said.usage = TokenUsage(9, 5);
+  said.needs_stream = has(streams_only);
+  said.needs_timeout = has(endless);
+  said.calls = has(second_call) ? 2 : 1;
+  said.reason_tells = has(reason_tells);
+  if (!has(only_error) || said.reason_tells) said.finish_reason = reason();
+  if (has(only_error)) return said;
+  if (finish_reason.plain) said.plain_finish_reason = finish_reason.plain;
+  if (!said.needs_stream || has(streams_usage)) said.usage = TokenUsage(9, 5);
   return said;
 }
 
@@ -33963,38 +33683,43 @@ MOCK_GATEWAY_INLINE std::string replaced(std::string text, std::string_view part
   return text.replace(text.find(part), part.size(), other);
 }
 
-MOCK_GATEWAY_INLINE std::string json_of(const ChunkText& chunk) {
-  const std::string start =
-      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model")";
-  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
-  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
-  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
-         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+MOCK_GATEWAY_INLINE Json chunk_with(const std::string& members) {
+  return parse(
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model",)" +
+      members + "}");
 }
 
-MOCK_GATEWAY_INLINE ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
-
-MOCK_GATEWAY_INLINE ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
-
-MOCK_GATEWAY_INLINE ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
-
-MOCK_GATEWAY_INLINE ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
-
-MOCK_GATEWAY_INLINE ChunkText chunk_with(std::string members) {
-  ChunkText chunk;
-  chunk.members = std::move(members);
-  return chunk;
+MOCK_GATEWAY_INLINE Json chunk_of(const std::string& delta, const std::string& finish_reason) {
+  return chunk_with(R"("choices":[{"index":0,"delta":{)" + delta + R"(},"finish_reason":)" + finish_reason + "}]");
 }
 
-MOCK_GATEWAY_INLINE ChunkTexts usual_chunks() {
+MOCK_GATEWAY_INLINE Json& choice_of(Json& chunk) { return chunk["choices"][0]; }
+
+MOCK_GATEWAY_INLINE Json& delta_of(Json& chunk) { return choice_of(chunk)["delta"]; }
+
+MOCK_GATEWAY_INLINE void add_to(Json& object, const std::string& members) { object.update(parse("{" + members + "}")); }
+
+MOCK_GATEWAY_INLINE void replace_in(Json& json, std::string_view part, std::string_view other) {
+  json = parse(replaced(json.dump(), part, other));
+}
+
+MOCK_GATEWAY_INLINE Json opening() { return chunk_of(R"("role":"assistant","content":"")"); }
+
+MOCK_GATEWAY_INLINE Json silent_opening() { return chunk_of(R"("role":"assistant","content":null)"); }
+
+MOCK_GATEWAY_INLINE Json saying(std::string_view text) { return chunk_of(R"("content":)" + json_string(text)); }
+
+MOCK_GATEWAY_INLINE Json closing(std::string_view finish_reason) { return chunk_of("", json_string(finish_reason)); }
+
+MOCK_GATEWAY_INLINE Chunks usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-MOCK_GATEWAY_INLINE StreamChunk element(const ChunkText& chunk) { return mock_gateway::json_chunk(parse(json_of(chunk))); }
-
-MOCK_GATEWAY_INLINE Reply stream_of(const ChunkTexts& chunks) {
+MOCK_GATEWAY_INLINE Reply stream_of(const Chunks& chunks) {
   std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : chunks) elements.push_back(element(chunk));
+  for (const Json& chunk : chunks)
+    elements.push_back(chunk.is_string() ? raw_bytes(chunk.get_ref<const std::string&>())
+                                         : mock_gateway::json_chunk(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
@@ -34002,7 +33727,7 @@ MOCK_GATEWAY_INLINE std::string event_of(const std::string& json) { return "data
 
 MOCK_GATEWAY_INLINE std::string usual_events() {
   std::string events;
-  for (const ChunkText& chunk : usual_chunks()) events += event_of(json_of(chunk));
+  for (const Json& chunk : usual_chunks()) events += event_of(chunk.dump());
   return events + "data: [DONE]\n\n";
 }
 
@@ -34018,33 +33743,36 @@ MOCK_GATEWAY_INLINE std::string body_with(const std::string& message, const std:
 
 MOCK_GATEWAY_INLINE std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
-MOCK_GATEWAY_INLINE Reply usual_stream() { return stream_of(usual_chunks()); }
+MOCK_GATEWAY_INLINE Reply usual_reply(bool streamed) { return streamed ? stream_of(usual_chunks()) : raw_reply(200, usual_body()); }
 
-MOCK_GATEWAY_INLINE Reply stream_ending_in_text() {
-  ChunkTexts chunks = usual_chunks();
+MOCK_GATEWAY_INLINE std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usual_body(); }
+
+MOCK_GATEWAY_INLINE const char* usual_type_of(bool streamed) { return streamed ? "text/event-stream; charset=utf-8" : "application/json"; }
+
+MOCK_GATEWAY_INLINE void end_with(Chunks& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
+
+MOCK_GATEWAY_INLINE void end_in_text(Chunks& chunks) {
   chunks.pop_back();
-  chunks.back().finish_reason = R"("stop")";
-  return stream_of(chunks);
+  add_to(choice_of(chunks.back()), R"("finish_reason":"stop")");
 }
 
-MOCK_GATEWAY_INLINE Reply usual_plain() { return raw_reply(200, usual_body()); }
-
-MOCK_GATEWAY_INLINE Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                       "\r\nConnection: close\r\n\r\n" + body));
+MOCK_GATEWAY_INLINE Reply until_close(bool streamed, const std::string& body) {
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nConnection: close\r\n\r\n" + body));
 }
+
+MOCK_GATEWAY_INLINE Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
 
 MOCK_GATEWAY_INLINE Trigger in_a_character(bool streamed) {
   return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
 }
 
-MOCK_GATEWAY_INLINE wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> one_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zürich"})"}}; }
 
-MOCK_GATEWAY_INLINE wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
-
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
-
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> two_weather_calls() {
+  return {one_weather_call().front(), {"call_2", "get_weather", R"({"city":"東京"})"}};
+}
 
 MOCK_GATEWAY_INLINE std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;
@@ -34055,8 +33783,8 @@ MOCK_GATEWAY_INLINE std::string calling(const std::vector<wire::ToolCall>& calls
   return R"("role":"assistant","content":)" + content + R"(,"tool_calls":[)" + list + "]";
 }
 
-MOCK_GATEWAY_INLINE std::string head_of(const char* index, const std::string& id) {
-  return std::string(R"("index":)") + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
+MOCK_GATEWAY_INLINE std::string head_of(const std::string& index, const std::string& id) {
+  return R"("index":)" + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
 }
 
 MOCK_GATEWAY_INLINE std::string function_of(std::string_view name, std::string_view arguments) {
@@ -34064,12 +33792,19 @@ MOCK_GATEWAY_INLINE std::string function_of(std::string_view name, std::string_v
   return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
 }
 
-MOCK_GATEWAY_INLINE ChunkText fragment(const std::string& head, const std::string& function) {
-  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
+MOCK_GATEWAY_INLINE Json fragment(const std::string& head, const std::string& function) {
+  return chunk_of(R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]");
 }
 
-MOCK_GATEWAY_INLINE Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
-  return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
+MOCK_GATEWAY_INLINE Json more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
+
+MOCK_GATEWAY_INLINE Chunks usual_call_chunks() {
+  return {silent_opening(), fragment(head_of("0", "call_1"), function_of("get_weather", "")), more(R"({"city":)"),
+          more(R"("Zürich"})"), closing("tool_calls")};
+}
+
+MOCK_GATEWAY_INLINE std::string body_calling(const std::vector<wire::ToolCall>& calls) {
+  return body_with(calling(calls), R"("tool_calls")");
 }
 
 }  // namespace catalogue_parts
@@ -34092,11 +33827,22 @@ MOCK_GATEWAY_INLINE std::string error_body(const char* message, const char* code
 
 MOCK_GATEWAY_INLINE std::string overloaded_body() { return error_body("the model is overloaded", R"("overloaded")"); }
 
-/// The usual stream, with this event after two pieces of text in place of the rest.
-MOCK_GATEWAY_INLINE Reply broken_by(const StreamChunk& event) {
-  const ChunkTexts usual = usual_chunks();
-  return chunks({element(usual[0]), element(usual[1]), element(usual[2]), event});
+MOCK_GATEWAY_INLINE Effect overloaded_event() { return error_event(parse(overloaded_body())); }
+
+/// Puts these bytes after two pieces of text, in place of the rest.
+MOCK_GATEWAY_INLINE void break_with(Chunks& chunks, std::string bytes) {
+  while (chunks.size() > 3) chunks.pop_back();
+  chunks.push_back(std::move(bytes));
 }
+
+/// A 400 with this body.
+MOCK_GATEWAY_INLINE Failure refused_with(const char* body) { return bad_request().json_body(parse(body)); }
+
+/// A 429 without Retry-After, with this body.
+MOCK_GATEWAY_INLINE Failure limited_with(const char* body) { return rate_limited().without_retry_after().json_body(parse(body)); }
+
+/// A 429 with this Retry-After.
+MOCK_GATEWAY_INLINE Failure limited_until(const char* retry_after) { return rate_limited().retry_after(retry_after); }
 
 /// A 429 whose message names no header.
 MOCK_GATEWAY_INLINE Failure limited_without_retry_after() {
@@ -34114,8 +33860,18 @@ MOCK_GATEWAY_INLINE Failure no_answer_behind_proxy(int status, const char* what)
       .header("CF-RAY", "9b1c2d3e4f5a6b7c-ZRH");
 }
 
-/// The usual stream, with this error as its only event.
-MOCK_GATEWAY_INLINE Reply stream_of_error(const std::string& body) { return chunks({json_chunk(parse(body))}); }
+/// This error with status 200, as the only event of a stream or as a body.
+MOCK_GATEWAY_INLINE void only_event(Chunks& chunks, const char* body) { chunks = {event_of(body)}; }
+MOCK_GATEWAY_INLINE std::string only_body(const char* body) { return body; }
+
+/// An answer with these choices, which are JSON.
+MOCK_GATEWAY_INLINE void leave_choices(Chunks& chunks, const char* choices) {
+  chunks = {chunk_with(R"("choices":)" + std::string(choices))};
+}
+MOCK_GATEWAY_INLINE std::string body_with_choices(const char* choices) {
+  return R"({"id":"chatcmpl-catalogue","object":"chat.completion","created":1767225600,"model":"mock-model","choices":)" +
+         std::string(choices) + "," + usage + "}";
+}
 
 /// What is said with status 200 of a client that asks too often, and of a service that has too much to do.
 inline constexpr const char* limited_body =
@@ -34138,403 +33894,208 @@ inline constexpr const char* too_long_body =
     R"("type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}})";
 
 inline constexpr ScenarioRow errors_rows[] = {
-    ScenarioRow("bad-request", "answers 400 with the documented error body")
-        .from("the documentation: error responses")
-        .good("reports code and message, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request("max_tokens is too large"); }),
-    ScenarioRow("choices-empty", "answers 200 with choices []")
-        .from("BerriAI/litellm#40252")
-        .good("reports that there is no answer")
-        .only_error()
-        .says("")
-        .streamed([] { return stream_of({chunk_with(R"("choices":[])")}); })
-        .unstreamed([] {
-          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
-                                            R"("created":1767225600,"model":"mock-model","choices":[],)") +
-                                    usage + "}");
-        }),
-    ScenarioRow("choices-null", "answers 200 with choices null")
-        .from("langchain#32252")
-        .good("reports that there is no answer")
-        .only_error()
-        .says("")
-        .streamed([] { return stream_of({chunk_with(R"("choices":null)")}); })
-        .unstreamed([] {
-          return raw_reply(200, std::string(R"({"id":"chatcmpl-catalogue","object":"chat.completion",)"
-                                            R"("created":1767225600,"model":"mock-model","choices":null,)") +
-                                    usage + "}");
-        }),
-    ScenarioRow("content-filter-400", "answers 400 content_filter, with what was found under innererror")
-        .from("microsoft/semantic-kernel#5289")
-        .good("reports it with its reason, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return bad_request().json_body(
-              parse(R"({"error":{"message":"The prompt was filtered.","type":null,"param":"prompt",)"
-                    R"("code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation",)"
-                    R"("content_filter_result":{"jailbreak":{"filtered":true,"detected":true}}}}})"));
-        }),
-    ScenarioRow("context-overflow-as-code", "answers 400 context_length_exceeded")
-        .from("earendil-works/pi#5677, OpenAI: error codes")
-        .good("reports that the messages are too long, and does not send them again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request().json_body(parse(too_long_body)); }),
-    ScenarioRow("context-overflow-code-400", "answers 400 with code \"400\" to messages that are too long")
-        .from("langchain-ai/langchainjs#10481")
-        .good("reports it with its message")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return bad_request().json_body(parse(R"({"error":{"message":"Input is too long for the requested model.",)"
-                                               R"("type":"BadRequestError","param":null,"code":"400"}})"));
-        }),
-    ScenarioRow("context-overflow-in-stream",
-                "opens a stream with 200 and sends context_length_exceeded as its first event")
-        .from("earendil-works/pi#5677")
-        .good("reports that the messages are too long, and does not send them again")
-        .only_error()
-        .says("")
-        .streams_only()
-        .streamed([] { return stream_of_error(too_long_body); }),
-    ScenarioRow("context-overflow-without-error",
-                "answers 400 with a body without error, which names the maximum context length in message")
-        .from("earendil-works/pi#5677, langchain-ai/langchainjs#10481")
-        .good("reports the status, and the body's message")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return bad_request().json_body(
-              parse(R"({"object":"error","message":"This model's maximum context length is 8192 tokens, and your )"
-                    R"(messages have 9001.","type":"BadRequestError","param":null,"code":400})"));
-        }),
-    ScenarioRow("empty-200", "answers 200 with an empty body")
-        .from("AstrBot#403")
-        .good("reports that there is no answer")
-        .only_error()
-        .says("")
-        .streamed([] { return raw_reply(200, "", "text/event-stream; charset=utf-8"); })
-        .unstreamed([] { return raw_reply(200, ""); }),
-    ScenarioRow("error-as-html", "answers 400 with a proxy's HTML page")
-        .from("RFC 9110, section 15: the content of an error is for the user")
-        .good("reports the status, and does not fail over the body")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request().body(page, "text/html"); }),
-    ScenarioRow("error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]")
-        .from("coddy-project/coddy-agent#106")
-        .good("reports the error, or that there is no finish_reason")
-        .only_error()
-        .streams_only()
-        .streamed([] { return broken_by(raw_bytes("error: " + overloaded_body() + "\n\n")); }),
-    ScenarioRow("error-body-cut-short", "closes the connection inside the body of a 400")
-        .from("RFC 9112, section 8")
-        .good("reports the error all the same")
-        .only_error()
-        .says("")
-        .reply([] { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }),
-    ScenarioRow("error-code-numeric", "answers 400 with a number for error.code")
-        .from("go-openai#244")
-        .good("takes a code of any type, and reports the error")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request().json_body(parse(error_body("context length exceeded", "400"))); }),
-    ScenarioRow("error-event-first", "opens a stream with 200 and sends an error as its first event")
-        .from("litellm#40578")
-        .good("reports the error of the event")
-        .only_error()
-        .streams_only()
-        .changed([](const Reply& reply, bool) {
-          return reply.fault(after_headers(), error_event(parse(overloaded_body())));
-        }),
-    ScenarioRow("error-event-in-stream", "sends an error as an event after some text, then [DONE]")
-        .from("litellm#40578, openai-python#2943")
-        .good("reports the error; the text so far is no answer")
-        .only_error()
-        .streams_only()
-        .changed([](const Reply& reply, bool) {
-          return reply.fault(after_tokens(2), error_event(parse(overloaded_body())));
-        }),
-    ScenarioRow("error-event-named", "sends an error after some text, in an event named error")
-        .from("OpenAI: streaming events, WHATWG HTML 9.2.6")
-        .good("reports the error, whatever the event's name")
-        .only_error()
-        .streams_only()
-        .streamed([] { return broken_by(raw_bytes("event: error\n" + event_of(overloaded_body()))); }),
-    ScenarioRow("error-is-a-string", "answers 400 with a string for error")
-        .from("fantasy#365")
-        .good("reports the string")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request().json_body(parse(R"({"error":"the model is still loading"})")); }),
-    ScenarioRow("error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw")
-        .from("zed-industries/zed#64424")
-        .good("reports it, with what the string says")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return bad_request().json_body(
-              parse(R"({"error":{"message":"Provider returned error","code":400,"metadata":{"raw":)" +
-                    json_string(error_body("max_tokens is too large", "400")) + R"(,"provider_name":"Mock"}}})"));
-        }),
-    ScenarioRow("error-with-200", "answers 200 with an error body, as JSON")
-        .from("OpenRouter: errors")
-        .good("looks for error before choices, and reports it")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return raw_reply(200, error_body("no provider is available", "502")); }),
-    ScenarioRow("error-without-body", "answers 400 with no body")
-        .from("RFC 9110, section 15")
-        .good("reports the status")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return bad_request().body(""); }),
-    ScenarioRow("html-with-200", "answers 200 with an HTML page: a login form has the port")
-        .from("RFC 6585, section 6: captive portals")
-        .good("reports that this is no answer")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html");
-        }),
-    ScenarioRow("invalid-json", "sends a chunk, or a body, that breaks off inside its JSON")
-        .from("RFC 8259")
-        .good("reports it; never leaves the chunk out")
-        .only_error()
-        .sends("Zürich 21 °C, 9 °C.")
-        .streamed([] {
-          const ChunkTexts usual = usual_chunks();
-          const std::string event = event_of(json_of(usual[3]));
-          return chunks({element(usual[0]), element(usual[1]), element(usual[2]),
-                         raw_bytes(event.substr(0, event.size() - 22) + "\n\n"), element(usual[4]), element(usual[5])});
-        })
-        .unstreamed([] {
-          const std::string body = usual_body();
-          return raw_reply(200, body.substr(0, body.find("\"finish_reason\"")));
-        }),
-    ScenarioRow("key-disabled", "answers 403 unauthorized")
-        .from("the documentation: key states")
-        .good("reports it, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return forbidden(); }),
-    ScenarioRow("key-invalid", "answers 401 unauthorized")
-        .from("the documentation: authentication")
-        .good("reports it, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return unauthorized(); }),
-    ScenarioRow("key-invalid-as-400", "answers 400 with a list of one error, API_KEY_INVALID under its details")
-        .from("MadAppGang/claudish#61")
-        .good("reports it, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return bad_request().json_body(
-              parse(R"([{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.",)"
-                    R"("status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",)"
-                    R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"));
-        }),
-    ScenarioRow("model-not-found", "answers 404 model_not_found")
-        .from("OpenAI: error codes")
-        .good("reports it, and does not try again")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return failure(404, "model_not_found", "the model does not exist"); }),
+    {"bad-request", "answers 400 with the documented error body", "the documentation: error responses",
+     "reports code and message, and does not try again", no_answer,
+     [] { return bad_request("max_tokens is too large"); }},
+    {"choices-empty", "answers 200 with choices []", "BerriAI/litellm#40252", "reports that there is no answer",
+     no_answer, leave_choices, body_with_choices, "[]"},
+    {"choices-null", "answers 200 with choices null", "langchain#32252", "reports that there is no answer", no_answer,
+     leave_choices, body_with_choices, "null"},
+    {"content-filter-400", "answers 400 content_filter, with what was found under innererror",
+     "microsoft/semantic-kernel#5289", "reports it with its reason, and does not try again", no_answer, refused_with,
+     R"({"error":{"message":"The prompt was filtered.","type":null,"param":"prompt",)"
+     R"("code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation",)"
+     R"("content_filter_result":{"jailbreak":{"filtered":true,"detected":true}}}}})"},
+    {"context-overflow-as-code", "answers 400 context_length_exceeded", "earendil-works/pi#5677, OpenAI: error codes",
+     "reports that the messages are too long, and does not send them again", no_answer, refused_with, too_long_body},
+    {"context-overflow-code-400", "answers 400 with code \"400\" to messages that are too long",
+     "langchain-ai/langchainjs#10481", "reports it with its message", no_answer, refused_with,
+     R"({"error":{"message":"Input is too long for the requested model.",)"
+     R"("type":"BadRequestError","param":null,"code":"400"}})"},
+    {"context-overflow-in-stream", "opens a stream with 200 and sends context_length_exceeded as its first event",
+     "earendil-works/pi#5677", "reports that the messages are too long, and does not send them again",
+     no_answer | streams_only, only_event, too_long_body},
+    {"context-overflow-without-error",
+     "answers 400 with a body without error, which names the maximum context length in message",
+     "earendil-works/pi#5677, langchain-ai/langchainjs#10481", "reports the status, and the body's message", no_answer,
+     refused_with,
+     R"({"object":"error","message":"This model's maximum context length is 8192 tokens, and your )"
+     R"(messages have 9001.","type":"BadRequestError","param":null,"code":400})"},
+    {"empty-200", "answers 200 with an empty body", "AstrBot#403", "reports that there is no answer", no_answer,
+     [](bool streamed) { return raw_reply(200, "", usual_type_of(streamed)); }},
+    {"error-as-html", "answers 400 with a proxy's HTML page",
+     "RFC 9110, section 15: the content of an error is for the user",
+     "reports the status, and does not fail over the body", no_answer,
+     [] { return bad_request().body(page, "text/html"); }},
+    {"error-as-sse-field", "sends an error after some text, in a field named error, then [DONE]",
+     "coddy-project/coddy-agent#106", "reports the error, or that there is no finish_reason", only_error | streams_only,
+     [](Chunks& chunks) { break_with(chunks, "error: " + overloaded_body() + "\n\n"); }},
+    {"error-body-cut-short", "closes the connection inside the body of a 400", "RFC 9112, section 8",
+     "reports the error all the same", no_answer,
+     [](bool) { return Reply(bad_request("max_tokens is too large")).fault(after_bytes(20), close_connection()); }},
+    {"error-code-numeric", "answers 400 with a number for error.code", "go-openai#244",
+     "takes a code of any type, and reports the error", no_answer,
+     [] { return bad_request().json_body(parse(error_body("context length exceeded", "400"))); }},
+    {"error-event-first", "opens a stream with 200 and sends an error as its first event", "litellm#40578",
+     "reports the error of the event", only_error | streams_only, after_headers, overloaded_event},
+    {"error-event-in-stream", "sends an error as an event after some text, then [DONE]",
+     "litellm#40578, openai-python#2943", "reports the error; the text so far is no answer", only_error | streams_only,
+     in_the_middle, overloaded_event},
+    {"error-event-named", "sends an error after some text, in an event named error",
+     "OpenAI: streaming events, WHATWG HTML 9.2.6", "reports the error, whatever the event's name",
+     only_error | streams_only,
+     [](Chunks& chunks) { break_with(chunks, "event: error\n" + event_of(overloaded_body())); }},
+    {"error-is-a-string", "answers 400 with a string for error", "fantasy#365", "reports the string", no_answer,
+     refused_with, R"({"error":"the model is still loading"})"},
+    {"error-metadata-raw", "answers 400 and has the reason as JSON in a string, error.metadata.raw",
+     "zed-industries/zed#64424", "reports it, with what the string says", no_answer,
+     [] {
+       return bad_request().json_body(
+           parse(R"({"error":{"message":"Provider returned error","code":400,"metadata":{"raw":)" +
+                 json_string(error_body("max_tokens is too large", "400")) + R"(,"provider_name":"Mock"}}})"));
+     }},
+    {"error-with-200", "answers 200 with an error body, as JSON", "OpenRouter: errors",
+     "looks for error before choices, and reports it", no_answer,
+     [](bool) { return raw_reply(200, error_body("no provider is available", "502")); }},
+    {"error-without-body", "answers 400 with no body", "RFC 9110, section 15", "reports the status", no_answer,
+     [] { return bad_request().body(""); }},
+    {"html-with-200", "answers 200 with an HTML page: a login form has the port",
+     "RFC 6585, section 6: captive portals", "reports that this is no answer", no_answer,
+     [](bool) {
+       return raw_reply(200, "<!DOCTYPE html><html><body>Sign in to the network</body></html>", "text/html");
+     }},
+    {"invalid-json", "sends a chunk, or a body, that breaks off inside its JSON", "RFC 8259",
+     "reports it; never leaves the chunk out", only_error, Sends{"Zürich 21 °C, 9 °C."},
+     [](Chunks& chunks) {
+       const std::string event = event_of(chunks[3].dump());
+       chunks[3] = event.substr(0, event.size() - 22) + "\n\n";
+     },
+     [] {
+       const std::string body = usual_body();
+       return body.substr(0, body.find("\"finish_reason\""));
+     }},
+    {"key-disabled", "answers 403 unauthorized", "the documentation: key states", "reports it, and does not try again",
+     no_answer, forbidden},
+    {"key-invalid", "answers 401 unauthorized", "the documentation: authentication",
+     "reports it, and does not try again", no_answer, unauthorized},
+    {"key-invalid-as-400", "answers 400 with a list of one error, API_KEY_INVALID under its details",
+     "MadAppGang/claudish#61", "reports it, and does not try again", no_answer, refused_with,
+     R"([{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.",)"
+     R"("status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",)"
+     R"("reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}])"},
+    {"model-not-found", "answers 404 model_not_found", "OpenAI: error codes", "reports it, and does not try again",
+     no_answer, [] { return failure(404, "model_not_found", "the model does not exist"); }},
 };
 
 inline constexpr ScenarioRow retries_rows[] = {
-    ScenarioRow("cloudflare-520-then-answer", "answers 520 with a proxy's HTML page to every first try")
-        .from("letta-ai/letta-code#1179")
-        .good("tries again, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return no_answer_behind_proxy(520, "Web server is returning an unknown error"); }),
-    ScenarioRow("cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try")
-        .from("anthropics/claude-code#3197")
-        .good("tries again, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return no_answer_behind_proxy(524, "A timeout occurred"); }),
-    ScenarioRow("daily-quota", "answers 429 with the quota of a day in its body every time")
-        .from("dcdpr/jp#1061")
-        .good("reports it at once: a day's quota does not come back by waiting a moment")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(daily_body)); }),
-    ScenarioRow("insufficient-quota", "answers 429 insufficient_quota every time")
-        .from("langchainjs#1929")
-        .good("reports it at once: credit does not come back by waiting")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply {
-          return failure(429, "insufficient_quota", "you exceeded your current quota")
-              .type("insufficient_quota")
-              .without_retry_after();
-        }),
-    ScenarioRow("overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error")
-        .from("vercel/ai#6534")
-        .good("tries again after a while, or reports it")
-        .error_too()
-        .first_reply([] { return raw_reply(200, parse(busy_body)); })
-        .first_streamed([] { return stream_of_error(busy_body); }, ""),
-    ScenarioRow("overloaded-then-answer", "answers 529 overloaded to every first try")
-        .from("RFC 9110, section 15: an unknown 5xx is a 500")
-        .good("tries again after a while, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return overloaded(); }),
-    ScenarioRow("rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429")
-        .from("QwenLM/qwen-code#11216")
-        .good("tries again after a while, or reports it")
-        .error_too()
-        .first_reply([] { return raw_reply(200, parse(limited_body)); })
-        .first_streamed([] { return stream_of_error(limited_body); }, ""),
-    ScenarioRow("rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try")
-        .from("the documentation: rate limits")
-        .good("tries again after a second, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited(1s); }),
-    ScenarioRow("redirect-307", "answers 307 to every first try, with another address of this gateway in Location")
-        .from("letta-ai/letta#3189, RFC 9110, section 15.4.8")
-        .good("sends the same again there, method, body and key, or reports it")
-        .error_too()
-        .first_reply(
-            []() -> Reply { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }),
-    ScenarioRow("reset-as-date",
-                "answers 429 to every first try, with a date of RFC 3339 in x-ratelimit-reset-requests")
-        .from("CortexLM/cortex-code#407")
-        .good("reads the date, which has passed, or takes its own time, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply {
-          return limited_without_retry_after()
-              .header("x-ratelimit-remaining-requests", "0")
-              .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
-        }),
-    ScenarioRow("reset-as-duration",
-                "answers 429 to every first try: no token is left for 0.66s, and requests are whole again in 6m0s")
-        .from("CortexLM/cortex-code#407, OpenAI: rate limits")
-        .good("waits for the tokens, not for the requests, or takes its own time, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply {
-          return limited_without_retry_after()
-              .header("x-ratelimit-remaining-requests", "58")
-              .header("x-ratelimit-reset-requests", "6m0s")
-              .header("x-ratelimit-remaining-tokens", "0")
-              .header("x-ratelimit-reset-tokens", "0.66s");
-        }),
-    ScenarioRow("reset-as-epoch", "answers 429 to every first try, with seconds since 1970 in x-ratelimit-reset")
-        .from("CortexLM/cortex-code#407")
-        .good("takes the number for a moment, which has passed, or takes its own time, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply {
-          return limited_without_retry_after()
-              .header("x-ratelimit-remaining", "0")
-              .header("x-ratelimit-reset", "1704067200");
-        }),
-    ScenarioRow("retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try")
-        .from("openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3")
-        .good("tries again after that date, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after_date(1s); }),
-    ScenarioRow("retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try")
-        .from("openai-python, openai-node: seconds as a float")
-        .good("waits that long, or takes its own time, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after("0.05"); }),
-    ScenarioRow("retry-after-garbage", "answers 429 with Retry-After: soon to every first try")
-        .from("RFC 9110, section 10.2.3")
-        .good("tries again after a time of its own, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after("soon"); }),
-    ScenarioRow("retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try")
-        .from("RFC 9110, section 10.2.3")
-        .good("tries again after a time of its own, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().retry_after("Sun, 06 Nov 1994 08:49:37 GMT"); }),
-    ScenarioRow("retry-after-missing", "answers 429 without Retry-After to every first try")
-        .from("openai-node#1840, openai-python#3555")
-        .good("tries again after a time of its own, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return limited_without_retry_after(); }),
-    ScenarioRow("retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try")
-        .from("OpenAI's SDKs: retry-after-ms")
-        .good("waits that long, or takes its own time, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return limited_without_retry_after().retry_after_ms(50ms); }),
-    ScenarioRow("retry-after-negative", "answers 429 with Retry-After: -1 to every first try")
-        .from("RFC 9110, section 10.2.3")
-        .good("tries again after a time of its own, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().header("Retry-After", "-1"); }),
-    ScenarioRow("retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try")
-        .from("openai-node#1840, openai-python#3555")
-        .good("reports it: nobody waits for an hour")
-        .error_too()
-        .endless()
-        .first_reply([]() -> Reply { return rate_limited(1h); }),
-    ScenarioRow("retry-after-zero", "answers 429 with Retry-After: 0 to every first try")
-        .from("RFC 9110, section 10.2.3")
-        .good("tries again, after a moment at least, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited(0s); }),
-    ScenarioRow("retry-delay-in-body",
-                "answers 429 without Retry-After to every first try, and says in the body: in 300ms")
-        .from("Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961")
-        .good("waits that long, or takes a longer time of its own, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return rate_limited().without_retry_after().json_body(parse(delay_body)); }),
-    ScenarioRow("server-error-always", "answers 500 every time")
-        .from("RFC 9110, section 15.6.1")
-        .good("tries again a few times at most, then reports it")
-        .only_error()
-        .says("")
-        .reply([]() -> Reply { return server_error(); }),
-    ScenarioRow("server-error-then-answer", "answers 500 to every first try")
-        .from("RFC 9110, section 15.6.1")
-        .good("tries again, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return server_error(); }),
-    ScenarioRow("should-retry-false", "answers 500 with x-should-retry: false to every first try")
-        .from("OpenAI's SDKs: x-should-retry")
-        .good("reports it at once")
-        .error_too()
-        .first_reply([]() -> Reply { return server_error().should_retry(false); }),
-    ScenarioRow("should-retry-true", "answers 400 with x-should-retry: true to every first try")
-        .from("OpenAI's SDKs: x-should-retry")
-        .good("tries again, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return bad_request().should_retry(true); }),
-    ScenarioRow("stream-broken-then-answer", "closes the connection in the middle of every first try's answer")
-        .from("RFC 9112, section 8")
-        .good("shows the whole answer once when it tries again, or reports that the first is incomplete")
-        .error_too()
-        .first_reply([] { return usual_plain().fault(after_bytes(150), close_connection()); })
-        .first_streamed([] { return usual_stream().fault(after_tokens(2), close_connection()); }, "Zürich 21 °C, "),
-    ScenarioRow("tokens-per-minute-413", "answers 413 rate_limit_exceeded, of type tokens, to every first try")
-        .from("continuedev/continue#10218")
-        .good("takes it for a rate limit and tries again after a while, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply {
-          return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
-        }),
-    ScenarioRow("unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try")
-        .from("RFC 9110, section 15.6.4")
-        .good("tries again, or reports it")
-        .error_too()
-        .first_reply([]() -> Reply { return service_unavailable().retry_after(0s); }),
+    {"cloudflare-520-then-answer", "answers 520 with a proxy's HTML page to every first try",
+     "letta-ai/letta-code#1179", "tries again, or reports it", first_try,
+     [] { return no_answer_behind_proxy(520, "Web server is returning an unknown error"); }},
+    {"cloudflare-524-then-answer", "answers 524 with a proxy's HTML page to every first try",
+     "anthropics/claude-code#3197", "tries again, or reports it", first_try,
+     [] { return no_answer_behind_proxy(524, "A timeout occurred"); }},
+    {"daily-quota", "answers 429 with the quota of a day in its body every time", "dcdpr/jp#1061",
+     "reports it at once: a day's quota does not come back by waiting a moment", no_answer, limited_with, daily_body},
+    {"insufficient-quota", "answers 429 insufficient_quota every time", "langchainjs#1929",
+     "reports it at once: credit does not come back by waiting", no_answer,
+     [] {
+       return failure(429, "insufficient_quota", "you exceeded your current quota")
+           .type("insufficient_quota")
+           .without_retry_after();
+     }},
+    {"overloaded-in-stream", "opens each first try's stream with 200 and an overloaded_error", "vercel/ai#6534",
+     "tries again after a while, or reports it", first_try, only_event, only_body, busy_body},
+    {"overloaded-then-answer", "answers 529 overloaded to every first try",
+     "RFC 9110, section 15: an unknown 5xx is a 500", "tries again after a while, or reports it", first_try,
+     overloaded},
+    {"rate-limit-in-stream", "opens each first try's stream with 200 and an error of code 429",
+     "QwenLM/qwen-code#11216", "tries again after a while, or reports it", first_try, only_event, only_body,
+     limited_body},
+    {"rate-limited-then-answer", "answers 429 with Retry-After: 1 to every first try", "the documentation: rate limits",
+     "tries again after a second, or reports it", first_try, [] { return rate_limited(1s); }},
+    {"redirect-307", "answers 307 to every first try, with another address of this gateway in Location",
+     "letta-ai/letta#3189, RFC 9110, section 15.4.8", "sends the same again there, method, body and key, or reports it",
+     first_try, [] { return failure(307, "", "").body("").header("Location", "/v1/chat/completions?moved=1"); }},
+    {"reset-as-date", "answers 429 to every first try, with a date of RFC 3339 in x-ratelimit-reset-requests",
+     "CortexLM/cortex-code#407", "reads the date, which has passed, or takes its own time, or reports it", first_try,
+     [] {
+       return limited_without_retry_after()
+           .header("x-ratelimit-remaining-requests", "0")
+           .header("x-ratelimit-reset-requests", "2024-01-01T00:00:00Z");
+     }},
+    {"reset-as-duration",
+     "answers 429 to every first try: no token is left for 0.66s, and requests are whole again in 6m0s",
+     "CortexLM/cortex-code#407, OpenAI: rate limits",
+     "waits for the tokens, not for the requests, or takes its own time, or reports it", first_try,
+     [] {
+       return limited_without_retry_after()
+           .header("x-ratelimit-remaining-requests", "58")
+           .header("x-ratelimit-reset-requests", "6m0s")
+           .header("x-ratelimit-remaining-tokens", "0")
+           .header("x-ratelimit-reset-tokens", "0.66s");
+     }},
+    {"reset-as-epoch", "answers 429 to every first try, with seconds since 1970 in x-ratelimit-reset",
+     "CortexLM/cortex-code#407",
+     "takes the number for a moment, which has passed, or takes its own time, or reports it", first_try,
+     [] {
+       return limited_without_retry_after()
+           .header("x-ratelimit-remaining", "0")
+           .header("x-ratelimit-reset", "1704067200");
+     }},
+    {"retry-after-date", "answers 429 with a date 1 to 2 s ahead in Retry-After to every first try",
+     "openai-node#1840, openai-python#3555, RFC 9110, section 10.2.3", "tries again after that date, or reports it",
+     first_try, [] { return rate_limited().retry_after_date(1s); }},
+    {"retry-after-fraction", "answers 429 with Retry-After: 0.05 to every first try",
+     "openai-python, openai-node: seconds as a float", "waits that long, or takes its own time, or reports it",
+     first_try, limited_until, "0.05"},
+    {"retry-after-garbage", "answers 429 with Retry-After: soon to every first try", "RFC 9110, section 10.2.3",
+     "tries again after a time of its own, or reports it", first_try, limited_until, "soon"},
+    {"retry-after-in-the-past", "answers 429 with a date of 1994 in Retry-After to every first try",
+     "RFC 9110, section 10.2.3", "tries again after a time of its own, or reports it", first_try, limited_until,
+     "Sun, 06 Nov 1994 08:49:37 GMT"},
+    {"retry-after-missing", "answers 429 without Retry-After to every first try",
+     "openai-node#1840, openai-python#3555", "tries again after a time of its own, or reports it", first_try,
+     limited_without_retry_after},
+    {"retry-after-ms", "answers 429 with retry-after-ms: 50 to every first try", "OpenAI's SDKs: retry-after-ms",
+     "waits that long, or takes its own time, or reports it", first_try,
+     [] { return limited_without_retry_after().retry_after_ms(50ms); }},
+    {"retry-after-negative", "answers 429 with Retry-After: -1 to every first try", "RFC 9110, section 10.2.3",
+     "tries again after a time of its own, or reports it", first_try,
+     [] { return rate_limited().header("Retry-After", "-1"); }},
+    {"retry-after-very-large", "answers 429 with Retry-After: 3600 to every first try",
+     "openai-node#1840, openai-python#3555", "reports it: nobody waits for an hour", endless | first_try,
+     [] { return rate_limited(1h); }},
+    {"retry-after-zero", "answers 429 with Retry-After: 0 to every first try", "RFC 9110, section 10.2.3",
+     "tries again, after a moment at least, or reports it", first_try, [] { return rate_limited(0s); }},
+    {"retry-delay-in-body", "answers 429 without Retry-After to every first try, and says in the body: in 300ms",
+     "Aider-AI/aider#3694, diegosouzapw/OmniRoute#7961",
+     "waits that long, or takes a longer time of its own, or reports it", first_try, limited_with, delay_body},
+    {"server-error-always", "answers 500 every time", "RFC 9110, section 15.6.1",
+     "tries again a few times at most, then reports it", no_answer, server_error},
+    {"server-error-then-answer", "answers 500 to every first try", "RFC 9110, section 15.6.1",
+     "tries again, or reports it", first_try, server_error},
+    {"should-retry-false", "answers 500 with x-should-retry: false to every first try", "OpenAI's SDKs: x-should-retry",
+     "reports it at once", first_try, [] { return server_error().should_retry(false); }},
+    {"should-retry-true", "answers 400 with x-should-retry: true to every first try", "OpenAI's SDKs: x-should-retry",
+     "tries again, or reports it", first_try, [] { return bad_request().should_retry(true); }},
+    {"stream-broken-then-answer", "closes the connection in the middle of every first try's answer",
+     "RFC 9112, section 8", "shows the whole answer once when it tries again, or reports that the first is incomplete",
+     first_try, Sends{"Zürich 21 °C, "}, in_the_middle, close_connection},
+    {"tokens-per-minute-413", "answers 413 rate_limit_exceeded, of type tokens, to every first try",
+     "continuedev/continue#10218", "takes it for a rate limit and tries again after a while, or reports it", first_try,
+     [] {
+       return failure(413, "rate_limit_exceeded", "tokens per minute: limit 6000, requested 9001").type("tokens");
+     }},
+    {"unavailable-then-answer", "answers 503 with Retry-After: 0 to every first try", "RFC 9110, section 15.6.4",
+     "tries again, or reports it", first_try, [] { return service_unavailable().retry_after(0s); }},
 };
 
+MOCK_GATEWAY_INLINE void add_failures(Scenarios& all) {
+  add_group(all, "errors", errors_rows, std::size(errors_rows));
+  add_group(all, "retries", retries_rows, std::size(retries_rows));
+}
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_errors(Scenarios& all) {
-  add_group(all, "errors", catalogue_parts::errors_rows, std::size(catalogue_parts::errors_rows));
-}
-
-MOCK_GATEWAY_INLINE void add_retries(Scenarios& all) {
-  add_group(all, "retries", catalogue_parts::retries_rows, std::size(catalogue_parts::retries_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_framing.cpp ----------------------------------------------------------------------------------
@@ -34546,21 +34107,16 @@ namespace catalogue_parts {
 
 using namespace std::chrono_literals;
 
-/// The usual chunks with these bytes before each of them that has text.
-MOCK_GATEWAY_INLINE Reply stream_with(const char* bytes) {
-  const ChunkTexts usual = usual_chunks();
-  std::vector<StreamChunk> elements;
-  for (std::size_t i = 0; i < usual.size(); ++i) {
-    if (i > 0 && i + 1 < usual.size()) elements.push_back(raw_bytes(bytes));
-    elements.push_back(element(usual[i]));
-  }
-  return chunks(std::move(elements));
+/// Puts these bytes before each chunk that has text.
+MOCK_GATEWAY_INLINE void say_before_text(Chunks& chunks, const char* bytes) {
+  for (std::size_t i = 4; i > 0; --i)
+    chunks.insert(chunks.begin() + static_cast<std::ptrdiff_t>(i), std::string(bytes));
 }
 
 /// A whole response by hand with these header fields, after which the connection closes.
 MOCK_GATEWAY_INLINE Reply by_hand(const std::string& fields, const std::string& body) {
-  return usual_plain().fault(before_headers(),
-                             garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
+  return usual_reply(false).fault(before_headers(),
+                                  garbage("HTTP/1.1 200 OK\r\n" + fields + "\r\nconnection: close\r\n\r\n" + body));
 }
 
 /// HTTP's chunk around these bytes; around none, the end of the body.
@@ -34594,242 +34150,139 @@ inline constexpr const char* text_with_done = "A stream ends with\ndata: [DONE]\
 inline constexpr std::size_t long_text = 100'000;
 
 inline constexpr ScenarioRow framing_rows[] = {
-    ScenarioRow("answer-as-text-plain", "sends JSON, or the stream, as text/plain")
-        .from("mistral.rs#79")
-        .good("goes by what it asked for and what came, or reports the type")
-        .error_too()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/plain; charset=utf-8"); })
-        .unstreamed([] { return raw_reply(200, usual_body(), "text/plain; charset=utf-8"); }),
-    ScenarioRow("answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream")
-        .from("openai-node: a JSON body gives no chunks and no error")
-        .good("goes by the Content-Type, or reports it; never takes it for an empty answer")
-        .error_too()
-        .streamed(usual_plain)
-        .unstreamed(usual_stream),
-    ScenarioRow("blank-line-missing-between-events", "sends two events without the blank line between them")
-        .from("1jehuang/jcode#609, ggml-org/llama.cpp#14268")
-        .good("takes each data line for an event, or reports that their lines together are no JSON")
-        .error_too()
-        .streams_only()
-        .sends("Zürich 9 °C.")
-        .streamed([] {
-          const ChunkTexts usual = usual_chunks();
-          const std::string second = "data: " + json_of(usual[2]) + "\n";
-          return chunks({element(usual[0]), element(usual[1]), raw_bytes(second + event_of(json_of(usual[3]))),
-                         element(usual[4]), element(usual[5])});
-        }),
-    ScenarioRow("blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON")
-        .from("AstrBot#403")
-        .good("passes over them")
-        .streamed([] {
-          std::vector<StreamChunk> elements = {raw_bytes("\n\n\n")};
-          for (const ChunkText& chunk : usual_chunks()) elements.push_back(element(chunk));
-          return chunks(std::move(elements));
-        })
-        .unstreamed([] { return raw_reply(200, "\n\n\n" + usual_body()); }),
-    ScenarioRow("brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says")
-        .from("agentgateway/agentgateway#3040")
-        .good("decompresses it, or reports the encoding; never takes the bytes for the answer")
-        .error_too()
-        .streamed([] {
-          return raw_reply(200, as_brotli(usual_events()), "text/event-stream; charset=utf-8")
-              .header("Content-Encoding", "br");
-        })
-        .unstreamed([] { return raw_reply(200, as_brotli(usual_body())).header("Content-Encoding", "br"); }),
-    ScenarioRow("byte-order-mark", "begins the stream with a byte order mark")
-        .from("WHATWG HTML 9.2.6")
-        .good("passes over it")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.byte_order_mark(true); }),
-    ScenarioRow("character-split-across-reads", "waits 50 ms in the middle of a character")
-        .from("ollama-js#255")
-        .good("decodes bytes across reads")
-        .changed([](const Reply& reply, bool streamed) { return reply.fault(in_a_character(streamed), stall(50ms)); }),
-    ScenarioRow("close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection")
-        .from("RFC 9112, section 6.3")
-        .good("reads to the end of the connection")
-        .streamed([] { return until_close("text/event-stream; charset=utf-8", usual_events()); })
-        .unstreamed([] { return until_close("application/json", usual_body()); }),
-    ScenarioRow("comment-keep-alives", "sends a comment before each event")
-        .from("openai-go#621, langchaingo#942")
-        .good("passes over lines that begin with a colon")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.comment("OPENROUTER PROCESSING"); }),
-    ScenarioRow("content-encoding-claimed", "says Content-Encoding: br of an answer that is not compressed")
-        .from("agentgateway/agentgateway#3040")
-        .good("reports that the encoding is wrong or unknown, or takes the bytes as they are")
-        .error_too()
-        .changed([](const Reply& reply, bool) { return reply.header("Content-Encoding", "br"); }),
-    ScenarioRow("content-type-missing", "streams without a Content-Type")
-        .from("RFC 9110, section 8.3")
-        .good("goes by what it asked for, or reports it")
-        .error_too()
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type(""); }),
-    ScenarioRow("content-type-without-charset", "streams as text/event-stream, without charset")
-        .from("WHATWG HTML 9.2.5: always UTF-8")
-        .good("reads it as UTF-8")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.content_type("text/event-stream"); }),
-    ScenarioRow("crlf-line-ends", "ends lines with CRLF")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes CRLF for one line end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r\n"); }),
-    ScenarioRow("data-after-done", "sends one more chunk with text after [DONE]")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at [DONE]")
-        .streams_only()
-        .sends("Zürich 21 °C, 東京 9 °C. And more.")
-        .dialect([](SseDialect& dialect) { dialect = dialect.after_done(json_of(saying(" And more."))); }),
-    ScenarioRow("done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer")
-        .from("OpenAI: [DONE] is the whole data of an event")
-        .good("takes an event for the end when all of its data is [DONE], and no other")
-        .says(text_with_done)
-        .streamed([] {
-          return stream_of({opening(), saying("A stream ends with\n"), saying("data: [DONE]\n\n"), saying("[DONE]"),
-                            saying(" is no JSON."), closing()});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(text_with_done))); }),
-    ScenarioRow("done-missing", "ends the stream without [DONE], after a finish_reason")
-        .from("openai-node, openai-python: they need no [DONE]")
-        .good("takes the finish_reason and the end of the body for the end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
-    ScenarioRow("done-twice", "sends [DONE] twice")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at the first")
-        .streams_only()
-        .changed([](const Reply& reply, bool) { return reply.fault(before_done(), duplicate_event()); }),
-    ScenarioRow("empty-data-keep-alive", "sends an event with empty data before each piece of text")
-        .from("copilot-api#88")
-        .good("passes over it: it is no JSON")
-        .streams_only()
-        .streamed([] { return stream_with("data:\n\n"); }),
-    ScenarioRow("event-field", "has an event field in each event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, whatever the event's name")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.event("completion"); }),
-    ScenarioRow("event-longer-than-64-kib", "sends 100,000 characters in one event")
-        .from("openai-go#368")
-        .good("has no limit for a line, or one far beyond this")
-        .says("x")
-        .times(long_text)
-        .streamed([] {
-          return stream_of({opening(), saying(std::string(long_text, 'x')), closing()});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(std::string(long_text, 'x')))); }),
-    ScenarioRow("event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON")
-        .from("typesense#2837")
-        .good("joins reads before it parses")
-        .changed([](const Reply& reply, bool streamed) {
-          return reply.fault(streamed ? inside_event(3, 60) : after_bytes(60), stall(50ms));
-        }),
-    ScenarioRow("event-without-data", "sends an event that has a name and no data before each piece of text")
-        .from("WHATWG HTML 9.2.6")
-        .good("passes over it: without data there is no event")
-        .streams_only()
-        .streamed([] { return stream_with("event: ping\n\n"); }),
-    ScenarioRow("events-in-one-chunk", "sends all events in one HTTP chunk")
-        .from("RFC 9112, section 7.1: chunks mean nothing")
-        .good("parses by lines, not by reads")
-        .streams_only()
-        .streamed([] { return chunks({raw_bytes(usual_events())}); })
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false); }),
-    ScenarioRow("final-blank-line-missing", "ends after the line with [DONE], without a blank line")
-        .from("WHATWG HTML 9.2.6: such an event is dropped")
-        .good("has had the finish_reason, and needs no [DONE]")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.final_blank_line(false); }),
-    ScenarioRow("gzip-unasked", "compresses the stream, whatever Accept-Encoding says")
-        .from("RFC 9110, section 12.5.3")
-        .good("decompresses it as it comes, or reports the encoding")
-        .error_too()
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.gzip(true); }),
-    ScenarioRow("header-names-in-lower-case", "writes the names of all header fields in lower case")
-        .from("RFC 9110, section 5.1: names are case-insensitive")
-        .good("finds Content-Type, Content-Length and Transfer-Encoding in any case")
-        .streamed([] {
-          std::string chunks;
-          for (const ChunkText& chunk : usual_chunks()) chunks += http_chunk(event_of(json_of(chunk)));
-          return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
-                         chunks + http_chunk("data: [DONE]\n\n") + http_chunk(""));
-        })
-        .unstreamed([] {
-          return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(usual_body().size()),
-                         usual_body());
-        }),
-    ScenarioRow("id-fields", "has an id field in each event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, and needs no id")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.ids(true); }),
-    ScenarioRow("id-line-then-ping", "sends an id line followed by : ping before each piece of text")
-        .from("llmgateway#2334")
-        .good("passes over it: without data there is no event")
-        .streams_only()
-        .streamed([] { return stream_with("id: 7\n: ping\n\n"); }),
-    ScenarioRow("last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]")
-        .from("WHATWG HTML 9.2.6: such an event is dropped")
-        .good("reads it all the same, or reports that the end is missing")
-        .error_too()
-        .streams_only()
-        .streamed(stream_ending_in_text)
-        .dialect([](SseDialect& dialect) { dialect = dialect.done(false).final_blank_line(false); }),
-    ScenarioRow("lone-cr-line-ends", "ends lines with CR alone")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes CR for a line end")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.line_end("\r"); }),
-    ScenarioRow("multi-line-data", "writes the JSON of each event on three data lines")
-        .from("WHATWG HTML 9.2.6")
-        .good("joins the data lines of an event")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.multi_line_data(true); }),
-    ScenarioRow("no-space-after-colon", "writes data:{…} without a space")
-        .from("WHATWG HTML 9.2.6")
-        .good("takes the space for optional")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.space_after_colon(false); }),
-    ScenarioRow("one-write-for-all", "hands the whole reply to the kernel in one write")
-        .from("RFC 9112, section 7.1: chunks mean nothing")
-        .good("parses by lines, not by reads")
-        .changed([](const Reply& reply, bool) { return reply.one_write(); }),
-    ScenarioRow("one-write-per-byte", "sends the reply byte by byte, each in a read of its own")
-        .from("typesense#2837, ollama-js#255")
-        .good("joins reads before it decodes and parses")
-        .changed([](const Reply& reply, bool) { return reply.slice_writes(1); }),
-    ScenarioRow("open-after-done", "keeps the body and the connection open after [DONE]")
-        .from("OpenAI: [DONE] ends the stream")
-        .good("stops at [DONE], and closes the connection")
-        .streams_only()
-        .endless()
-        .dialect([](SseDialect& dialect) { dialect = dialect.open_after_done(true); }),
-    ScenarioRow("retry-field", "has a retry field in the first event")
-        .from("WHATWG HTML 9.2.6")
-        .good("reads the data, and connects no second time")
-        .streams_only()
-        .dialect([](SseDialect& dialect) { dialect = dialect.retry(3s); }),
-    ScenarioRow("unknown-sse-field", "has a field in each event that no standard knows")
-        .from("WHATWG HTML 9.2.6: such a field is ignored")
-        .good("passes over the line")
-        .streams_only()
-        .streamed([] {
-          std::vector<StreamChunk> elements;
-          for (const ChunkText& chunk : usual_chunks())
-            elements.push_back(raw_bytes("trace: 7\n" + event_of(json_of(chunk))));
-          return chunks(std::move(elements));
-        }),
+    {"answer-as-text-plain", "sends JSON, or the stream, as text/plain", "mistral.rs#79",
+     "goes by what it asked for and what came, or reports the type", error_too,
+     [](bool streamed) {
+       const char* const type = "text/plain; charset=utf-8";
+       return streamed ? usual_reply(true).sse(SseDialect().content_type(type)) : raw_reply(200, usual_body(), type);
+     }},
+    {"answer-in-the-other-form", "answers a stream request with JSON, and a plain one with a stream",
+     "openai-node: a JSON body gives no chunks and no error",
+     "goes by the Content-Type, or reports it; never takes it for an empty answer", error_too,
+     [](bool streamed) { return usual_reply(!streamed); }},
+    {"blank-line-missing-between-events", "sends two events without the blank line between them",
+     "1jehuang/jcode#609, ggml-org/llama.cpp#14268",
+     "takes each data line for an event, or reports that their lines together are no JSON", error_too | streams_only,
+     Sends{"Zürich 9 °C."},
+     [](Chunks& chunks) {
+       chunks[2] = "data: " + chunks[2].dump() + "\n" + event_of(chunks[3].dump());
+       chunks.erase(chunks.begin() + 3);
+     }},
+    {"blank-lines-before-reply", "sends three blank lines before the first event, or before the JSON", "AstrBot#403",
+     "passes over them", whole_answer, [](Chunks& chunks) { chunks.insert(chunks.begin(), std::string("\n\n\n")); },
+     [] { return "\n\n\n" + usual_body(); }},
+    {"brotli-unasked", "compresses the answer with Brotli, whatever Accept-Encoding says",
+     "agentgateway/agentgateway#3040", "decompresses it, or reports the encoding; never takes the bytes for the answer",
+     error_too,
+     [](bool streamed) {
+       return raw_reply(200, as_brotli(usual_bytes(streamed)), usual_type_of(streamed))
+           .header("Content-Encoding", "br");
+     }},
+    {"byte-order-mark", "begins the stream with a byte order mark", "WHATWG HTML 9.2.6", "passes over it", streams_only,
+     [] { return SseDialect().byte_order_mark(true); }},
+    {"character-split-across-reads", "waits 50 ms in the middle of a character", "ollama-js#255",
+     "decodes bytes across reads", whole_answer, in_a_character, [] { return stall(50ms); }},
+    {"close-delimited-body", "sends neither Content-Length nor chunks: the body ends with the connection",
+     "RFC 9112, section 6.3", "reads to the end of the connection", whole_answer,
+     [](bool streamed) { return until_close(streamed, usual_bytes(streamed)); }},
+    {"comment-keep-alives", "sends a comment before each event", "openai-go#621, langchaingo#942",
+     "passes over lines that begin with a colon", streams_only,
+     [] { return SseDialect().comment("OPENROUTER PROCESSING"); }},
+    {"content-encoding-claimed", "says Content-Encoding: br of an answer that is not compressed",
+     "agentgateway/agentgateway#3040", "reports that the encoding is wrong or unknown, or takes the bytes as they are",
+     error_too, [](const Reply& reply) { return reply.header("Content-Encoding", "br"); }},
+    {"content-type-missing", "streams without a Content-Type", "RFC 9110, section 8.3",
+     "goes by what it asked for, or reports it", error_too | streams_only,
+     [] { return SseDialect().content_type(""); }},
+    {"content-type-without-charset", "streams as text/event-stream, without charset", "WHATWG HTML 9.2.5: always UTF-8",
+     "reads it as UTF-8", streams_only, [] { return SseDialect().content_type("text/event-stream"); }},
+    {"crlf-line-ends", "ends lines with CRLF", "WHATWG HTML 9.2.6", "takes CRLF for one line end", streams_only,
+     [] { return SseDialect().line_end("\r\n"); }},
+    {"data-after-done", "sends one more chunk with text after [DONE]", "OpenAI: [DONE] ends the stream",
+     "stops at [DONE]", streams_only, Sends{"Zürich 21 °C, 東京 9 °C. And more."},
+     [] { return SseDialect().after_done(saying(" And more.").dump()); }},
+    {"done-inside-text", "has [DONE], and data: [DONE] on a line of its own, in the text of the answer",
+     "OpenAI: [DONE] is the whole data of an event",
+     "takes an event for the end when all of its data is [DONE], and no other", whole_answer, Says{text_with_done},
+     [] {
+       return Chunks{opening(),        saying("A stream ends with\n"), saying("data: [DONE]\n\n"),
+                     saying("[DONE]"), saying(" is no JSON."),         closing()};
+     }},
+    {"done-missing", "ends the stream without [DONE], after a finish_reason",
+     "openai-node, openai-python: they need no [DONE]", "takes the finish_reason and the end of the body for the end",
+     streams_only, [] { return SseDialect().done(false); }},
+    {"done-twice", "sends [DONE] twice", "OpenAI: [DONE] ends the stream", "stops at the first", streams_only,
+     before_done, duplicate_event},
+    {"empty-data-keep-alive", "sends an event with empty data before each piece of text", "copilot-api#88",
+     "passes over it: it is no JSON", streams_only, say_before_text, "data:\n\n"},
+    {"event-field", "has an event field in each event", "WHATWG HTML 9.2.6",
+     "reads the data, whatever the event's name", streams_only, [] { return SseDialect().event("completion"); }},
+    {"event-longer-than-64-kib", "sends 100,000 characters in one event", "openai-go#368",
+     "has no limit for a line, or one far beyond this", whole_answer, Says{"x", long_text},
+     [] {
+       return Chunks{opening(), saying(std::string(long_text, 'x')), closing()};
+     }},
+    {"event-split-across-reads", "waits 50 ms in the middle of an event, or of the JSON", "typesense#2837",
+     "joins reads before it parses", whole_answer,
+     [](bool streamed) { return streamed ? inside_event(3, 60) : after_bytes(60); }, [] { return stall(50ms); }},
+    {"event-without-data", "sends an event that has a name and no data before each piece of text", "WHATWG HTML 9.2.6",
+     "passes over it: without data there is no event", streams_only, say_before_text, "event: ping\n\n"},
+    {"events-in-one-chunk", "sends all events in one HTTP chunk", "RFC 9112, section 7.1: chunks mean nothing",
+     "parses by lines, not by reads", streams_only, [] { return Chunks{Json(usual_events())}; },
+     [] { return SseDialect().done(false); }},
+    {"final-blank-line-missing", "ends after the line with [DONE], without a blank line",
+     "WHATWG HTML 9.2.6: such an event is dropped", "has had the finish_reason, and needs no [DONE]", streams_only,
+     [] { return SseDialect().final_blank_line(false); }},
+    {"gzip-unasked", "compresses the stream, whatever Accept-Encoding says", "RFC 9110, section 12.5.3",
+     "decompresses it as it comes, or reports the encoding", error_too | streams_only,
+     [] { return SseDialect().gzip(true); }},
+    {"header-names-in-lower-case", "writes the names of all header fields in lower case",
+     "RFC 9110, section 5.1: names are case-insensitive",
+     "finds Content-Type, Content-Length and Transfer-Encoding in any case", whole_answer,
+     [](bool streamed) {
+       std::string body;
+       if (!streamed) {
+         body = usual_body();
+         return by_hand("content-type: application/json\r\ncontent-length: " + std::to_string(body.size()), body);
+       }
+       for (const Json& chunk : usual_chunks()) body += http_chunk(event_of(chunk.dump()));
+       return by_hand("content-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked",
+                      body + http_chunk("data: [DONE]\n\n") + http_chunk(""));
+     }},
+    {"id-fields", "has an id field in each event", "WHATWG HTML 9.2.6", "reads the data, and needs no id", streams_only,
+     [] { return SseDialect().ids(true); }},
+    {"id-line-then-ping", "sends an id line followed by : ping before each piece of text", "llmgateway#2334",
+     "passes over it: without data there is no event", streams_only, say_before_text, "id: 7\n: ping\n\n"},
+    {"last-event-without-blank-line", "ends inside the event with the last text: no blank line, no [DONE]",
+     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, or reports that the end is missing",
+     error_too | streams_only, end_in_text, [] { return SseDialect().done(false).final_blank_line(false); }},
+    {"lone-cr-line-ends", "ends lines with CR alone", "WHATWG HTML 9.2.6", "takes CR for a line end", streams_only,
+     [] { return SseDialect().line_end("\r"); }},
+    {"multi-line-data", "writes the JSON of each event on three data lines", "WHATWG HTML 9.2.6",
+     "joins the data lines of an event", streams_only, [] { return SseDialect().multi_line_data(true); }},
+    {"no-space-after-colon", "writes data:{…} without a space", "WHATWG HTML 9.2.6", "takes the space for optional",
+     streams_only, [] { return SseDialect().space_after_colon(false); }},
+    {"one-write-for-all", "hands the whole reply to the kernel in one write",
+     "RFC 9112, section 7.1: chunks mean nothing", "parses by lines, not by reads", whole_answer,
+     [](const Reply& reply) { return reply.one_write(); }},
+    {"one-write-per-byte", "sends the reply byte by byte, each in a read of its own", "typesense#2837, ollama-js#255",
+     "joins reads before it decodes and parses", whole_answer,
+     [](const Reply& reply) { return reply.slice_writes(1); }},
+    {"open-after-done", "keeps the body and the connection open after [DONE]", "OpenAI: [DONE] ends the stream",
+     "stops at [DONE], and closes the connection", streams_only | endless,
+     [] { return SseDialect().open_after_done(true); }},
+    {"retry-field", "has a retry field in the first event", "WHATWG HTML 9.2.6",
+     "reads the data, and connects no second time", streams_only, [] { return SseDialect().retry(3s); }},
+    {"unknown-sse-field", "has a field in each event that no standard knows",
+     "WHATWG HTML 9.2.6: such a field is ignored", "passes over the line", streams_only,
+     [](Chunks& chunks) {
+       for (Json& chunk : chunks) chunk = "trace: 7\n" + event_of(chunk.dump());
+     }},
 };
 
+MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) { add_group(all, "framing", framing_rows, std::size(framing_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
-  add_group(all, "framing", catalogue_parts::framing_rows, std::size(catalogue_parts::framing_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/catalogue_tool_calls.cpp -------------------------------------------------------------------------------
@@ -34839,22 +34292,13 @@ MOCK_GATEWAY_INLINE void add_framing(Scenarios& all) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace catalogue_parts {
 
-/// The stream of a call of `get_weather`: its head, two fragments of its arguments.
-struct WeatherFragments {
-  std::string heads[3] = {R"("index":0,"id":"call_1","type":"function",)", R"("index":0,)", R"("index":0,)"};
-  std::string functions[3] = {function_of("get_weather", ""), function_of("", R"({"city":)"),
-                              function_of("", R"("Zürich"})")};
-  std::string finish_reason = "tool_calls";
-
-  Reply reply() const {
-    return stream_of({silent_opening(), fragment(heads[0], functions[0]), fragment(heads[1], functions[1]),
-                      fragment(heads[2], functions[2]), closing(finish_reason)});
-  }
-};
-
-/// The fragment that has all of a call.
-MOCK_GATEWAY_INLINE ChunkText whole_call(const wire::ToolCall& call, const char* index = "0") {
-  return fragment(head_of(index, call.id), function_of(call.name, call.arguments));
+/// The chunks of these calls, each in one.
+MOCK_GATEWAY_INLINE Chunks chunks_calling(const std::vector<wire::ToolCall>& calls) {
+  Chunks chunks = {silent_opening()};
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    chunks.push_back(fragment(head_of(std::to_string(i), calls[i].id), function_of(calls[i].name, calls[i].arguments)));
+  chunks.push_back(closing("tool_calls"));
+  return chunks;
 }
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> broken_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zü)"}}; }
@@ -34865,8 +34309,12 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_with_two_objects() {
 
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_after_empty_object() { return {{"call_1", "get_weather", R"({}{"city":"Zürich"})"}}; }
 
-/// The arguments of `weather_call`, as JSON in a string of JSON.
-MOCK_GATEWAY_INLINE std::string encoded_arguments() { return json_string(weather_call().arguments); }
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
+
+/// The usual call, with its arguments as JSON in a string of JSON.
+MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> encoded_call() {
+  return {{"call_1", "get_weather", json_string(one_weather_call().front().arguments)}};
+}
 
 /// Two calls that cannot be told apart by their ids.
 MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
@@ -34875,313 +34323,170 @@ MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> calls_with_one_id() {
   return calls;
 }
 
+/// This JSON with an object in place of the string of the usual call's arguments.
+MOCK_GATEWAY_INLINE std::string with_object(const std::string& json) {
+  const std::string arguments = one_weather_call().front().arguments;
+  return replaced(json, json_string(arguments), arguments);
+}
+
 /// A call as models without a parser for tools write it.
 inline constexpr const char* spelled_call =
     "<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Zürich\"}}\n</tool_call>";
 
 inline constexpr const char* usual_type = R"("type":"function",)";
 
-/// The usual call, streamed and not, with these members in place of its type.
-MOCK_GATEWAY_INLINE Reply stream_with_type(const char* type) {
-  WeatherFragments call;
-  call.heads[0] = replaced(call.heads[0], usual_type, type);
-  return call.reply();
-}
-MOCK_GATEWAY_INLINE Reply plain_with_type(const char* type) {
-  return raw_reply(200, body_with(replaced(calling(one_weather_call()), usual_type, type), R"("tool_calls")"));
-}
+/// Puts these members in place of the call's type.
+MOCK_GATEWAY_INLINE void have_type(Chunks& chunks, const char* type) { replace_in(delta_of(chunks[1]), usual_type, type); }
+MOCK_GATEWAY_INLINE std::string body_with_type(const char* type) { return replaced(body_calling(one_weather_call()), usual_type, type); }
 
-/// The usual answer with these members in each delta that has text, or in its message.
-MOCK_GATEWAY_INLINE Reply stream_with_members(const char* members) {
-  ChunkTexts chunks = usual_chunks();
-  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) chunks[i].delta += members;
-  return stream_of(chunks);
+/// Adds these members to each delta that has text, or to the message.
+MOCK_GATEWAY_INLINE void add_members(Chunks& chunks, const char* members) {
+  for (std::size_t i = 1; i + 1 < chunks.size(); ++i) add_to(delta_of(chunks[i]), members);
 }
-MOCK_GATEWAY_INLINE Reply plain_with_members(const char* members) {
-  return raw_reply(200, body_with(message_saying(usual_scenario_text) + members));
+MOCK_GATEWAY_INLINE std::string body_with_members(const char* members) {
+  return body_with(message_saying(usual_scenario_text) + "," + members);
 }
-
-MOCK_GATEWAY_INLINE std::vector<wire::ToolCall> call_without_arguments() { return {{"call_1", "get_time", ""}}; }
 
 inline constexpr ScenarioRow tool_calls_rows[] = {
-    ScenarioRow("stop-after-tool-call", "ends a tool call with finish_reason stop")
-        .from("litellm#35663")
-        .good("goes by the calls that came, not by the reason")
-        .only_calls(one_weather_call)
-        .finishes("stop")
-        .streamed([] {
-          WeatherFragments call;
-          call.finish_reason = "stop";
-          return call.reply();
-        })
-        .unstreamed([] { return raw_reply(200, body_with(calling(one_weather_call()))); }),
-    ScenarioRow("text-before-tool-call", "says something before it calls a tool")
-        .from("OpenAI: content beside tool_calls")
-        .good("keeps both")
-        .only_calls(one_weather_call)
-        .says("Let me look.")
-        .streamed([] {
-          const WeatherFragments call;
-          return stream_of({silent_opening(), saying("Let me look."), fragment(call.heads[0], call.functions[0]),
-                            fragment(call.heads[1], call.functions[1]), fragment(call.heads[2], call.functions[2]),
-                            closing("tool_calls")});
-        })
-        .unstreamed([] {
-          return raw_reply(200, body_with(calling(one_weather_call(), R"("Let me look.")"), R"("tool_calls")"));
-        }),
-    ScenarioRow("tool-call-arguments-after-empty", "sends {} before the arguments, in the same string")
-        .from("BerriAI/litellm#20543")
-        .good("hands the arguments on as they are, or reports them; never calls the tool with {}")
-        .error_too()
-        .only_calls(call_after_empty_object)
-        .streamed([] {
-          WeatherFragments call;
-          call.functions[1] = function_of("", "{}");
-          call.functions[2] = function_of("", R"({"city":"Zürich"})");
-          return call.reply();
-        })
-        .unstreamed([] { return plain_calls(call_after_empty_object()); }),
-    ScenarioRow("tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string")
-        .from("llama.cpp#20198")
-        .good("takes the object for the arguments, or reports it; never calls the tool without them")
-        .error_too()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          return stream_of({silent_opening(),
-                            fragment(head_of("0", "call_1"), R"("name":"get_weather","arguments":{"city":"Zürich"})"),
-                            closing("tool_calls")});
-        })
-        .unstreamed([] {
-          return raw_reply(200, body_with(R"("role":"assistant","content":null,"tool_calls":[{"id":"call_1",)"
-                                          R"("type":"function","function":{"name":"get_weather",)"
-                                          R"("arguments":{"city":"Zürich"}}}])",
-                                          R"("tool_calls")"));
-        }),
-    ScenarioRow("tool-call-arguments-broken", "breaks off inside the arguments, with finish_reason length")
-        .from("OpenAI: the model does not always generate valid JSON")
-        .good("hands the arguments on as they are, or reports them; never calls the tool with a guess")
-        .error_too()
-        .only_calls(broken_weather_call)
-        .finishes("length")
-        .streamed([] {
-          WeatherFragments call;
-          call.functions[2] = function_of("", "\"Zü");
-          call.finish_reason = "length";
-          return call.reply();
-        })
-        .unstreamed([] { return raw_reply(200, body_with(calling(broken_weather_call()), R"("length")")); }),
-    ScenarioRow("tool-call-arguments-concatenated",
-                "sends the arguments of two calls in one string, one after the other")
-        .from("BerriAI/litellm#40582, google/adk-python#1038")
-        .good("hands the arguments on as they are, or reports them; never calls the tool with one of the two")
-        .error_too()
-        .only_calls(call_with_two_objects)
-        .streamed([] {
-          WeatherFragments call;
-          call.functions[1] = function_of("", R"({"city":"Zürich"})");
-          call.functions[2] = function_of("", R"({"city":"東京"})");
-          return call.reply();
-        })
-        .unstreamed([] { return plain_calls(call_with_two_objects()); }),
-    ScenarioRow("tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape")
-        .from("RFC 8259, section 7")
-        .good("joins the fragments before it parses them")
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          WeatherFragments call;
-          call.functions[1] = function_of("", R"({"city":"Z\u00)");
-          call.functions[2] = function_of("", R"(fcrich"})");
-          return call.reply();
-        }),
-    ScenarioRow("tool-call-arguments-empty", "calls a tool with \"\" for arguments")
-        .from("vercel/ai#6687")
-        .good("takes \"\" for no arguments, {}")
-        .only_calls(call_without_arguments)
-        .streamed([] {
-          return stream_of({silent_opening(), whole_call(call_without_arguments().front()), closing("tool_calls")});
-        })
-        .unstreamed([] { return plain_calls(call_without_arguments()); }),
-    ScenarioRow("tool-call-arguments-encoded-twice", "sends the arguments as JSON in a string of JSON")
-        .from("vllm-project/vllm#54964")
-        .good("parses once more what is a string, or reports it; never calls the tool with a string")
-        .error_too()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          return stream_of({silent_opening(),
-                            fragment(head_of("0", "call_1"), function_of("get_weather", encoded_arguments())),
-                            closing("tool_calls")});
-        })
-        .unstreamed([] {
-          return plain_calls({{"call_1", "get_weather", encoded_arguments()}});
-        }),
-    ScenarioRow("tool-call-as-text", "writes a tool call into the text, in <tool_call>, with finish_reason stop")
-        .from("jundot/omlx#2565, lmstudio-ai/lmstudio-bug-tracker#2115")
-        .good("hands the text on, or makes the call; never leaves it out")
-        .says(spelled_call)
-        .spells_calls(one_weather_call)
-        .streamed([] {
-          return stream_of({opening(), saying("<tool_call>\n"),
-                            saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"),
-                            saying("\n</tool_call>"), closing()});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying(spelled_call))); }),
-    ScenarioRow("tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice")
-        .from("skye-harris/hass_local_openai_llm#92")
-        .good("makes the call once")
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          const WeatherFragments call;
-          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[0]),
-                            fragment(call.heads[1], call.functions[1]), fragment(call.heads[2], call.functions[2]),
-                            closing("tool_calls"), closing("tool_calls")});
-        }),
-    ScenarioRow("tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call")
-        .from("hermes-agent#11984")
-        .good("sets them once, and joins only the arguments")
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          WeatherFragments call;
-          call.heads[1] = call.heads[2] = call.heads[0];
-          call.functions[1] = function_of("get_weather", R"({"city":)");
-          call.functions[2] = function_of("get_weather", R"("Zürich"})");
-          return call.reply();
-        }),
-    ScenarioRow("tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first")
-        .from("opencode#37841")
-        .good("keeps the id that it has, and begins no new call")
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          WeatherFragments call;
-          call.heads[1] = call.heads[2] = head_of("0", "");
-          return call.reply();
-        }),
-    ScenarioRow("tool-call-in-one-chunk", "sends a whole call in one chunk")
-        .from("Ollama, Gemini")
-        .good("reads the arguments of the first fragment too")
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          return stream_of({silent_opening(), whole_call(weather_call()), closing("tool_calls")});
-        }),
-    ScenarioRow("tool-call-name-after-arguments", "streams a call whose name comes after its arguments")
-        .from("OpenAI: the order of a delta's fields is not promised")
-        .good("waits for the end of the call before it looks for the name, or reports that it is missing")
-        .error_too()
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          const WeatherFragments call;
-          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[1]),
-                            fragment(call.heads[1], call.functions[2]),
-                            fragment(call.heads[2], R"("name":"get_weather")"), closing("tool_calls")});
-        }),
-    ScenarioRow("tool-call-type-empty", "sends \"\" for the type of a call")
-        .from("vercel/ai#12939")
-        .good("takes the call for one of a function, the only type that it asked for")
-        .only_calls(one_weather_call)
-        .streamed([] { return stream_with_type(R"("type":"",)"); })
-        .unstreamed([] { return plain_with_type(R"("type":"",)"); }),
-    ScenarioRow("tool-call-type-missing", "sends a call that has no type")
-        .from("vercel/ai#12901")
-        .good("takes the call for one of a function, the only type that it asked for")
-        .only_calls(one_weather_call)
-        .streamed([] { return stream_with_type(""); })
-        .unstreamed([] { return plain_with_type(""); }),
-    ScenarioRow("tool-call-type-null", "sends null for the type of a call")
-        .from("vllm-project/vllm#38609")
-        .good("takes the call for one of a function, the only type that it asked for")
-        .only_calls(one_weather_call)
-        .streamed([] { return stream_with_type(R"("type":null,)"); })
-        .unstreamed([] { return plain_with_type(R"("type":null,)"); }),
-    ScenarioRow("tool-call-without-id", "streams a call that has no id")
-        .from("vllm#18412")
-        .good("makes up an id for the call, or reports that it is missing")
-        .error_too()
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          WeatherFragments call;
-          call.heads[0] = R"("index":0,"type":"function",)";
-          return call.reply();
-        }),
-    ScenarioRow("tool-call-without-index", "streams a call whose fragments have no index")
-        .from("openai-python#2806, AstrBot#6661")
-        .good("takes them for the call that has begun, or reports them")
-        .error_too()
-        .streams_only()
-        .only_calls(one_weather_call)
-        .streamed([] {
-          WeatherFragments call;
-          call.heads[0] = R"("id":"call_1","type":"function",)";
-          call.heads[1] = call.heads[2] = "";
-          return call.reply();
-        }),
-    ScenarioRow("tool-calls-all-index-0", "streams two parallel calls that both have index 0")
-        .from("vercel/ai#14277, dynamo#4723")
-        .good("tells them apart by their ids, or reports them; never makes one of two")
-        .error_too()
-        .streams_only()
-        .only_calls(two_weather_calls)
-        .streamed([] {
-          return stream_of(
-              {silent_opening(), whole_call(weather_call()), whole_call(other_weather_call()), closing("tool_calls")});
-        }),
-    ScenarioRow("tool-calls-empty-list", "has tool_calls [] beside each piece of text")
-        .from("vercel/ai#20203")
-        .good("takes [] for no calls, and reads the text")
-        .streamed([] { return stream_with_members(R"(,"tool_calls":[])"); })
-        .unstreamed([] { return plain_with_members(R"(,"tool_calls":[])"); }),
-    ScenarioRow("tool-calls-equal-ids", "makes two parallel calls that have one id")
-        .from("HKUDS/nanobot#3943")
-        .good("keeps both, and gives them ids of its own, or reports them")
-        .error_too()
-        .only_calls(calls_with_one_id)
-        .streamed([] {
-          const std::vector<wire::ToolCall> calls = calls_with_one_id();
-          return stream_of({silent_opening(), whole_call(calls[0]), whole_call(calls[1], "1"), closing("tool_calls")});
-        })
-        .unstreamed([] { return plain_calls(calls_with_one_id()); }),
-    ScenarioRow("tool-calls-interleaved", "streams two parallel calls whose fragments alternate")
-        .from("continue#13223, Qwen-Agent#943")
-        .good("adds each fragment to the call that has its index")
-        .streams_only()
-        .only_calls(two_weather_calls)
-        .streamed([] {
-          const WeatherFragments call;
-          const std::string second = R"("index":1,)";
-          return stream_of({silent_opening(), fragment(call.heads[0], call.functions[0]),
-                            fragment(head_of("1", "call_2"), call.functions[0]),
-                            fragment(call.heads[1], call.functions[1]), fragment(second, call.functions[1]),
-                            fragment(call.heads[2], call.functions[2]), fragment(second, function_of("", R"("東京"})")),
-                            closing("tool_calls")});
-        }),
-    ScenarioRow("tool-calls-null", "has tool_calls null beside each piece of text")
-        .from("vllm-project/guidellm#752")
-        .good("takes null for no calls, and reads the text")
-        .streamed([] { return stream_with_members(R"(,"tool_calls":null)"); })
-        .unstreamed([] { return plain_with_members(R"(,"tool_calls":null)"); }),
-    ScenarioRow("tool-finish-without-calls",
-                "says that it will look, and ends with finish_reason tool_calls and no call")
-        .from("vllm-project/vllm#53255")
-        .good("reports that the calls are missing, or hands the finish_reason on")
-        .tells("tool_calls")
-        .says("Let me look.")
-        .streamed([] {
-          return stream_of({silent_opening(), saying("Let me look."), closing("tool_calls")});
-        })
-        .unstreamed([] { return raw_reply(200, body_with(message_saying("Let me look."), R"("tool_calls")")); }),
+    {"stop-after-tool-call", "ends a tool call with finish_reason stop", "litellm#35663",
+     "goes by the calls that came, not by the reason", whole_answer, one_weather_call, Finishes{"stop"}, end_with,
+     "stop"},
+    {"text-before-tool-call", "says something before it calls a tool", "OpenAI: content beside tool_calls",
+     "keeps both", whole_answer, one_weather_call, Says{"Let me look."},
+     [](Chunks& chunks) { chunks.insert(chunks.begin() + 1, saying("Let me look.")); }},
+    {"tool-call-arguments-after-empty", "sends {} before the arguments, in the same string", "BerriAI/litellm#20543",
+     "hands the arguments on as they are, or reports them; never calls the tool with {}", error_too,
+     call_after_empty_object,
+     [](Chunks& chunks) {
+       chunks[2] = more("{}");
+       chunks[3] = more(R"({"city":"Zürich"})");
+     }},
+    {"tool-call-arguments-as-object", "sends the arguments as a JSON object in place of a string", "llama.cpp#20198",
+     "takes the object for the arguments, or reports it; never calls the tool without them", error_too,
+     one_weather_call,
+     [] {
+       Chunks chunks = chunks_calling(one_weather_call());
+       chunks[1] = parse(with_object(chunks[1].dump()));
+       return chunks;
+     },
+     [] { return with_object(body_calling(one_weather_call())); }},
+    {"tool-call-arguments-broken", "breaks off inside the arguments, with finish_reason length",
+     "OpenAI: the model does not always generate valid JSON",
+     "hands the arguments on as they are, or reports them; never calls the tool with a guess", error_too,
+     broken_weather_call, Finishes{"length"},
+     [](Chunks& chunks) {
+       chunks[3] = more("\"Zü");
+       chunks[4] = closing("length");
+     }},
+    {"tool-call-arguments-concatenated", "sends the arguments of two calls in one string, one after the other",
+     "BerriAI/litellm#40582, google/adk-python#1038",
+     "hands the arguments on as they are, or reports them; never calls the tool with one of the two", error_too,
+     call_with_two_objects,
+     [](Chunks& chunks) {
+       chunks[2] = more(R"({"city":"Zürich"})");
+       chunks[3] = more(R"({"city":"東京"})");
+     }},
+    {"tool-call-arguments-cut-in-escape", "cuts the arguments in the middle of a \\u escape", "RFC 8259, section 7",
+     "joins the fragments before it parses them", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       chunks[2] = more(R"({"city":"Z\u00)");
+       chunks[3] = more(R"(fcrich"})");
+     }},
+    {"tool-call-arguments-empty", "calls a tool with \"\" for arguments", "vercel/ai#6687",
+     "takes \"\" for no arguments, {}", whole_answer, call_without_arguments,
+     [] { return chunks_calling(call_without_arguments()); }},
+    {"tool-call-arguments-encoded-twice", "sends the arguments as JSON in a string of JSON", "vllm-project/vllm#54964",
+     "parses once more what is a string, or reports it; never calls the tool with a string", error_too,
+     one_weather_call, [] { return chunks_calling(encoded_call()); }, [] { return body_calling(encoded_call()); }},
+    {"tool-call-as-text", "writes a tool call into the text, in <tool_call>, with finish_reason stop",
+     "jundot/omlx#2565, lmstudio-ai/lmstudio-bug-tracker#2115",
+     "hands the text on, or makes the call; never leaves it out", whole_answer, Says{spelled_call},
+     Spells{one_weather_call},
+     [] {
+       return Chunks{opening(), saying("<tool_call>\n"),
+                     saying(R"({"name": "get_weather", "arguments": {"city": "Zürich"}})"), saying("\n</tool_call>"),
+                     closing()};
+     }},
+    {"tool-call-finish-chunk-twice", "sends the chunk with the finish_reason of a tool call twice",
+     "skye-harris/hass_local_openai_llm#92", "makes the call once", streams_only, one_weather_call,
+     [](Chunks& chunks) { chunks.push_back(closing("tool_calls")); }},
+    {"tool-call-id-and-name-repeated", "repeats id, type and name in each fragment of a call", "hermes-agent#11984",
+     "sets them once, and joins only the arguments", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) {
+         replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", "call_1"));
+         replace_in(delta_of(chunks[i]), R"("arguments")", R"("name":"get_weather","arguments")");
+       }
+     }},
+    {"tool-call-id-empty-in-fragments", "sends id \"\" in every fragment but the first", "opencode#37841",
+     "keeps the id that it has, and begins no new call", streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 2; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", head_of("0", ""));
+     }},
+    {"tool-call-in-one-chunk", "sends a whole call in one chunk", "Ollama, Gemini",
+     "reads the arguments of the first fragment too", streams_only, one_weather_call,
+     [] { return chunks_calling(one_weather_call()); }},
+    {"tool-call-name-after-arguments", "streams a call whose name comes after its arguments",
+     "OpenAI: the order of a delta's fields is not promised",
+     "waits for the end of the call before it looks for the name, or reports that it is missing",
+     error_too | streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       chunks[1] = fragment(head_of("0", "call_1"), function_of("", R"({"city":)"));
+       chunks[2] = more(R"("Zürich"})");
+       chunks[3] = fragment(R"("index":0,)", R"("name":"get_weather")");
+     }},
+    {"tool-call-type-empty", "sends \"\" for the type of a call", "vercel/ai#12939",
+     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+     body_with_type, R"("type":"",)"},
+    {"tool-call-type-missing", "sends a call that has no type", "vercel/ai#12901",
+     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+     body_with_type},
+    {"tool-call-type-null", "sends null for the type of a call", "vllm-project/vllm#38609",
+     "takes the call for one of a function, the only type that it asked for", whole_answer, one_weather_call, have_type,
+     body_with_type, R"("type":null,)"},
+    {"tool-call-without-id", "streams a call that has no id", "vllm#18412",
+     "makes up an id for the call, or reports that it is missing", error_too | streams_only, one_weather_call,
+     [](Chunks& chunks) { replace_in(delta_of(chunks[1]), R"("id":"call_1",)", ""); }},
+    {"tool-call-without-index", "streams a call whose fragments have no index", "openai-python#2806, AstrBot#6661",
+     "takes them for the call that has begun, or reports them", error_too | streams_only, one_weather_call,
+     [](Chunks& chunks) {
+       for (std::size_t i = 1; i < 4; ++i) replace_in(delta_of(chunks[i]), R"("index":0,)", "");
+     }},
+    {"tool-calls-all-index-0", "streams two parallel calls that both have index 0", "vercel/ai#14277, dynamo#4723",
+     "tells them apart by their ids, or reports them; never makes one of two", error_too | streams_only,
+     two_weather_calls,
+     [] {
+       Chunks chunks = chunks_calling(two_weather_calls());
+       replace_in(delta_of(chunks[2]), R"("index":1,)", R"("index":0,)");
+       return chunks;
+     }},
+    {"tool-calls-empty-list", "has tool_calls [] beside each piece of text", "vercel/ai#20203",
+     "takes [] for no calls, and reads the text", whole_answer, add_members, body_with_members, R"("tool_calls":[])"},
+    {"tool-calls-equal-ids", "makes two parallel calls that have one id", "HKUDS/nanobot#3943",
+     "keeps both, and gives them ids of its own, or reports them", error_too, calls_with_one_id,
+     [] { return chunks_calling(calls_with_one_id()); }},
+    {"tool-calls-interleaved", "streams two parallel calls whose fragments alternate", "continue#13223, Qwen-Agent#943",
+     "adds each fragment to the call that has its index", streams_only, two_weather_calls,
+     [](Chunks& chunks) {
+       const char* const second = R"("index":1,)";
+       chunks.insert(chunks.begin() + 4, fragment(second, function_of("", R"("東京"})")));
+       chunks.insert(chunks.begin() + 3, fragment(second, function_of("", R"({"city":)")));
+       chunks.insert(chunks.begin() + 2, fragment(head_of("1", "call_2"), function_of("get_weather", "")));
+     }},
+    {"tool-calls-null", "has tool_calls null beside each piece of text", "vllm-project/guidellm#752",
+     "takes null for no calls, and reads the text", whole_answer, add_members, body_with_members,
+     R"("tool_calls":null)"},
+    {"tool-finish-without-calls", "says that it will look, and ends with finish_reason tool_calls and no call",
+     "vllm-project/vllm#53255", "reports that the calls are missing, or hands the finish_reason on", reason_tells,
+     Finishes{"tool_calls"}, Says{"Let me look."},
+     [] {
+       return Chunks{silent_opening(), saying("Let me look."), closing("tool_calls")};
+     }},
 };
 
+MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) { add_group(all, "tool calls", tool_calls_rows, std::size(tool_calls_rows)); }
+
 }  // namespace catalogue_parts
-
-MOCK_GATEWAY_INLINE void add_tool_calls(Scenarios& all) {
-  add_group(all, "tool calls", catalogue_parts::tool_calls_rows, std::size(catalogue_parts::tool_calls_rows));
-}
-
 }}}  // namespace mock_gateway::detail
 
 // ---- gateway/chat_script.cpp ----------------------------------------------------------------------------------------
@@ -35654,115 +34959,94 @@ struct Plan {
   Effect wait;
 };
 
-/// A turn as it is written down.
+/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
+/// else the text. With then_answer, all requests behind the first get the text.
 struct Row {
-  const char* name;
-  const char* description;
-  const char* reference;
-  const char* good_client;
-  Scenario::Expected expected;
-  /// The reply, or the first and that of the requests behind it.
-  std::vector<Reply> (*replies)(const Plan& plan);
+  ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
-  bool needs_stream = false;
-  const char* finish_reason = "stop";
+  Reply (*reply)(const Plan& plan) = nullptr;
   /// Until when after the call's end a request of it may still come, from a client that waits to try again.
   milliseconds time_to_ask_again{0};
 };
 
-MOCK_GATEWAY_INLINE std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
+using namespace catalogue_parts;
 
-MOCK_GATEWAY_INLINE std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
-  return {Reply(failure), mock_gateway::text(plan.text)};
-}
-
-constexpr auto answer = Scenario::Expected::answer;
-constexpr auto error = Scenario::Expected::error;
-constexpr auto either = Scenario::Expected::answer_or_error;
-
-constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
-                    "hands the answer on", answer,    whole};
-
-/// Behind the first, so that a client that keeps connections has one: some try again on new connections alone.
-constexpr Row second{"closed-before-answer",
-                     "closes the connection without a byte of the answer, then the reply",
-                     "huggingface/huggingface_hub#4397",
-                     "tries again: nothing of an answer has come",
-                     answer,
-                     [](const Plan& plan) {
-                       return std::vector<Reply>{
-                           mock_gateway::text(plan.text).fault(before_headers(), close_connection()),
-                           mock_gateway::text(plan.text)};
-                     }};
-
-/// Those between these two and the rotation of the key, in any order.
-constexpr Row shuffled[] = {
-    {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
-     "waits as long as it is told, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited(seconds{1}), plan); }},
-    {"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
-     "waits until then, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
-    {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
-     [](const Plan& plan) { return failing_first(server_error(), plan); }},
-    {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
-     "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
-     [](const Plan& plan) { return failing_first(catalogue_parts::no_answer_behind_proxy(502, "Bad gateway"), plan); }},
-    {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
-     [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
-    {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
-     "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
-    {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-     "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? inside_event(3, 20) : after_bytes(40);
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
-                                 mock_gateway::text(plan.text)};
-     }},
-    {"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-     "tells that the answer was cut", error,
-     [](const Plan& plan) { return std::vector<Reply>{mock_gateway::text(plan.text).finish_reason("length")}; },
-     Mishap::Call::whole, KeyChange::none, false, "length"},
-    {"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
-     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", answer,
+/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
+/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+constexpr std::size_t fixed_at_each_end = 2;
+constexpr Row rows[] = {
+    {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
+    {{"closed-before-answer", "closes the connection without a byte of the answer, then the reply",
+      "huggingface/huggingface_hub#4397", "tries again: nothing of an answer has come", then_answer, before_headers,
+      close_connection}},
+    {{"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
+      "waits as long as it is told, and tries again", then_answer, [] { return rate_limited(seconds{1}); }}},
+    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
+      "waits until then, and tries again", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
+    {{"server-error", "answers 500, then the reply", "openai-python#469", "tries again", then_answer, server_error}},
+    {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
+      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
+      [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
+    {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
+      unauthorized}},
+    {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
+      "reports it, and uses the key again in its next call", only_error},
+     Mishap::Call::whole,
+     KeyChange::disabled},
+    {{"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
+      "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", first_try,
+      [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
+    {{"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+      "tells that the answer was cut", reason_tells, Finishes{"length"}}},
+    {{"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
+      "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", streams_only},
+     Mishap::Call::whole,
+     KeyChange::none,
      [](const Plan& plan) {
        const std::size_t half = plan.text.find(' ');
-       catalogue_parts::ChunkText last = catalogue_parts::saying(plan.text.substr(half));
-       last.finish_reason = R"("stop")";
-       return std::vector<Reply>{catalogue_parts::stream_of({catalogue_parts::opening(),
-                                                             catalogue_parts::saying(plan.text.substr(0, half)), last})
-                                     .sse(SseDialect().done(false).final_blank_line(false))};
-     },
-     Mishap::Call::whole, KeyChange::none, true},
-    {"cancelled-stream", "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
-     "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
-     "closes the connection at once, so that the gateway makes no more tokens", either,
+       Chunks chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
+       end_in_text(chunks);
+       return stream_of(chunks).sse(SseDialect().done(false).final_blank_line(false));
+     }},
+    {{"cancelled-stream",
+      "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
+      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
+      "closes the connection at once, so that the gateway makes no more tokens", error_too | streams_only},
+     Mishap::Call::cancelled,
+     KeyChange::none,
+     [](const Plan& plan) { return mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait); }},
+    {{"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
+      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", error_too},
+     Mishap::Call::abandoned,
+     KeyChange::none,
      [](const Plan& plan) {
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait)};
-     },
-     Mishap::Call::cancelled, KeyChange::none, true},
-    {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
-     "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
-     },
-     Mishap::Call::abandoned},
-    {"abandoned-wait",
-     "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
-     "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", either,
-     [](const Plan& plan) { return failing_first(service_unavailable().retry_after(seconds{1}), plan); },
-     Mishap::Call::abandoned, KeyChange::none, false, "stop", milliseconds{1300}},
+       return mock_gateway::text(plan.text).fault(plan.streamed ? after_tokens(2) : before_headers(), plan.wait);
+     }},
+    {{"abandoned-wait",
+      "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
+      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", first_try,
+      [] { return service_unavailable().retry_after(seconds{1}); }},
+     Mishap::Call::abandoned,
+     KeyChange::none,
+     nullptr,
+     milliseconds{1300}},
+    {{"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+      "uses the new key", whole_answer},
+     Mishap::Call::whole,
+     KeyChange::rotated},
+    {{"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
+      whole_answer}},
 };
 
-/// Behind all others: a client that keeps its old key misses no more than these.
-constexpr Row last[] = {
-    {"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
-     "uses the new key", answer, whole, Mishap::Call::whole, KeyChange::rotated},
-    {"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
-     answer, whole},
-};
+MOCK_GATEWAY_INLINE Reply reply_of(const Row& row, const Plan& plan) {
+  if (row.reply) return row.reply(plan);
+  const ScenarioRow& scenario = row.scenario;
+  if (scenario.failure) return scenario.failure();
+  const Reply reply = mock_gateway::text(plan.text);
+  if (scenario.finish_reason.streamed) return reply.finish_reason(scenario.finish_reason.streamed);
+  return scenario.effect ? scenario.broken(reply, plan.streamed) : reply;
+}
 
 struct Turn {
   const Row* row;
@@ -35782,18 +35066,10 @@ MOCK_GATEWAY_INLINE std::string text_of(std::size_t number, Random& random) {
 }
 
 MOCK_GATEWAY_INLINE Turn turn_of(const Row& row, std::size_t number, Random& random) {
-  ScenarioData data;
-  ScenarioDescription& said = data.said;
-  said.name = row.name;
-  said.group = "mishaps";
-  said.description = row.description;
-  said.reference = row.reference;
-  said.good_client = row.good_client;
-  said.expected = row.expected;
-  said.text = text_of(number, random);
-  said.needs_stream = row.needs_stream;
-  said.reason_tells = std::string_view(row.finish_reason) == "length";
-  if (said.reason_tells || row.expected != error) said.finish_reason = row.finish_reason;
+  ScenarioData data{row.scenario.described("mishaps")};
+  data.said.text = text_of(number, random);
+  data.said.usage.reset();
+  data.said.fails_first = false;
   Turn turn{&row, Access::make<Scenario>(share<const ScenarioData>(std::move(data)))};
   turn.tokens = static_cast<std::size_t>(random.between(2, 4));
   turn.time = milliseconds{random.between(100, 200)};
@@ -35802,14 +35078,13 @@ MOCK_GATEWAY_INLINE Turn turn_of(const Row& row, std::size_t number, Random& ran
 
 MOCK_GATEWAY_INLINE std::vector<Turn> turns_of(std::uint64_t seed) {
   Random random(fingerprint("mishaps", fingerprint(std::to_string(seed))));
-  std::vector<const Row*> rows;
-  for (const Row& row : shuffled) rows.push_back(&row);
-  for (std::size_t left = rows.size(); left > 1; --left)
-    std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
-  rows.insert(rows.begin(), {&first, &second});
-  for (const Row& row : last) rows.push_back(&row);
+  std::vector<std::size_t> order(std::size(rows));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::size_t* const shuffled = order.data() + fixed_at_each_end;
+  for (std::size_t left = order.size() - 2 * fixed_at_each_end; left > 1; --left)
+    std::swap(shuffled[left - 1], shuffled[static_cast<std::size_t>(random.below(left))]);
   std::vector<Turn> turns;
-  for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
+  for (const std::size_t number : order) turns.push_back(turn_of(rows[number], turns.size() + 1, random));
   return turns;
 }
 
@@ -35865,13 +35140,14 @@ MOCK_GATEWAY_INLINE void MishapSession::begin_turn(std::size_t number) {
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
     StubBuilder builder = gateway.chat(SourceLocation{})
-                              .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
+                              .named(turn.scenario.name() + (streamed ? ", streamed" : ""))
                               .priority(std::numeric_limits<int>::max());
     Access::plan(builder).of_catalogue = true;
     if (streamed) builder = std::move(builder).when(stream_is(true));
-    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens, wait});
-    const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
-                                          : std::move(builder).reply(replies.front(), replies.back());
+    const Reply reply = mishap_turns::reply_of(*turn.row, {turn.scenario.text(), streamed, turn.tokens, wait});
+    const Stub stub = turn.row->scenario.has(catalogue_parts::then_answer)
+                          ? std::move(builder).reply(reply, mock_gateway::text(turn.scenario.text()))
+                          : std::move(builder).reply(reply);
     stubs.push_back(stub.scoped());
   }
   before = std::exchange(mounted, number);
@@ -39610,12 +38886,11 @@ MOCK_GATEWAY_INLINE Scenario scenario_of(const ScriptNode& node) {
 MOCK_GATEWAY_INLINE ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
-  if (row->faults || row->first)
+  if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
-  return share<const ReplyFunction>(
-      [row](const ChatRequest& chat) { return chat.stream ? row->stream_reply() : row->plain_reply(); });
+  return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
 /// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.
@@ -41456,157 +40731,157 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10984    serve/tester_code.hpp
 //  11049    serve/explanation.hpp
 //  11072    gateway/catalogue_entries.hpp
-//  11320    gateway/option_values.hpp
-//  11381    gateway/sweep_run.hpp
-//  11405    document/script_reader.hpp
-//  11614    document/script_files.hpp
-//  11633    document/script_references.hpp
-//  11669    document/script_sections.hpp
-//  11800    document/script_values.hpp
-//  11935    document/loaded_document.hpp
-//  11967    core/calendar.cpp
-//  12079    core/clock.cpp
-//  12492    core/gate.cpp
-//  12703    core/implementation.cpp
-//  12715    core/json_pointer.cpp
-//  12772    core/json_reader.cpp
-//  13117    core/process.cpp
-//  13141    core/random.cpp
-//  13201    core/relief.cpp
-//  13228    core/reporter.cpp
-//  13311    core/source_location.cpp
-//  13327    core/text.cpp
-//  13683    core/wait.cpp
-//  13695    core/warning.cpp
-//  13709    model/acceptance.cpp
-//  13768    model/chat_fields.cpp
-//  13910    model/chat_messages.cpp
-//  14119    model/chat_reader.cpp
-//  14527    model/chat_request.cpp
-//  14612    model/checks.cpp
-//  14650    model/connection_fault.cpp
-//  14752    model/embedding_request.cpp
-//  14839    model/failure.cpp
-//  15008    model/fault.cpp
-//  15243    model/finding.cpp
-//  15277    model/hold.cpp
-//  15299    model/http_reply.cpp
-//  15365    model/pace.cpp
-//  15564    model/profile.cpp
-//  15744    model/range.cpp
-//  15774    model/received_request.cpp
-//  15842    model/reply.cpp
-//  16253    model/reply_checks.cpp
-//  16445    model/reply_template.cpp
-//  16617    model/sent_answer.cpp
-//  16645    model/sse_dialect.cpp
-//  16791    keys/api_key.cpp
-//  16841    keys/key_store.cpp
-//  17387    keys/keys.cpp
-//  17451    keys/secrets.cpp
-//  17658    answer/bodies.cpp
-//  17765    answer/completion.cpp
-//  18001    answer/completion_events.cpp
-//  18212    answer/completion_json.cpp
-//  18430    answer/default_reply.cpp
-//  18633    answer/embeddings.cpp
-//  18752    answer/events.cpp
-//  18771    answer/occurrences.cpp
-//  18793    answer/schema_checker.cpp
-//  19265    answer/schema_instance.cpp
-//  19645    answer/schema_pattern.cpp
-//  20063    answer/tokens.cpp
-//  20293    answer/words.cpp
-//  20354    script/chaos.cpp
-//  20495    script/chaos_rules.cpp
-//  20607    script/connection_faults.cpp
-//  20716    script/excerpts.cpp
-//  20779    script/field_matchers.cpp
-//  21192    script/forced_failures.cpp
-//  21296    script/hiding.cpp
-//  21413    script/json_comparison.cpp
-//  21499    script/matcher.cpp
-//  21754    script/matchers.cpp
-//  22110    script/scope.cpp
-//  22168    script/script.cpp
-//  22599    script/text_matchers.cpp
-//  22721    delivery/answer_log.cpp
-//  22891    delivery/delivery.cpp
-//  23350    delivery/faults_and_waits.cpp
-//  23627    delivery/framing.cpp
-//  23744    delivery/gzip.cpp
-//  23811    delivery/pace_schedule.cpp
-//  23880    delivery/progress.cpp
-//  23932    delivery/write_queue.cpp
-//  24081    http/acceptor.cpp
-//  24190    http/compatibility.cpp
-//  24300    http/connection.cpp
-//  24886    http/poller.cpp
-//  25101    http/reactor.cpp
-//  25369    http/request_reader.cpp
-//  25829    http/response.cpp
-//  25910    http/server.cpp
-//  26328    http/sockets.cpp
-//  26848    http/turned_away.cpp
-//  26938    http/wakes.cpp
-//  26992    http/workers.cpp
-//  27105    evidence/diagnosis.cpp
-//  27325    evidence/evidence_json.cpp
-//  27709    evidence/exchange.cpp
-//  28012    evidence/gateway_problems.cpp
-//  28463    evidence/journal.cpp
-//  28622    evidence/kept_problems.cpp
-//  28733    evidence/neighbours.cpp
-//  28796    evidence/notes.cpp
-//  28897    evidence/record.cpp
-//  29356    evidence/redaction.cpp
-//  29498    evidence/redirects.cpp
-//  29573    evidence/retries.cpp
-//  30042    evidence/review.cpp
-//  30421    evidence/told_in_body.cpp
-//  30521    evidence/verification.cpp
-//  30638    serve/asked_requests.cpp
-//  30716    serve/chat_judge.cpp
-//  31036    serve/connection_loop.cpp
-//  31196    serve/cross_origin.cpp
-//  31239    serve/delivery_report.cpp
-//  31330    serve/explanation.cpp
-//  31396    serve/gateway_state.cpp
-//  31432    serve/judge.cpp
-//  31659    serve/limits.cpp
-//  31758    serve/operations.cpp
-//  31981    serve/profile_headers.cpp
-//  32022    serve/reply_answer.cpp
-//  32166    serve/request_checks.cpp
-//  32240    serve/runner.cpp
-//  32504    serve/served_models.cpp
-//  32582    serve/served_request.cpp
-//  32653    gateway/catalogue.cpp
-//  33082    gateway/catalogue_chunks.cpp
-//  33584    gateway/catalogue_delivery.cpp
-//  33896    gateway/catalogue_entries.cpp
-//  34078    gateway/catalogue_failures.cpp
-//  34540    gateway/catalogue_framing.cpp
-//  34835    gateway/catalogue_tool_calls.cpp
-//  35187    gateway/chat_script.cpp
-//  35336    gateway/gateway.cpp
-//  35628    gateway/mishaps.cpp
-//  36004    gateway/options.cpp
-//  36157    gateway/sweep.cpp
-//  36580    document/scenario_files.cpp
-//  36731    document/script_document.cpp
-//  37133    document/script_faults.cpp
-//  37469    document/script_files.cpp
-//  37616    document/script_gateway.cpp
-//  37950    document/script_matchers.cpp
-//  38316    document/script_objects.cpp
-//  38481    document/script_reader.cpp
-//  38924    document/script_references.cpp
-//  39248    document/script_replies.cpp
-//  39726    document/script_schema.cpp
-//  39861    document/script_sections.cpp
-//  40442    document/script_values.cpp
-//  40857  Adapters
-//  40874    adapters/catch2.hpp
-//  41032    adapters/doctest.hpp
-//  41197    adapters/gtest.hpp
+//  11376    gateway/option_values.hpp
+//  11437    gateway/sweep_run.hpp
+//  11461    document/script_reader.hpp
+//  11670    document/script_files.hpp
+//  11689    document/script_references.hpp
+//  11725    document/script_sections.hpp
+//  11856    document/script_values.hpp
+//  11991    document/loaded_document.hpp
+//  12023    core/calendar.cpp
+//  12135    core/clock.cpp
+//  12548    core/gate.cpp
+//  12759    core/implementation.cpp
+//  12771    core/json_pointer.cpp
+//  12828    core/json_reader.cpp
+//  13173    core/process.cpp
+//  13197    core/random.cpp
+//  13257    core/relief.cpp
+//  13284    core/reporter.cpp
+//  13367    core/source_location.cpp
+//  13383    core/text.cpp
+//  13739    core/wait.cpp
+//  13751    core/warning.cpp
+//  13765    model/acceptance.cpp
+//  13824    model/chat_fields.cpp
+//  13966    model/chat_messages.cpp
+//  14175    model/chat_reader.cpp
+//  14583    model/chat_request.cpp
+//  14668    model/checks.cpp
+//  14706    model/connection_fault.cpp
+//  14808    model/embedding_request.cpp
+//  14895    model/failure.cpp
+//  15064    model/fault.cpp
+//  15299    model/finding.cpp
+//  15333    model/hold.cpp
+//  15355    model/http_reply.cpp
+//  15421    model/pace.cpp
+//  15620    model/profile.cpp
+//  15800    model/range.cpp
+//  15830    model/received_request.cpp
+//  15898    model/reply.cpp
+//  16309    model/reply_checks.cpp
+//  16501    model/reply_template.cpp
+//  16673    model/sent_answer.cpp
+//  16701    model/sse_dialect.cpp
+//  16847    keys/api_key.cpp
+//  16897    keys/key_store.cpp
+//  17443    keys/keys.cpp
+//  17507    keys/secrets.cpp
+//  17714    answer/bodies.cpp
+//  17821    answer/completion.cpp
+//  18057    answer/completion_events.cpp
+//  18268    answer/completion_json.cpp
+//  18486    answer/default_reply.cpp
+//  18689    answer/embeddings.cpp
+//  18808    answer/events.cpp
+//  18827    answer/occurrences.cpp
+//  18849    answer/schema_checker.cpp
+//  19321    answer/schema_instance.cpp
+//  19701    answer/schema_pattern.cpp
+//  20119    answer/tokens.cpp
+//  20349    answer/words.cpp
+//  20410    script/chaos.cpp
+//  20551    script/chaos_rules.cpp
+//  20663    script/connection_faults.cpp
+//  20772    script/excerpts.cpp
+//  20835    script/field_matchers.cpp
+//  21248    script/forced_failures.cpp
+//  21352    script/hiding.cpp
+//  21469    script/json_comparison.cpp
+//  21555    script/matcher.cpp
+//  21810    script/matchers.cpp
+//  22166    script/scope.cpp
+//  22224    script/script.cpp
+//  22655    script/text_matchers.cpp
+//  22777    delivery/answer_log.cpp
+//  22947    delivery/delivery.cpp
+//  23406    delivery/faults_and_waits.cpp
+//  23683    delivery/framing.cpp
+//  23800    delivery/gzip.cpp
+//  23867    delivery/pace_schedule.cpp
+//  23936    delivery/progress.cpp
+//  23988    delivery/write_queue.cpp
+//  24137    http/acceptor.cpp
+//  24246    http/compatibility.cpp
+//  24356    http/connection.cpp
+//  24942    http/poller.cpp
+//  25157    http/reactor.cpp
+//  25425    http/request_reader.cpp
+//  25885    http/response.cpp
+//  25966    http/server.cpp
+//  26384    http/sockets.cpp
+//  26904    http/turned_away.cpp
+//  26994    http/wakes.cpp
+//  27048    http/workers.cpp
+//  27161    evidence/diagnosis.cpp
+//  27381    evidence/evidence_json.cpp
+//  27765    evidence/exchange.cpp
+//  28068    evidence/gateway_problems.cpp
+//  28519    evidence/journal.cpp
+//  28678    evidence/kept_problems.cpp
+//  28789    evidence/neighbours.cpp
+//  28852    evidence/notes.cpp
+//  28953    evidence/record.cpp
+//  29412    evidence/redaction.cpp
+//  29554    evidence/redirects.cpp
+//  29629    evidence/retries.cpp
+//  30098    evidence/review.cpp
+//  30477    evidence/told_in_body.cpp
+//  30577    evidence/verification.cpp
+//  30694    serve/asked_requests.cpp
+//  30772    serve/chat_judge.cpp
+//  31092    serve/connection_loop.cpp
+//  31252    serve/cross_origin.cpp
+//  31295    serve/delivery_report.cpp
+//  31386    serve/explanation.cpp
+//  31452    serve/gateway_state.cpp
+//  31488    serve/judge.cpp
+//  31715    serve/limits.cpp
+//  31814    serve/operations.cpp
+//  32037    serve/profile_headers.cpp
+//  32078    serve/reply_answer.cpp
+//  32222    serve/request_checks.cpp
+//  32296    serve/runner.cpp
+//  32560    serve/served_models.cpp
+//  32638    serve/served_request.cpp
+//  32709    gateway/catalogue.cpp
+//  33130    gateway/catalogue_chunks.cpp
+//  33429    gateway/catalogue_delivery.cpp
+//  33584    gateway/catalogue_entries.cpp
+//  33813    gateway/catalogue_failures.cpp
+//  34101    gateway/catalogue_framing.cpp
+//  34288    gateway/catalogue_tool_calls.cpp
+//  34492    gateway/chat_script.cpp
+//  34641    gateway/gateway.cpp
+//  34933    gateway/mishaps.cpp
+//  35280    gateway/options.cpp
+//  35433    gateway/sweep.cpp
+//  35856    document/scenario_files.cpp
+//  36007    document/script_document.cpp
+//  36409    document/script_faults.cpp
+//  36745    document/script_files.cpp
+//  36892    document/script_gateway.cpp
+//  37226    document/script_matchers.cpp
+//  37592    document/script_objects.cpp
+//  37757    document/script_reader.cpp
+//  38200    document/script_references.cpp
+//  38524    document/script_replies.cpp
+//  39001    document/script_schema.cpp
+//  39136    document/script_sections.cpp
+//  39717    document/script_values.cpp
+//  40132  Adapters
+//  40149    adapters/catch2.hpp
+//  40307    adapters/doctest.hpp
+//  40472    adapters/gtest.hpp

@@ -375,12 +375,11 @@ Scenario scenario_of(const ScriptNode& node) {
 ReplyStep scenario_step(const ScriptNode& node) {
   const Scenario found = script_types::scenario_of(node);
   const ScenarioRow* const row = Access::data(found).row;
-  if (row->faults || row->first)
+  if (row->has_connection_faults() || row->has(catalogue_parts::then_answer))
     script_reading::fail(node,
                          "the scenario \"" + found.name() +
                              "\" is more than one reply; `mock-gateway --scenario` serves it, and Scenario::mount");
-  return share<const ReplyFunction>(
-      [row](const ChatRequest& chat) { return chat.stream ? row->stream_reply() : row->plain_reply(); });
+  return share<const ReplyFunction>([row](const ChatRequest& chat) { return row->reply(chat.stream); });
 }
 
 /// The key that says what the reply is; for a completion, the first of those with content. Empty when there is none.

@@ -2,10 +2,11 @@
 
 #include "catalogue.hpp"
 
-#include <algorithm>  // equal, max, min, stable_sort
+#include <algorithm>  // equal, max, min
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <utility>
 
@@ -249,24 +250,18 @@ void put(Json& object, const char* name, Json value) { object[name] = std::move(
 std::vector<std::string> nearest(std::string_view name) {
   constexpr std::size_t most = 3;
   constexpr std::size_t longest = 100;  // beyond it nothing is near
-  struct Candidate {
-    bool has_it;
-    std::size_t distance;
-    std::string name;
-  };
+  constexpr std::size_t beyond = 1000;  // above every distance
   const std::string wanted = text::lower_ascii(name.substr(0, longest));
   const std::size_t farthest = std::max<std::size_t>(wanted.size() / 3, 1);
-  std::vector<Candidate> candidates;
+  std::multimap<std::size_t, std::string> candidates;
   for (const Scenario& scenario : catalogue()) {
     const bool has_it = !wanted.empty() && scenario.name().find(wanted) != std::string::npos;
     const std::size_t distance = text::edit_distance(wanted, scenario.name());
-    if (has_it || distance <= farthest) candidates.push_back({has_it, distance, scenario.name()});
+    if (has_it || distance <= farthest) candidates.emplace(has_it ? distance : beyond + distance, scenario.name());
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
-    return left.has_it != right.has_it ? left.has_it : left.distance < right.distance;
-  });
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) names.push_back(candidates[i].name);
+  for (const auto& [distance, one] : candidates)
+    if (names.size() < most) names.push_back(one);
   return names;
 }
 
@@ -326,23 +321,24 @@ Options Scenario::options(Options base) const {
 void Scenario::mount(Gateway& gateway) const {
   if (data_->file) return data_->file->mount(gateway);
   const detail::ScenarioRow& row = *data_->row;
+  const bool fails_first = row.has(detail::catalogue_parts::then_answer);
+  if (row.connection) gateway.every_connection(row.connection());
   if (row.faults) row.faults(gateway);
-  const auto stub = [&](const char* which) {
+  const auto stub = [&](const char* which, const char* next_state) {
     StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
     detail::Access::plan(builder).of_catalogue = true;
-    if (row.first) return std::move(builder).then_state(row.name, "started");
+    if (fails_first) return std::move(builder).then_state(row.name, next_state);
     return builder;
   };
-  stub("").reply(row.plain_reply());
-  stub(", streamed").when(stream_is(true)).reply(row.stream_reply());
-  if (!row.first) return;
-  const auto first = [&](const char* which) {
-    StubBuilder builder = gateway.chat(SourceLocation{}).named(row.name + std::string(which));
-    detail::Access::plan(builder).of_catalogue = true;
-    return std::move(builder).in_state(row.name, "started").then_state(row.name, "failed once");
-  };
-  first(", first").reply(row.first());
-  if (row.first_stream) first(", first, streamed").when(stream_is(true)).reply(row.first_stream());
+  stub("", "started").reply(row.reply(false));
+  stub(", streamed", "started").when(stream_is(true)).reply(row.reply(true));
+  if (!fails_first) return;
+  stub(", first", "failed once").in_state(row.name, "started").reply(row.own_reply(false));
+  if (!row.failure && !row.failure_of)
+    stub(", first, streamed", "failed once")
+        .in_state(row.name, "started")
+        .when(stream_is(true))
+        .reply(row.own_reply(true));
 }
 
 namespace detail {
@@ -354,8 +350,8 @@ bool answered(const ScenarioData& scenario, const Exchange& exchange) {
   const ScenarioRow& row = *scenario.row;
   const std::string& stub = exchange.decision().detail;
   const auto is = [&](const char* which) { return stub == row.name + std::string(which); };
-  if (row.first) return is(", first") || is(", first, streamed");
-  return !row.faults && (is(", streamed") || (!row.needs_stream && is("")));
+  if (row.has(catalogue_parts::then_answer)) return is(", first") || is(", first, streamed");
+  return !row.has_connection_faults() && (is(", streamed") || (!scenario.said.needs_stream && is("")));
 }
 
 }  // namespace verdicts
@@ -385,14 +381,11 @@ Verdict Scenario::judge(const ClientOutcome& outcome) const {
 const std::vector<Scenario>& catalogue() {
   static const std::vector<Scenario> all = [] {
     detail::Scenarios rows;
-    detail::add_chunks(rows);
-    detail::add_tool_calls(rows);
-    detail::add_errors(rows);
-    detail::add_retries(rows);
-    detail::add_framing(rows);
-    detail::add_breaks(rows);
-    detail::add_pace(rows);
-    detail::add_connections(rows);
+    detail::catalogue_parts::add_chunks(rows);
+    detail::catalogue_parts::add_tool_calls(rows);
+    detail::catalogue_parts::add_failures(rows);
+    detail::catalogue_parts::add_framing(rows);
+    detail::catalogue_parts::add_delivery(rows);
     std::vector<Scenario> scenarios;
     for (auto& row : rows) scenarios.push_back(detail::Access::make<Scenario>(std::move(row)));
     return scenarios;

@@ -8,46 +8,78 @@
 
 namespace mock_gateway::detail {
 
-Reply ScenarioRow::stream_reply() const {
-  Reply reply = stream ? stream() : catalogue_parts::usual_stream();
-  if (change_dialect) {
-    SseDialect dialect;
-    change_dialect(dialect);
-    reply = reply.sse(std::move(dialect));
-  }
-  return change_reply ? change_reply(reply, true) : reply;
+Reply ScenarioRow::own_reply(bool streamed) const {
+  if (make) return make(streamed);
+  if (failure) return failure();
+  if (failure_of) return failure_of(given);
+  const Reply reply = streamed ? stream_reply() : raw_reply(200, plain_body());
+  if (adapt) return adapt(reply);
+  return effect ? broken(reply, streamed) : reply;
 }
 
-Reply ScenarioRow::plain_reply() const {
-  const Reply reply = plain        ? plain()
-                      : tool_calls ? catalogue_parts::plain_calls(tool_calls())
-                                   : catalogue_parts::usual_plain();
-  return change_reply && !needs_stream ? change_reply(reply, false) : reply;
+Reply ScenarioRow::broken(const Reply& reply, bool streamed) const {
+  return reply.fault(place ? place() : place_in(streamed), effect());
+}
+
+Reply ScenarioRow::stream_reply() const {
+  catalogue_parts::Chunks all = chunks       ? chunks()
+                                : tool_calls ? catalogue_parts::usual_call_chunks()
+                                             : catalogue_parts::usual_chunks();
+  if (change) change(all);
+  if (change_by) change_by(all, given);
+  const Reply reply = catalogue_parts::stream_of(all);
+  return dialect ? reply.sse(dialect()) : reply;
+}
+
+std::string ScenarioRow::plain_body() const {
+  using namespace catalogue_parts;
+  if (body) return body();
+  if (body_of) return body_of(given);
+  const std::string said = whole_text();
+  const std::string reason_in_json = json_string(finish_reason.plain ? finish_reason.plain : reason());
+  if (!tool_calls) return body_with(message_saying(said), reason_in_json);
+  return body_with(calling(tool_calls(), said.empty() ? "null" : json_string(said)), reason_in_json);
+}
+
+std::string ScenarioRow::whole_text() const {
+  std::string whole;
+  for (std::size_t i = 0; i < text.times; ++i) whole += text.text;
+  return whole;
+}
+
+const char* ScenarioRow::reason() const {
+  return finish_reason.streamed ? finish_reason.streamed : tool_calls ? "tool_calls" : "stop";
+}
+
+Reply ScenarioRow::reply(bool streamed) const {
+  if (has(catalogue_parts::then_answer)) return catalogue_parts::usual_reply(streamed);
+  return has(catalogue_parts::streams_only) && !streamed ? raw_reply(200, plain_body()) : own_reply(streamed);
 }
 
 ScenarioDescription ScenarioRow::described(const char* group) const {
+  using namespace catalogue_parts;
   ScenarioDescription said;
   said.name = name;
   said.group = group;
   said.description = description;
   said.reference = reference;
   said.good_client = good_client;
-  said.expected = expected;
-  for (std::size_t i = 0; i < repeated; ++i) said.text += text;
-  said.sent = sent;
+  said.expected = has(only_error)  ? Scenario::Expected::error
+                  : has(error_too) ? Scenario::Expected::answer_or_error
+                                   : Scenario::Expected::answer;
+  if (!has(no_answer)) said.text = whole_text();
+  said.fails_first = has(then_answer);
+  (said.fails_first ? said.first_text : said.sent) = sent;
   if (tool_calls) said.tool_calls = tool_calls();
   if (spelled_calls) said.spelled_calls = spelled_calls();
-  said.needs_stream = needs_stream;
-  said.needs_timeout = needs_timeout;
-  said.calls = calls;
-  said.fails_first = first != nullptr;
-  said.first_text = first_text;
-  said.reason_tells = reason_tells;
-  if (reason_tells) said.finish_reason = finish_reason;
-  if (expected == Scenario::Expected::error) return said;
-  said.finish_reason = finish_reason ? finish_reason : tool_calls ? "tool_calls" : "stop";
-  if (plain_finish_reason) said.plain_finish_reason = plain_finish_reason;
-  if (!needs_stream || has_streamed_usage) said.usage = TokenUsage(9, 5);
+  said.needs_stream = has(streams_only);
+  said.needs_timeout = has(endless);
+  said.calls = has(second_call) ? 2 : 1;
+  said.reason_tells = has(reason_tells);
+  if (!has(only_error) || said.reason_tells) said.finish_reason = reason();
+  if (has(only_error)) return said;
+  if (finish_reason.plain) said.plain_finish_reason = finish_reason.plain;
+  if (!said.needs_stream || has(streams_usage)) said.usage = TokenUsage(9, 5);
   return said;
 }
 
@@ -72,38 +104,43 @@ std::string replaced(std::string text, std::string_view part, std::string_view o
   return text.replace(text.find(part), part.size(), other);
 }
 
-std::string json_of(const ChunkText& chunk) {
-  const std::string start =
-      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model")";
-  if (!chunk.members.empty()) return start + "," + chunk.members + "}";
-  const std::string finish = chunk.finish_reason.empty() ? "" : R"(,"finish_reason":)" + chunk.finish_reason;
-  return start + R"(,"choices":[{"index":)" + chunk.index + R"(,"delta":{)" + chunk.delta + "}" + finish +
-         chunk.in_choice + "}]" + chunk.in_chunk + "}";
+Json chunk_with(const std::string& members) {
+  return parse(
+      R"({"id":"chatcmpl-catalogue","object":"chat.completion.chunk","created":1767225600,"model":"mock-model",)" +
+      members + "}");
 }
 
-ChunkText opening() { return {R"("role":"assistant","content":"")"}; }
-
-ChunkText silent_opening() { return {R"("role":"assistant","content":null)"}; }
-
-ChunkText saying(std::string_view text) { return {R"("content":)" + json_string(text)}; }
-
-ChunkText closing(std::string_view finish_reason) { return {"", json_string(finish_reason)}; }
-
-ChunkText chunk_with(std::string members) {
-  ChunkText chunk;
-  chunk.members = std::move(members);
-  return chunk;
+Json chunk_of(const std::string& delta, const std::string& finish_reason) {
+  return chunk_with(R"("choices":[{"index":0,"delta":{)" + delta + R"(},"finish_reason":)" + finish_reason + "}]");
 }
 
-ChunkTexts usual_chunks() {
+Json& choice_of(Json& chunk) { return chunk["choices"][0]; }
+
+Json& delta_of(Json& chunk) { return choice_of(chunk)["delta"]; }
+
+void add_to(Json& object, const std::string& members) { object.update(parse("{" + members + "}")); }
+
+void replace_in(Json& json, std::string_view part, std::string_view other) {
+  json = parse(replaced(json.dump(), part, other));
+}
+
+Json opening() { return chunk_of(R"("role":"assistant","content":"")"); }
+
+Json silent_opening() { return chunk_of(R"("role":"assistant","content":null)"); }
+
+Json saying(std::string_view text) { return chunk_of(R"("content":)" + json_string(text)); }
+
+Json closing(std::string_view finish_reason) { return chunk_of("", json_string(finish_reason)); }
+
+Chunks usual_chunks() {
   return {opening(), saying("Zürich "), saying("21 °C, "), saying("東京 "), saying("9 °C."), closing()};
 }
 
-StreamChunk element(const ChunkText& chunk) { return mock_gateway::json_chunk(parse(json_of(chunk))); }
-
-Reply stream_of(const ChunkTexts& chunks) {
+Reply stream_of(const Chunks& chunks) {
   std::vector<StreamChunk> elements;
-  for (const ChunkText& chunk : chunks) elements.push_back(element(chunk));
+  for (const Json& chunk : chunks)
+    elements.push_back(chunk.is_string() ? raw_bytes(chunk.get_ref<const std::string&>())
+                                         : mock_gateway::json_chunk(chunk));
   return mock_gateway::chunks(std::move(elements));
 }
 
@@ -111,7 +148,7 @@ std::string event_of(const std::string& json) { return "data: " + json + "\n\n";
 
 std::string usual_events() {
   std::string events;
-  for (const ChunkText& chunk : usual_chunks()) events += event_of(json_of(chunk));
+  for (const Json& chunk : usual_chunks()) events += event_of(chunk.dump());
   return events + "data: [DONE]\n\n";
 }
 
@@ -127,33 +164,36 @@ std::string body_with(const std::string& message, const std::string& finish_reas
 
 std::string usual_body() { return body_with(message_saying(usual_scenario_text)); }
 
-Reply usual_stream() { return stream_of(usual_chunks()); }
+Reply usual_reply(bool streamed) { return streamed ? stream_of(usual_chunks()) : raw_reply(200, usual_body()); }
 
-Reply stream_ending_in_text() {
-  ChunkTexts chunks = usual_chunks();
+std::string usual_bytes(bool streamed) { return streamed ? usual_events() : usual_body(); }
+
+const char* usual_type_of(bool streamed) { return streamed ? "text/event-stream; charset=utf-8" : "application/json"; }
+
+void end_with(Chunks& chunks, const char* finish_reason) { chunks.back() = closing(finish_reason); }
+
+void end_in_text(Chunks& chunks) {
   chunks.pop_back();
-  chunks.back().finish_reason = R"("stop")";
-  return stream_of(chunks);
+  add_to(choice_of(chunks.back()), R"("finish_reason":"stop")");
 }
 
-Reply usual_plain() { return raw_reply(200, usual_body()); }
-
-Reply until_close(const std::string& content_type, const std::string& body) {
-  return usual_plain().fault(before_headers(), garbage("HTTP/1.1 200 OK\r\nContent-Type: " + content_type +
-                                                       "\r\nConnection: close\r\n\r\n" + body));
+Reply until_close(bool streamed, const std::string& body) {
+  return usual_reply(false).fault(before_headers(),
+                                  garbage(std::string("HTTP/1.1 200 OK\r\nContent-Type: ") + usual_type_of(streamed) +
+                                          "\r\nConnection: close\r\n\r\n" + body));
 }
+
+Trigger in_the_middle(bool streamed) { return streamed ? after_tokens(2) : after_bytes(150); }
 
 Trigger in_a_character(bool streamed) {
   return streamed ? inside_character(2) : after_bytes(usual_body().find("ü") + 1);
 }
 
-wire::ToolCall weather_call() { return {"call_1", "get_weather", R"({"city":"Zürich"})"}; }
+std::vector<wire::ToolCall> one_weather_call() { return {{"call_1", "get_weather", R"({"city":"Zürich"})"}}; }
 
-wire::ToolCall other_weather_call() { return {"call_2", "get_weather", R"({"city":"東京"})"}; }
-
-std::vector<wire::ToolCall> one_weather_call() { return {weather_call()}; }
-
-std::vector<wire::ToolCall> two_weather_calls() { return {weather_call(), other_weather_call()}; }
+std::vector<wire::ToolCall> two_weather_calls() {
+  return {one_weather_call().front(), {"call_2", "get_weather", R"({"city":"東京"})"}};
+}
 
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content) {
   std::string list;
@@ -164,8 +204,8 @@ std::string calling(const std::vector<wire::ToolCall>& calls, const std::string&
   return R"("role":"assistant","content":)" + content + R"(,"tool_calls":[)" + list + "]";
 }
 
-std::string head_of(const char* index, const std::string& id) {
-  return std::string(R"("index":)") + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
+std::string head_of(const std::string& index, const std::string& id) {
+  return R"("index":)" + index + R"(,"id":)" + json_string(id) + R"(,"type":"function",)";
 }
 
 std::string function_of(std::string_view name, std::string_view arguments) {
@@ -173,12 +213,19 @@ std::string function_of(std::string_view name, std::string_view arguments) {
   return name.empty() ? members : R"("name":)" + json_string(name) + "," + members;
 }
 
-ChunkText fragment(const std::string& head, const std::string& function) {
-  return {R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]"};
+Json fragment(const std::string& head, const std::string& function) {
+  return chunk_of(R"("tool_calls":[{)" + head + R"("function":{)" + function + "}}]");
 }
 
-Reply plain_calls(const std::vector<wire::ToolCall>& calls) {
-  return raw_reply(200, body_with(calling(calls), R"("tool_calls")"));
+Json more(std::string_view arguments) { return fragment(R"("index":0,)", function_of("", arguments)); }
+
+Chunks usual_call_chunks() {
+  return {silent_opening(), fragment(head_of("0", "call_1"), function_of("get_weather", "")), more(R"({"city":)"),
+          more(R"("Zürich"})"), closing("tool_calls")};
+}
+
+std::string body_calling(const std::vector<wire::ToolCall>& calls) {
+  return body_with(calling(calls), R"("tool_calls")");
 }
 
 }  // namespace catalogue_parts

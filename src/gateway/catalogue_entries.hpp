@@ -9,6 +9,7 @@
 
 #include "../core/json.hpp"
 #include "../model/chat_request.hpp"
+#include "../model/connection_fault.hpp"
 #include "../model/fault.hpp"
 #include "../model/pace.hpp"
 #include "../model/reply.hpp"
@@ -23,91 +24,149 @@ struct ScenarioDescription;
 /// The usual answer, which has characters of two and three bytes.
 inline constexpr const char* usual_scenario_text = "Zürich 21 °C, 東京 9 °C.";
 
-/// A scenario as it is written down. Everything is constexpr, so that a table of rows is made by the compiler and costs
-/// its users no code. Both forms have the usual answer unless a row says otherwise.
-struct ScenarioRow {
-  constexpr ScenarioRow(const char* scenario, const char* line) : name(scenario), description(line) {}
+// What scenarios are made of. Text that becomes JSON: members stand without the braces around them.
+namespace catalogue_parts {
 
-  constexpr ScenarioRow& from(const char* references) { return reference = references, *this; }
-  constexpr ScenarioRow& good(const char* line) { return good_client = line, *this; }
-  constexpr ScenarioRow& only_error() { return expected = Scenario::Expected::error, *this; }
-  constexpr ScenarioRow& error_too() { return expected = Scenario::Expected::answer_or_error, *this; }
-  /// An error is right, and so is this finish_reason, which says by itself that something is wrong.
-  constexpr ScenarioRow& tells(const char* reason) {
-    return finish_reason = reason, reason_tells = true, expected = Scenario::Expected::error, *this;
-  }
-  constexpr ScenarioRow& says(const char* whole) { return text = whole, *this; }
-  /// Text that a stream has besides, or in place of the text: what a client may show before it reports an error.
-  constexpr ScenarioRow& sends(const char* all) { return sent = all, *this; }
-  /// The finish_reason: of streams, and of plain answers, whose is the same unless given. Where it is not set: stop, or
-  /// tool_calls where there are calls.
-  constexpr ScenarioRow& finishes(const char* streamed_reason, const char* plain_reason = nullptr) {
-    return finish_reason = streamed_reason, plain_finish_reason = plain_reason, *this;
-  }
-  /// The stream has usage; a plain answer has it always.
-  constexpr ScenarioRow& streams_usage() { return has_streamed_usage = true, *this; }
-  /// The text, said so often.
-  constexpr ScenarioRow& times(std::size_t count) { return repeated = count, *this; }
-  constexpr ScenarioRow& only_calls(std::vector<wire::ToolCall> (*calls_made)()) {
-    return text = "", tool_calls = calls_made, *this;
-  }
-  /// These calls stand in the text, and a client may make them in its place.
-  constexpr ScenarioRow& spells_calls(std::vector<wire::ToolCall> (*calls_spelled)()) {
-    return spelled_calls = calls_spelled, *this;
-  }
+/// The chunks of a stream. A string among them holds bytes that are sent as they are.
+using Chunks = std::vector<Json>;
+
+/// What a scenario's row says besides its texts. Traits are joined with |.
+enum Trait : unsigned {
+  whole_answer = 0,
+  /// A good client may report an error.
+  error_too = 1,
+  /// A good client reports an error.
+  only_error = 2,
+  /// A good client reports an error, and has no text.
+  no_answer = only_error | 4,
+  /// A good client reports an error, or hands on the finish_reason, which says that something is wrong.
+  reason_tells = only_error | 8,
   /// A plain request gets the usual answer in good order.
-  constexpr ScenarioRow& streams_only() { return needs_stream = true, *this; }
-  constexpr ScenarioRow& endless() { return needs_timeout = true, *this; }
-  constexpr ScenarioRow& on_second_call() { return calls = 2, *this; }
-  /// What a stream request gets.
-  constexpr ScenarioRow& streamed(Reply (*make)()) { return stream = make, *this; }
-  /// What a plain request gets. Without it: the calls of the scenario, or the usual answer.
-  constexpr ScenarioRow& unstreamed(Reply (*make)()) { return plain = make, *this; }
-  /// What either gets.
-  constexpr ScenarioRow& reply(Reply (*make)()) { return streamed(make).unstreamed(make); }
-  /// The stream is written in a dialect changed so.
-  constexpr ScenarioRow& dialect(void (*change)(SseDialect&)) { return change_dialect = change, *this; }
-  /// The reply is changed so: in both forms, unless the scenario shows in streams only. The function hears which.
-  constexpr ScenarioRow& changed(Reply (*change)(const Reply& reply, bool streamed)) {
-    return change_reply = change, *this;
-  }
-  /// What the first of each two requests gets, streamed or not.
-  constexpr ScenarioRow& first_reply(Reply (*make)()) { return first = make, *this; }
-  /// What the first of each two stream requests gets, where it is another, and its text.
-  constexpr ScenarioRow& first_streamed(Reply (*make)(), const char* its_text) {
-    return first_stream = make, first_text = its_text, *this;
-  }
-  constexpr ScenarioRow& connection(void (*queue)(Gateway&)) { return faults = queue, *this; }
+  streams_only = 16,
+  /// The stream has usage; a plain answer always has it.
+  streams_usage = streams_only | 32,
+  /// A client needs a timeout.
+  endless = 64,
+  /// The second call on a kept connection shows it.
+  second_call = 128,
+  /// The row's reply goes to the first of each two requests, and the usual answer to the second.
+  then_answer = 256,
+  first_try = error_too | then_answer,
+};
 
-  Reply stream_reply() const;
-  Reply plain_reply() const;
+/// All text of the answer; `times` in a row.
+struct Says {
+  const char* text;
+  std::size_t times = 1;
+};
+
+/// Text that is sent besides, or in place of the text: what a client may show before it reports an error. With
+/// then_answer: the text of the first try.
+struct Sends {
+  const char* text;
+};
+
+/// The finish_reason of streams, and of plain answers if that is another. Default: stop, or tool_calls if there are
+/// calls.
+struct Finishes {
+  const char* streamed;
+  const char* plain = nullptr;
+};
+
+/// The text has these calls, and a client may make them in its place.
+struct Spells {
+  std::vector<wire::ToolCall> (*calls)();
+};
+
+}  // namespace catalogue_parts
+
+/// A scenario as it is written down: its name, description, references, what a good client does, its traits, and the
+/// parts that differ from the usual answer, in any order. Everything is constexpr, so that a table of rows costs no
+/// code.
+struct ScenarioRow {
+  template <class... Parts>
+  constexpr ScenarioRow(const char* scenario, const char* line, const char* references, const char* client,
+                        unsigned all_traits, Parts... parts)
+      : name(scenario), description(line), reference(references), good_client(client), traits(all_traits) {
+    (set(parts), ...);
+  }
+
+  bool has(catalogue_parts::Trait trait) const { return (traits & trait) == trait; }
+  /// The reply to a stream request or a plain one; with then_answer, that to the second request.
+  Reply reply(bool streamed) const;
+  bool has_connection_faults() const { return connection || faults; }
+  /// This reply with the row's fault, which it has.
+  Reply broken(const Reply& reply, bool streamed) const;
+  /// The reply that the row describes; with then_answer, that to the first of each two requests.
+  Reply own_reply(bool streamed) const;
   ScenarioDescription described(const char* group) const;
 
   const char* name;
   const char* description;
-  const char* reference = "";
-  const char* good_client = "";
-  Scenario::Expected expected = Scenario::Expected::answer;
-  const char* text = usual_scenario_text;
+  const char* reference;
+  const char* good_client;
+  unsigned traits;
+  catalogue_parts::Says text{usual_scenario_text};
   const char* sent = "";
-  const char* finish_reason = nullptr;
-  const char* plain_finish_reason = nullptr;
-  bool reason_tells = false;
-  bool has_streamed_usage = false;
-  std::size_t repeated = 1;
+  catalogue_parts::Finishes finish_reason{nullptr};
   std::vector<wire::ToolCall> (*tool_calls)() = nullptr;
   std::vector<wire::ToolCall> (*spelled_calls)() = nullptr;
-  bool needs_stream = false;
-  bool needs_timeout = false;
-  int calls = 1;
-  Reply (*stream)() = nullptr;
-  Reply (*plain)() = nullptr;
-  void (*change_dialect)(SseDialect&) = nullptr;
-  Reply (*change_reply)(const Reply& reply, bool streamed) = nullptr;
-  Reply (*first)() = nullptr;
-  Reply (*first_stream)() = nullptr;
-  const char* first_text = "";
+  const char* given = "";
+  Reply (*make)(bool streamed) = nullptr;
+  Failure (*failure)() = nullptr;
+  Failure (*failure_of)(const char* given) = nullptr;
+  catalogue_parts::Chunks (*chunks)() = nullptr;
+  void (*change)(catalogue_parts::Chunks&) = nullptr;
+  void (*change_by)(catalogue_parts::Chunks&, const char* given) = nullptr;
+  std::string (*body)() = nullptr;
+  std::string (*body_of)(const char* given) = nullptr;
+  SseDialect (*dialect)() = nullptr;
+  Reply (*adapt)(const Reply&) = nullptr;
+  Trigger (*place)() = nullptr;
+  Trigger (*place_in)(bool streamed) = nullptr;
+  Effect (*effect)() = nullptr;
+  ConnectionFault (*connection)() = nullptr;
   void (*faults)(Gateway&) = nullptr;
+
+ private:
+  Reply stream_reply() const;
+  std::string plain_body() const;
+  std::string whole_text() const;
+  /// The finish_reason of streams.
+  const char* reason() const;
+
+  constexpr void set(catalogue_parts::Says whole) { text = whole; }
+  constexpr void set(catalogue_parts::Sends all) { sent = all.text; }
+  constexpr void set(catalogue_parts::Finishes reasons) { finish_reason = reasons; }
+  constexpr void set(catalogue_parts::Spells spelled) { spelled_calls = spelled.calls; }
+  /// The calls that are the answer. Text beside them comes behind them in the row.
+  constexpr void set(std::vector<wire::ToolCall> (*calls)()) {
+    text = {""};
+    tool_calls = calls;
+  }
+  /// What those of the functions below are called with that take it.
+  constexpr void set(const char* value) { given = value; }
+  /// The whole reply, in both forms.
+  constexpr void set(Reply (*function)(bool)) { make = function; }
+  constexpr void set(Failure (*function)()) { failure = function; }
+  constexpr void set(Failure (*function)(const char*)) { failure_of = function; }
+  /// The stream's chunks, or a change to the usual ones.
+  constexpr void set(catalogue_parts::Chunks (*function)()) { chunks = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&)) { change = function; }
+  constexpr void set(void (*function)(catalogue_parts::Chunks&, const char*)) { change_by = function; }
+  /// The body of plain answers. Default: one that has the row's text, calls and finish_reason.
+  constexpr void set(std::string (*function)()) { body = function; }
+  constexpr void set(std::string (*function)(const char*)) { body_of = function; }
+  constexpr void set(SseDialect (*function)()) { dialect = function; }
+  /// A change to the reply, in both forms.
+  constexpr void set(Reply (*function)(const Reply&)) { adapt = function; }
+  /// A fault: its place and its effect.
+  constexpr void set(Trigger (*function)()) { place = function; }
+  constexpr void set(Trigger (*function)(bool)) { place_in = function; }
+  constexpr void set(Effect (*function)()) { effect = function; }
+  /// The fault of every connection, or other faults of connections.
+  constexpr void set(ConnectionFault (*function)()) { connection = function; }
+  constexpr void set(void (*function)(Gateway&)) { faults = function; }
 };
 
 /// All that a scenario says of itself, and what it takes to judge a client.
@@ -165,23 +224,7 @@ using Scenarios = std::vector<std::shared_ptr<const ScenarioData>>;
 /// Appends the scenarios of a group. Its rows, which must outlive them, are sorted by name.
 void add_group(Scenarios& all, const char* group, const ScenarioRow* rows, std::size_t count);
 
-// What the replies are made of, as JSON text. Members stand without the braces around them.
 namespace catalogue_parts {
-
-/// A chunk of a stream.
-struct ChunkText {
-  /// The members of the delta.
-  std::string delta;
-  /// Empty: the choice has none.
-  std::string finish_reason = "null";
-  /// More members of the choice, each with a comma before it; and of the chunk.
-  std::string in_choice = {};
-  std::string in_chunk = {};
-  const char* index = "0";
-  /// Unless empty: all members of the chunk after its model, in place of one choice.
-  std::string members = {};
-};
-using ChunkTexts = std::vector<ChunkText>;
 
 /// The one place where text of the catalogue becomes JSON.
 Json parse(const std::string& text);
@@ -190,21 +233,29 @@ std::string json_string(std::string_view value);
 /// The text with another in place of the first such part, which it has.
 std::string replaced(std::string text, std::string_view part, std::string_view other);
 
-std::string json_of(const ChunkText& chunk);
-/// The chunk with the role.
-ChunkText opening();
-/// A chunk with text.
-ChunkText saying(std::string_view text);
-/// The chunk that ends an answer.
-ChunkText closing(std::string_view finish_reason = "stop");
-/// Chunks whose members after the model are these.
-ChunkText chunk_with(std::string members);
-/// The usual answer's chunks: the role, four with text, the end.
-ChunkTexts usual_chunks();
-StreamChunk element(const ChunkText& chunk);
-Reply stream_of(const ChunkTexts& chunks);
 /// JSON as an event of Server-Sent Events.
 std::string event_of(const std::string& json);
+/// A chunk with these members of its delta. `finish_reason` is JSON.
+Json chunk_of(const std::string& delta, const std::string& finish_reason = "null");
+/// The only choice of a chunk, and its delta.
+Json& choice_of(Json& chunk);
+Json& delta_of(Json& chunk);
+/// Adds these members to an object, or replaces those that it has. Json::operator[] would compile many templates for
+/// each length of a literal.
+void add_to(Json& object, const std::string& members);
+/// Puts another text in place of the first such part of the JSON.
+void replace_in(Json& json, std::string_view part, std::string_view other);
+/// The chunk with the role.
+Json opening();
+/// A chunk with text.
+Json saying(std::string_view text);
+/// The chunk that ends an answer.
+Json closing(std::string_view finish_reason = "stop");
+/// A chunk whose members after the model are these.
+Json chunk_with(const std::string& members);
+/// The usual answer's chunks: the role, four with text, the end.
+Chunks usual_chunks();
+Reply stream_of(const Chunks& chunks);
 /// All events of the usual answer.
 std::string usual_events();
 
@@ -212,52 +263,58 @@ std::string usual_events();
 inline constexpr const char* usage = R"("usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14})";
 /// The members of a message that says this.
 std::string message_saying(std::string_view text);
-/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; see ChunkText.
+/// A plain completion. `finish_reason` is JSON, as are `in_choice` and `in_body`; members with a comma before each.
 std::string body_with(const std::string& message, const std::string& finish_reason = R"("stop")",
                       const std::string& in_choice = "", const std::string& in_body = "");
 /// That of the usual answer.
 std::string usual_body();
 
-Reply usual_stream();
-/// The usual answer, whose last text has the finish_reason in its chunk.
-Reply stream_ending_in_text();
-Reply usual_plain();
+/// The usual answer.
+Reply usual_reply(bool streamed);
+/// The body of the usual answer, and its Content-Type.
+std::string usual_bytes(bool streamed);
+const char* usual_type_of(bool streamed);
+/// Ends the answer with this finish_reason.
+void end_with(Chunks& chunks, const char* finish_reason);
+/// Moves the finish_reason into the chunk with the last text.
+void end_in_text(Chunks& chunks);
 
 /// The page that a proxy sends when its server gives it no answer.
 Failure no_answer_behind_proxy(int status, const char* what);
 /// A whole response by hand, whose body ends with the connection (RFC 9112, 6.3).
-Reply until_close(const std::string& content_type, const std::string& body);
+Reply until_close(bool streamed, const std::string& body);
+/// The middle of the text: of a stream after two pieces, of a plain body after 150 bytes.
+Trigger in_the_middle(bool streamed);
 /// After the first byte of the usual answer's first character of two.
 Trigger in_a_character(bool streamed);
 
-/// `get_weather({"city":"Zürich"})`, as call_1; and of Tokyo, as call_2.
-wire::ToolCall weather_call();
-wire::ToolCall other_weather_call();
+/// `get_weather({"city":"Zürich"})`, as call_1; and one of Tokyo, as call_2, behind it.
 std::vector<wire::ToolCall> one_weather_call();
 std::vector<wire::ToolCall> two_weather_calls();
 
 /// The members of a message that makes calls.
 std::string calling(const std::vector<wire::ToolCall>& calls, const std::string& content = "null");
 /// The head of a fragment: index, id and type.
-std::string head_of(const char* index, const std::string& id);
+std::string head_of(const std::string& index, const std::string& id);
 /// The members of a fragment's function; without a name, the arguments alone.
 std::string function_of(std::string_view name, std::string_view arguments);
 /// A chunk with one fragment of a call: what stands before its function, with a comma behind it, and its function.
-ChunkText fragment(const std::string& head, const std::string& function);
+Json fragment(const std::string& head, const std::string& function);
+/// A chunk with more arguments of call_1.
+Json more(std::string_view arguments);
+/// The chunks of `one_weather_call`: the role, its head, two fragments of its arguments, the end.
+Chunks usual_call_chunks();
 /// The chunk with the role, which says nothing.
-ChunkText silent_opening();
-/// A plain reply with calls.
-Reply plain_calls(const std::vector<wire::ToolCall>& calls);
+Json silent_opening();
+/// The body of a plain answer with calls.
+std::string body_calling(const std::vector<wire::ToolCall>& calls);
 
-}  // namespace catalogue_parts
-
+// Append the scenarios of a file.
 void add_chunks(Scenarios& all);
 void add_tool_calls(Scenarios& all);
-void add_errors(Scenarios& all);
-void add_retries(Scenarios& all);
+void add_failures(Scenarios& all);
 void add_framing(Scenarios& all);
-void add_breaks(Scenarios& all);
-void add_pace(Scenarios& all);
-void add_connections(Scenarios& all);
+void add_delivery(Scenarios& all);
 
+}  // namespace catalogue_parts
 }  // namespace mock_gateway::detail

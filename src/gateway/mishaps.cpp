@@ -45,115 +45,94 @@ struct Plan {
   Effect wait;
 };
 
-/// A turn as it is written down.
+/// A turn as it is written down. Its reply is the scenario's failure, fault or finish_reason, or what `reply` returns;
+/// else the text. With then_answer, all requests behind the first get the text.
 struct Row {
-  const char* name;
-  const char* description;
-  const char* reference;
-  const char* good_client;
-  Scenario::Expected expected;
-  /// The reply, or the first and that of the requests behind it.
-  std::vector<Reply> (*replies)(const Plan& plan);
+  ScenarioRow scenario;
   Mishap::Call call = Mishap::Call::whole;
   KeyChange key_change = KeyChange::none;
-  bool needs_stream = false;
-  const char* finish_reason = "stop";
+  Reply (*reply)(const Plan& plan) = nullptr;
   /// Until when after the call's end a request of it may still come, from a client that waits to try again.
   milliseconds time_to_ask_again{0};
 };
 
-std::vector<Reply> whole(const Plan& plan) { return {mock_gateway::text(plan.text)}; }
+using namespace catalogue_parts;
 
-std::vector<Reply> failing_first(const Failure& failure, const Plan& plan) {
-  return {Reply(failure), mock_gateway::text(plan.text)};
-}
-
-constexpr auto answer = Scenario::Expected::answer;
-constexpr auto error = Scenario::Expected::error;
-constexpr auto either = Scenario::Expected::answer_or_error;
-
-constexpr Row first{"first-answer",        "answers", "the documentation: chat completions",
-                    "hands the answer on", answer,    whole};
-
-/// Behind the first, so that a client that keeps connections has one: some try again on new connections alone.
-constexpr Row second{"closed-before-answer",
-                     "closes the connection without a byte of the answer, then the reply",
-                     "huggingface/huggingface_hub#4397",
-                     "tries again: nothing of an answer has come",
-                     answer,
-                     [](const Plan& plan) {
-                       return std::vector<Reply>{
-                           mock_gateway::text(plan.text).fault(before_headers(), close_connection()),
-                           mock_gateway::text(plan.text)};
-                     }};
-
-/// Those between these two and the rotation of the key, in any order.
-constexpr Row shuffled[] = {
-    {"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
-     "waits as long as it is told, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited(seconds{1}), plan); }},
-    {"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
-     "waits until then, and tries again", answer,
-     [](const Plan& plan) { return failing_first(rate_limited().retry_after_date(seconds{1}), plan); }},
-    {"server-error", "answers 500, then the reply", "openai-python#469", "tries again", answer,
-     [](const Plan& plan) { return failing_first(server_error(), plan); }},
-    {"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
-     "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", answer,
-     [](const Plan& plan) { return failing_first(catalogue_parts::no_answer_behind_proxy(502, "Bad gateway"), plan); }},
-    {"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", error,
-     [](const Plan&) { return std::vector<Reply>{unauthorized()}; }},
-    {"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
-     "reports it, and uses the key again in its next call", error, whole, Mishap::Call::whole, KeyChange::disabled},
-    {"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
-     "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? inside_event(3, 20) : after_bytes(40);
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, close_connection()),
-                                 mock_gateway::text(plan.text)};
-     }},
-    {"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
-     "tells that the answer was cut", error,
-     [](const Plan& plan) { return std::vector<Reply>{mock_gateway::text(plan.text).finish_reason("length")}; },
-     Mishap::Call::whole, KeyChange::none, false, "length"},
-    {"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
-     "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", answer,
+/// The first and the last two keep their places. The second turn comes so early that a client that keeps connections
+/// has one: some try again on new connections alone. A client that keeps its old key misses the last two turns only.
+constexpr std::size_t fixed_at_each_end = 2;
+constexpr Row rows[] = {
+    {{"first-answer", "answers", "the documentation: chat completions", "hands the answer on", whole_answer}},
+    {{"closed-before-answer", "closes the connection without a byte of the answer, then the reply",
+      "huggingface/huggingface_hub#4397", "tries again: nothing of an answer has come", then_answer, before_headers,
+      close_connection}},
+    {{"rate-limited", "answers 429 with `Retry-After: 1`, then the reply", "RFC 9110, section 10.2.3",
+      "waits as long as it is told, and tries again", then_answer, [] { return rate_limited(seconds{1}); }}},
+    {{"rate-limited-until-date", "answers 429 with a date in Retry-After, then the reply", "openai-node#1840",
+      "waits until then, and tries again", then_answer, [] { return rate_limited().retry_after_date(seconds{1}); }}},
+    {{"server-error", "answers 500, then the reply", "openai-python#469", "tries again", then_answer, server_error}},
+    {{"bad-gateway", "answers 502 with a proxy's HTML page, then the reply",
+      "langwatch/langwatch#5758, iDigBio/ridigbio#21", "tries again by the status, whatever the body is", then_answer,
+      [] { return no_answer_behind_proxy(502, "Bad gateway"); }}},
+    {{"unauthorized", "answers 401", "the documentation: errors", "reports it, and does not try again", only_error,
+      unauthorized}},
+    {{"disabled-key", "answers 403, since the key is disabled during this turn", "langroid/langroid#1081",
+      "reports it, and uses the key again in its next call", only_error},
+     Mishap::Call::whole,
+     KeyChange::disabled},
+    {{"cut-answer", "closes the connection in the middle of the answer, and sends all of it to the next request",
+      "RFC 9112, section 8", "reports it, or tries again, and keeps no half of an event for the next call", first_try,
+      [](bool streamed) { return streamed ? inside_event(3, 20) : after_bytes(40); }, close_connection}},
+    {{"length", "ends the text at its limit, with finish_reason length", "OpenAI: finish_reason",
+      "tells that the answer was cut", reason_tells, Finishes{"length"}}},
+    {{"unended-last-event", "ends the stream inside the event with the last text and the finish_reason: no blank line",
+      "WHATWG HTML 9.2.6: such an event is dropped", "reads it all the same, since its line is whole", streams_only},
+     Mishap::Call::whole,
+     KeyChange::none,
      [](const Plan& plan) {
        const std::size_t half = plan.text.find(' ');
-       catalogue_parts::ChunkText last = catalogue_parts::saying(plan.text.substr(half));
-       last.finish_reason = R"("stop")";
-       return std::vector<Reply>{catalogue_parts::stream_of({catalogue_parts::opening(),
-                                                             catalogue_parts::saying(plan.text.substr(0, half)), last})
-                                     .sse(SseDialect().done(false).final_blank_line(false))};
-     },
-     Mishap::Call::whole, KeyChange::none, true},
-    {"cancelled-stream", "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
-     "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
-     "closes the connection at once, so that the gateway makes no more tokens", either,
+       Chunks chunks = {opening(), saying(plan.text.substr(0, half)), saying(plan.text.substr(half)), closing()};
+       end_in_text(chunks);
+       return stream_of(chunks).sse(SseDialect().done(false).final_blank_line(false));
+     }},
+    {{"cancelled-stream",
+      "sends a few pieces of text, and the rest two seconds later, unless the caller stops the call",
+      "longy2k/obsidian-bmo-chatbot#89, cloudflare/agents-starter#115",
+      "closes the connection at once, so that the gateway makes no more tokens", error_too | streams_only},
+     Mishap::Call::cancelled,
+     KeyChange::none,
+     [](const Plan& plan) { return mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait); }},
+    {{"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
+      "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", error_too},
+     Mishap::Call::abandoned,
+     KeyChange::none,
      [](const Plan& plan) {
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(after_tokens(plan.tokens + 1), plan.wait)};
-     },
-     Mishap::Call::cancelled, KeyChange::none, true},
-    {"abandoned-call", "keeps the caller waiting for two seconds, unless it gives the call up",
-     "anthropics/anthropic-sdk-java#370", "closes the connection at once, and does not ask again", either,
-     [](const Plan& plan) {
-       const Trigger place = plan.streamed ? after_tokens(2) : before_headers();
-       return std::vector<Reply>{mock_gateway::text(plan.text).fault(place, plan.wait)};
-     },
-     Mishap::Call::abandoned},
-    {"abandoned-wait",
-     "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
-     "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", either,
-     [](const Plan& plan) { return failing_first(service_unavailable().retry_after(seconds{1}), plan); },
-     Mishap::Call::abandoned, KeyChange::none, false, "stop", milliseconds{1300}},
+       return mock_gateway::text(plan.text).fault(plan.streamed ? after_tokens(2) : before_headers(), plan.wait);
+     }},
+    {{"abandoned-wait",
+      "answers 503 with `Retry-After: 1`, then the reply; the caller gives the call up during the wait",
+      "openai-node#2580, google-gemini/gemini-cli#11223", "ends the call at once, and does not ask again", first_try,
+      [] { return service_unavailable().retry_after(seconds{1}); }},
+     Mishap::Call::abandoned,
+     KeyChange::none,
+     nullptr,
+     milliseconds{1300}},
+    {{"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
+      "uses the new key", whole_answer},
+     Mishap::Call::whole,
+     KeyChange::rotated},
+    {{"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
+      whole_answer}},
 };
 
-/// Behind all others: a client that keeps its old key misses no more than these.
-constexpr Row last[] = {
-    {"rotated-key", "has deleted the key that the client had, and answers the new one", "the documentation: keys",
-     "uses the new key", answer, whole, Mishap::Call::whole, KeyChange::rotated},
-    {"last-answer", "answers", "the documentation: chat completions", "hands the answer on, whatever has been before",
-     answer, whole},
-};
+Reply reply_of(const Row& row, const Plan& plan) {
+  if (row.reply) return row.reply(plan);
+  const ScenarioRow& scenario = row.scenario;
+  if (scenario.failure) return scenario.failure();
+  const Reply reply = mock_gateway::text(plan.text);
+  if (scenario.finish_reason.streamed) return reply.finish_reason(scenario.finish_reason.streamed);
+  return scenario.effect ? scenario.broken(reply, plan.streamed) : reply;
+}
 
 struct Turn {
   const Row* row;
@@ -173,18 +152,10 @@ std::string text_of(std::size_t number, Random& random) {
 }
 
 Turn turn_of(const Row& row, std::size_t number, Random& random) {
-  ScenarioData data;
-  ScenarioDescription& said = data.said;
-  said.name = row.name;
-  said.group = "mishaps";
-  said.description = row.description;
-  said.reference = row.reference;
-  said.good_client = row.good_client;
-  said.expected = row.expected;
-  said.text = text_of(number, random);
-  said.needs_stream = row.needs_stream;
-  said.reason_tells = std::string_view(row.finish_reason) == "length";
-  if (said.reason_tells || row.expected != error) said.finish_reason = row.finish_reason;
+  ScenarioData data{row.scenario.described("mishaps")};
+  data.said.text = text_of(number, random);
+  data.said.usage.reset();
+  data.said.fails_first = false;
   Turn turn{&row, Access::make<Scenario>(share<const ScenarioData>(std::move(data)))};
   turn.tokens = static_cast<std::size_t>(random.between(2, 4));
   turn.time = milliseconds{random.between(100, 200)};
@@ -193,14 +164,13 @@ Turn turn_of(const Row& row, std::size_t number, Random& random) {
 
 std::vector<Turn> turns_of(std::uint64_t seed) {
   Random random(fingerprint("mishaps", fingerprint(std::to_string(seed))));
-  std::vector<const Row*> rows;
-  for (const Row& row : shuffled) rows.push_back(&row);
-  for (std::size_t left = rows.size(); left > 1; --left)
-    std::swap(rows[left - 1], rows[static_cast<std::size_t>(random.below(left))]);
-  rows.insert(rows.begin(), {&first, &second});
-  for (const Row& row : last) rows.push_back(&row);
+  std::vector<std::size_t> order(std::size(rows));
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::size_t* const shuffled = order.data() + fixed_at_each_end;
+  for (std::size_t left = order.size() - 2 * fixed_at_each_end; left > 1; --left)
+    std::swap(shuffled[left - 1], shuffled[static_cast<std::size_t>(random.below(left))]);
   std::vector<Turn> turns;
-  for (const Row* const row : rows) turns.push_back(turn_of(*row, turns.size() + 1, random));
+  for (const std::size_t number : order) turns.push_back(turn_of(rows[number], turns.size() + 1, random));
   return turns;
 }
 
@@ -256,13 +226,14 @@ void MishapSession::begin_turn(std::size_t number) {
   const Effect wait = takes_no_time ? stall() : stall(mishap_turns::time_to_end);
   for (const bool streamed : {false, true}) {
     StubBuilder builder = gateway.chat(SourceLocation{})
-                              .named(turn.row->name + std::string(streamed ? ", streamed" : ""))
+                              .named(turn.scenario.name() + (streamed ? ", streamed" : ""))
                               .priority(std::numeric_limits<int>::max());
     Access::plan(builder).of_catalogue = true;
     if (streamed) builder = std::move(builder).when(stream_is(true));
-    const std::vector<Reply> replies = turn.row->replies({turn.scenario.text(), streamed, turn.tokens, wait});
-    const Stub stub = replies.size() == 1 ? std::move(builder).reply(replies.front())
-                                          : std::move(builder).reply(replies.front(), replies.back());
+    const Reply reply = mishap_turns::reply_of(*turn.row, {turn.scenario.text(), streamed, turn.tokens, wait});
+    const Stub stub = turn.row->scenario.has(catalogue_parts::then_answer)
+                          ? std::move(builder).reply(reply, mock_gateway::text(turn.scenario.text()))
+                          : std::move(builder).reply(reply);
     stubs.push_back(stub.scoped());
   }
   before = std::exchange(mounted, number);
