@@ -256,39 +256,23 @@ std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& 
 }
 
 std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html) {
-  using Format = ReportTarget::Format;
   std::vector<ReportTarget> targets;
   for (const std::string& spec : specs) {
     const auto [format, file] = split(spec, ':');
-    if (format == "text" && !file) {
-      targets.push_back({Format::text, {}});
-    } else if (format == "github" && !file) {
-      targets.push_back({Format::github, {}});
-    } else if (format == "json" && file != "") {
-      targets.push_back({Format::json, file.value_or("")});
-    } else if (format == "junit" && file && *file != "") {
-      targets.push_back({Format::junit, *file});
-    } else if (has_html && format == "html" && file && *file != "") {
-      targets.push_back({Format::html, *file});
-    } else {
+    const bool takes_file = format == "json" || format == "junit" || (has_html && format == "html");
+    const bool needs_none = format == "json" || format == "text" || format == "github";
+    if (file ? !takes_file || file->empty() : !needs_none)
       throw BadValue(std::string("--report: not text, json, json:FILE, junit:FILE") + (has_html ? ", html:FILE" : "") +
                      " or github: " + spec);
-    }
+    targets.push_back({format, file.value_or("")});
   }
   return targets;
 }
 
 std::vector<ReportTarget> report_targets(const Flags& flags) {
   std::vector<ReportTarget> targets = report_targets(flags.reports, false);
-  if (targets.empty()) targets.push_back({ReportTarget::Format::text, {}});
+  if (targets.empty()) targets.push_back({"text", {}});
   return targets;
-}
-
-FailOn fail_on_from(const Flags& flags) {
-  if (flags.fail_on == "warning") return FailOn::warning;
-  if (flags.fail_on == "unmatched") return FailOn::unmatched;
-  if (flags.fail_on == "never") return FailOn::never;
-  return FailOn::error;
 }
 
 }  // namespace endpoint

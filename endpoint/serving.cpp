@@ -224,7 +224,7 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   Results results;
   if (watch_) results.reload_errors = watch_->state().errors;
   watch_.reset();
-  results.fail_on = fail_on_from(flags);
+  results.fail_on = flags.fail_on.value_or("error");
   results.left_out = flags.without_findings;
   const Verification verification = gateway_->verify();
   const Review review = gateway_->review();

@@ -43,13 +43,9 @@ std::vector<ReportTarget> check_report_targets(const CheckFlags& flags);
 /// Writes each. Throws BadValue, after all were tried, when one cannot be written.
 void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results);
 
-// Each format, whole, with a line end behind it.
-std::string check_report_text(const CheckResults& results);
-std::string check_report_json(const CheckResults& results);
 std::string check_report_junit(const CheckResults& results);
 /// One file that needs nothing else.
 std::string check_report_html(const CheckResults& results);
-std::string check_report_github(const CheckResults& results);
 
 /// The codes of findings, each once: "retry_after_ignored, key_in_query".
 std::string codes_of(const std::vector<Finding>& findings);
