@@ -28,28 +28,14 @@ constexpr const char* understood =
     "curl -iN (\"HTTP/1.1 200 OK\" and all that follows, without -v), a HAR file as browsers and proxies save it, and "
     "a JSON body";
 
-/// Where a byte of the text stands, for people.
-std::string place_in(std::string_view text, std::size_t offset) {
-  std::size_t line = 1;
-  std::size_t column = 1;
-  for (const char c : text.substr(0, offset)) {
-    ++column;
-    if (c == '\n') ++line, column = 1;
-  }
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
-}
-
-std::string why_no_json(std::string_view bytes) {
+Json read_file(std::string_view bytes) {
   try {
-    const Json file = Json::parse(bytes);
-    if (!file.is_discarded()) return "its arrays and objects are too deep within each other for a script";
-  } catch (const Json::parse_error& problem) {
-    // Its message quotes the file, where a key may stand.
-    return "it begins like JSON, but is none from " + place_in(bytes, problem.byte > 0 ? problem.byte - 1 : 0) +
-           " on; was it cut off, or edited?";
-  } catch (const Json::exception&) {
+    return read_json(bytes);
+  } catch (const JsonError& problem) {
+    throw ImportError("it begins like JSON, but is none from line " + std::to_string(problem.position.line) +
+                      ", column " + std::to_string(problem.position.column) + " on: " + problem.reason +
+                      "; was it cut off, or edited?");
   }
-  return "it holds a number that no JSON reader can take";
 }
 
 /// A body without its head, for which one stub answers everything.
@@ -89,8 +75,7 @@ Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   const char first = bytes[begin];
   if (first != '{' && first != '[')
     throw ImportError("it is none of the kinds that are known; " + std::string(understood));
-  const Json file = json_if_valid(bytes);
-  if (file.is_discarded()) throw ImportError(why_no_json(bytes));
+  const Json file = read_file(bytes);
   return is_har(file) ? import_har(file, mask, notes) : import_json(bytes, file, mask, notes);
 }
 
