@@ -26,16 +26,13 @@ namespace endpoint {
 namespace {
 
 constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
-void append_hex(std::string& text, char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  text += detail::text::hex_digits[value >> 4U];
-  text += detail::text::hex_digits[value & 15U];
-}
 
 /// No other program has the same.
 std::string random_instance() {
   std::string text;
-  for (const char byte : random_bytes(16)) append_hex(text, byte);
+  for (const char byte : random_bytes(16))
+    for (const unsigned shift : {4U, 0U})
+      text += detail::text::hex_digits[static_cast<unsigned char>(byte) >> shift & 15U];
   return text;
 }
 
