@@ -19,18 +19,6 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
 }
 
-/// The cells of one name, which stand beside each other.
-using Row = std::vector<const Cell*>;
-
-std::vector<Row> rows_of(const CheckRun& run) {
-  std::vector<Row> rows;
-  for (const Cell& cell : run.cells()) {
-    if (rows.empty() || rows.back().front()->name != cell.name) rows.emplace_back();
-    rows.back().push_back(&cell);
-  }
-  return rows;
-}
-
 Json as_json_of(const std::vector<Finding>& findings) {
   Json all = Json::array();
   for (const Finding& finding : findings)
@@ -289,6 +277,15 @@ std::string CheckResults::story(const Cell& cell) const {
     if (known.insert(finding.code).second) text += "\n  finding " + finding.code + ": " + printable(finding.message);
   if (!cell.scenario->reference().empty()) text += "\n  seen in " + cell.scenario->reference();
   return text + "\n  again: " + again(cell);
+}
+
+std::vector<Row> rows_of(const CheckRun& run) {
+  std::vector<Row> rows;
+  for (const Cell& cell : run.cells()) {
+    if (rows.empty() || rows.back().front()->name != cell.name) rows.emplace_back();
+    rows.back().push_back(&cell);
+  }
+  return rows;
 }
 
 std::string codes_of(const std::vector<Finding>& findings) {

@@ -47,6 +47,9 @@ std::string check_report_junit(const CheckResults& results);
 /// One file that needs nothing else.
 std::string check_report_html(const CheckResults& results);
 
+/// The cells of one name, which stand beside each other.
+using Row = std::vector<const Cell*>;
+std::vector<Row> rows_of(const CheckRun& run);
 /// The codes of findings, each once: "retry_after_ignored, key_in_query".
 std::string codes_of(const std::vector<Finding>& findings);
 
