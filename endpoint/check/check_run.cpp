@@ -12,11 +12,9 @@
 #include <system_error>
 #include <thread>
 
-#include "../control/control.hpp"
 #include "../messages.hpp"
 #include "../results.hpp"
 #include "core/access.hpp"
-#include "core/text.hpp"
 #include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -26,18 +24,11 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-/// How far a name may be from that of a turn of mishaps to be taken for a slip, and what is too long to be one.
-constexpr std::size_t most_slips = 2;
-constexpr std::size_t longest_name = 100;
 /// A session asks a gateway at another address before its last turn. This is the key there.
 constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
 /// Calls that are expected to wait without end take a thread, and next to no processor time.
 constexpr std::size_t most_waiting = 8;
-
-bool contains(const std::vector<std::string>& list, const std::string& one) {
-  return std::find(list.begin(), list.end(), one) != list.end();
-}
 
 Mark mark_of(Verdict::Kind kind) {
   switch (kind) {
@@ -59,21 +50,6 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   data.said.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
   data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   data.said.text = text;
-  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
-}
-
-/// What a report says of a turn of mishaps.
-Scenario turn_as_scenario(const Mishap& turn) {
-  detail::ScenarioData data;
-  data.said.name = turn.name();
-  data.said.group = "mishaps";
-  data.said.description = turn.description();
-  data.said.reference = turn.reference();
-  data.said.good_client = turn.good_client();
-  data.said.expected = turn.expected();
-  data.said.text = turn.text();
-  data.said.needs_stream = turn.needs_stream();
-  data.said.calls = 2;  // by one client, with the others
   return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
 }
 
@@ -167,62 +143,13 @@ std::string what_came(const CallResult& result, const std::vector<Exchange>& exc
 }  // namespace
 
 CheckRun::CheckRun(Children& children, const CheckFlags& flags, const std::vector<std::string>& command)
-    : children_(children), flags_(flags), command_(command), options_(options_from(flags)) {
+    : children_(children),
+      flags_(flags),
+      command_(command),
+      options_(options_from(flags)),
+      scenarios_(chosen_scenarios(flags)) {
   if (flags.plain || !flags.streamed) forms_.push_back(Form::plain);
   if (flags.streamed || !flags.plain) forms_.push_back(Form::streamed);
-  if (!flags.sweeps()) choose(scenarios_of_flags());
-}
-
-std::vector<Scenario> CheckRun::scenarios_of_flags() const {
-  std::vector<Scenario> all;
-  if (flags_.catalogues.empty()) {
-    all = catalogue();
-    Gateway gateway{options_.verify_on_destruction(false)};
-    for (const Mishap& turn : mishaps(gateway, flags_.seed.value_or(1))) all.push_back(turn_as_scenario(turn));
-    return all;
-  }
-  for (const std::string& folder : flags_.catalogues) {
-    const std::vector<Scenario> more = Catalogue::read(folder).scenarios();
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-void CheckRun::choose(const std::vector<Scenario>& all) {
-  for (const Scenario& one : all)
-    if (!names_.insert(one.name()).second) throw BadValue("--catalogue: two files have a scenario " + one.name());
-  std::vector<std::string> turns;
-  for (const Scenario& one : all)
-    if (one.group() == "mishaps") turns.push_back(one.name());
-  for (const auto* const names : {&flags_.only, &flags_.skipped}) {
-    for (const std::string& name : *names) {
-      if (names_.count(name) > 0) continue;
-      const std::string flag = names == &flags_.only ? "--only: " : "--skip: ";
-      const std::vector<std::string> known(names_.begin(), names_.end());
-      if (!flags_.catalogues.empty()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, known));
-      const auto turn = std::find_if(turns.begin(), turns.end(), [&name](const std::string& one) {
-        return detail::text::edit_distance(name.substr(0, longest_name), one) <= most_slips;
-      });
-      if (turn != turns.end() && flags_.driver)
-        throw BadValue(flag + "there is no scenario \"" + printable(name) + "\"; did you mean " + *turn + "?");
-      try {
-        static_cast<void>(scenario(name));
-      } catch (const GatewayError& problem) {
-        throw BadValue(flag + without_prefix(problem.what()));
-      }
-    }
-  }
-  std::vector<std::string> groups;
-  for (const Scenario& one : all)
-    if (!contains(groups, one.group())) groups.push_back(one.group());
-  for (const std::string& group : flags_.groups)
-    if (!contains(groups, group)) throw BadValue("--group: there is no group " + group + suggestion(group, groups));
-  for (const Scenario& one : all) {
-    if (!flags_.only.empty() && !contains(flags_.only, one.name())) continue;
-    if (!flags_.groups.empty() && !contains(flags_.groups, one.group())) continue;
-    if (!contains(flags_.skipped, one.name())) chosen_.push_back(one);
-  }
-  if (chosen_.empty()) throw BadValue("--only, --group and --skip leave no scenario");
 }
 
 std::vector<const Cell*> CheckRun::all_cells() const {
@@ -287,7 +214,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
 }
 
 void CheckRun::add_cells() {
-  for (const Scenario& one : chosen_) {
+  for (const Scenario& one : scenarios_.chosen) {
     for (const Form form : forms_) {
       if (one.needs_stream() && form == Form::plain) continue;
       Cell cell;
@@ -565,7 +492,8 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     mask(cell.result, key);
     static_cast<void>(mask(cell.why, key));
   }
-  if (cell.result.told_the_key && !contains(flags_.without_findings, key_told))
+  if (cell.result.told_the_key &&
+      std::count(flags_.without_findings.begin(), flags_.without_findings.end(), key_told) == 0)
     cell.findings.push_back({key_told,
                              "the error that the user was told has the key in it, and errors end in logs",
                              Severity::error,

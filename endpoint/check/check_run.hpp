@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cells.hpp"
+#include "chosen_scenarios.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -44,7 +45,7 @@ class CheckRun {
   const std::string& client_name() const { return client_name_; }
   const std::string& client_version() const { return client_version_; }
   /// The names of all scenarios that there are, chosen or not.
-  const std::set<std::string>& names() const { return names_; }
+  const std::set<std::string>& names() const { return scenarios_.names; }
   /// Whether a sweep ended before its last step.
   bool is_incomplete() const { return is_incomplete_; }
   /// The signal that ended it.
@@ -58,9 +59,7 @@ class CheckRun {
     std::size_t threads = 0;
   };
 
-  void choose(const std::vector<Scenario>& all);
   void add_cells();
-  std::vector<Scenario> scenarios_of_flags() const;
   void try_unbroken(ClientUnderTest& client, Form form, bool tools);
   void run_cell(Cell& cell, ClientUnderTest& client);
   /// A session of mishaps in this form, and what it has of these cells.
@@ -84,8 +83,7 @@ class CheckRun {
   const CheckFlags& flags_;
   const std::vector<std::string> command_;
   const Options options_;
-  std::set<std::string> names_;
-  std::vector<Scenario> chosen_;
+  const ChosenScenarios scenarios_;
   std::vector<Form> forms_;
   std::list<Cell> cells_;
   std::vector<std::string> remarks_;  // guarded by the mutex while threads run
