@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
@@ -39,32 +38,6 @@ std::string listed(const std::vector<std::string>& names, const std::string& nou
 
 /// "2 failures"; nothing for none.
 std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
-
-/// What scripts hold beside stubs and keys, as far as a line can tell it.
-struct Sections {
-  std::vector<std::string> operations;
-  std::size_t failures = 0;
-  std::size_t chaos = 0;
-  std::size_t connections = 0;
-};
-
-/// Counts the sections of files that were read without a problem before. A file that has vanished meanwhile counts for
-/// nothing.
-Sections sections_of(const std::vector<std::string>& files) {
-  Sections sections;
-  for (const std::string& path : files) {
-    std::ifstream file(path, std::ios::binary);
-    const Json document = Json::parse(file, nullptr, false, true);  // comments are allowed
-    if (!document.is_object()) continue;
-    const auto entries = [&document](const char* section) { return document.value(section, Json::array()); };
-    for (const Json& one : entries("operations"))
-      sections.operations.push_back(printable(one.value("method", "") + " " + one.value("path", "")));
-    sections.failures += entries("failures").size();
-    sections.chaos += entries("chaos").size();
-    sections.connections += entries("connections").size();
-  }
-  return sections;
-}
 
 /// The exchanges that problems and findings name, oldest first, up to a number that a report can hold.
 Json named_exchanges(const Journal& journal, const Results& results) {
@@ -152,12 +125,15 @@ void Serving::tell_what_it_serves(const Flags& flags) {
   for (const ApiKey& key : gateway_->keys().list())
     keys.push_back(printable(key.description.empty() ? key.id : key.description) +
                    (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
-  const Sections sections = sections_of(document_->files());
+  const detail::GatewayState& state = *detail::Access::serving(*gateway_);
+  std::vector<std::string> operations;
+  for (const Operation& one : state.operations.mounted()) operations.push_back(printable(one.method + " " + one.path));
   std::string line;
   for (const std::string& part :
-       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(sections.operations, "operation"),
-        number_of(sections.failures, "failure"), number_of(sections.chaos, "chaos rule"),
-        number_of(sections.connections, "connection fault")})
+       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(operations, "operation"),
+        number_of(state.failures.queued().size(), "failure"), number_of(state.chaos->rules()->size(), "chaos rule"),
+        number_of(state.connection_faults->left().size() + state.connection_faults->every().size(),
+                  "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
   log_.say(complaint("serves " + line));
 }
