@@ -4,15 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "control/control.hpp"
 #include "core/access.hpp"
+#include "core/text.hpp"
 #include "document/script_sections.hpp"
 #include "gateway/option_values.hpp"
 #include "messages.hpp"
@@ -23,23 +23,15 @@ namespace {
 
 /// All of the text as a whole number of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{} || end != text.data() + text.size() || number == 0) return std::nullopt;
-  return number;
+  const auto number = detail::text::whole_number(text);
+  if (!number || *number == 0) return std::nullopt;
+  return static_cast<std::size_t>(*number);
 }
 
-std::optional<Duration> window_from(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = positive(text.substr(0, digits));
-  const std::string_view unit = text.substr(digits);
-  if (!number || *number > 1'000'000) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(*number);
-  if (unit == "ms") return std::chrono::milliseconds(count);
-  if (unit.empty() || unit == "s") return std::chrono::seconds(count);
-  if (unit == "m") return std::chrono::minutes(count);
-  if (unit == "h") return std::chrono::hours(count);
-  return std::nullopt;
+/// A duration as in scripts, or whole seconds without a unit.
+std::optional<Duration> window_from(const std::string& text) {
+  const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
+  return duration_from(has_unit ? text : text + "s");
 }
 
 /// "/v1/models", "POST /v1/images/generations".
@@ -115,7 +107,7 @@ Options with_limit(const Options& options, Limit limit, const std::string& flag,
   const auto [number_text, window_text] = split(spec, '/');
   const auto number = positive(number_text);
   const auto window = window_from(window_text.value_or(""));
-  if (!number || !window) throw BadValue(flag + ": not " + form + ": " + spec);
+  if (!number || !window || *window <= Duration{0}) throw BadValue(flag + ": not " + form + ": " + spec);
   return (options.*limit)(*number, *window);
 }
 
