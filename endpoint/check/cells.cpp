@@ -45,16 +45,12 @@ const char* to_string(Mark mark) {
 }
 
 std::string shown(const Cell& cell) {
-  switch (cell.mark) {
-    case Mark::ok: return "ok";
-    case Mark::error: return cell.good ? "error" : "ERROR";
-    case Mark::loss: return "LOSS";
-    case Mark::wrong: return "WRONG";
-    case Mark::hang: return "HANG";
-    case Mark::crash: return "CRASH";
-    case Mark::skipped: return "?";
-  }
-  return "";
+  if (cell.mark == Mark::skipped) return "?";
+  std::string text = to_string(cell.mark);
+  if (cell.mark == Mark::ok || (cell.mark == Mark::error && cell.good)) return text;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
+  return text;
 }
 
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags) {

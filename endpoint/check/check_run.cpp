@@ -2,12 +2,9 @@
 
 #include "check_run.hpp"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iostream>
 #include <system_error>
 #include <thread>
@@ -82,19 +79,6 @@ bool asked_for_usage_in(const std::vector<Exchange>& exchanges) {
     const Json options = body.is_object() ? body.value("stream_options", Json()) : Json();
     return options.is_object() && options.value("include_usage", Json()) == Json(true);
   });
-}
-
-/// Whether the gateway can be reached at all. Where it refuses connections, it learns of none.
-bool accepts_connections(const Gateway& gateway) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(gateway.port()));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
-  if (probe < 0) return true;
-  const bool is_accepted = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(probe);
-  return is_accepted;
 }
 
 /// Whether the scenario struck a connection, or answered a request.
@@ -470,7 +454,7 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     cell.good = false;
     cell.why = cell.name + ": its answer is " + result.problem;
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
-             accepts_connections(gateway)) {
+             cell.name != "connection-refused") {  // the gateway learns of none of these
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));

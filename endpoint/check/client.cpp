@@ -105,10 +105,8 @@ Json parse_lenient(const std::string& text) {
   if (!parsed.is_discarded()) return parsed;
   const auto surrogate_at = [&text](std::size_t at) -> char {
     if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u' || (text[at + 2] | 0x20) != 'd') return 0;
-    const char digit = static_cast<char>(text[at + 3] | 0x20);
-    return digit == '8' || digit == '9' || digit == 'a' || digit == 'b'   ? 'h'
-           : digit == 'c' || digit == 'd' || digit == 'e' || digit == 'f' ? 'l'
-                                                                          : char{0};
+    const std::size_t half = std::string_view("89abcdef").find(static_cast<char>(text[at + 3] | 0x20));
+    return half == std::string_view::npos ? char{0} : half < 4 ? 'h' : 'l';
   };
   std::string mended;
   for (std::size_t at = 0; at < text.size();) {
