@@ -43,11 +43,9 @@ Imported import_body(const std::string& what, std::string_view bytes, const KeyM
   Recording recording;
   recording.body = std::string(bytes);
   recording.has_head = false;
-  Json stub = Json::object();
-  stub["reply"] = chat_reply(std::move(recording), mask, notes);
   Imported imported;
   imported.kind = what + "; neither status nor headers are in the file, so it is served with 200";
-  imported.parts["stubs"] = Json::array({stub});
+  imported.parts["stubs"] = Json::array({Json{{"reply", chat_reply(std::move(recording), mask, notes)}}});
   return imported;
 }
 
@@ -97,16 +95,12 @@ std::string name_of(const std::string& path) {
   return text::is_valid_utf8(name) ? name : "a file";
 }
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 std::string read_all(const std::string& path) {
   // Streams of C++ do not say why a folder cannot be read.
   const auto fail = [&path](int problem) {
     throw ImportError("import: cannot read " + path + ": " + std::generic_category().message(problem));
   };
-  std::unique_ptr<std::FILE, FileCloser> opened;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
   std::FILE* file = stdin;
   if (path != "-") {
     opened.reset(std::fopen(path.c_str(), "rb"));

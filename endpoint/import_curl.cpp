@@ -185,9 +185,7 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
 
   Imported imported;
   imported.kind = "the output of curl -i, status " + std::to_string(last.status);
-  Json stub = Json::object();
-  stub["reply"] = chat_reply(std::move(last), mask, notes);
-  imported.parts["stubs"] = Json::array({stub});
+  imported.parts["stubs"] = Json::array({Json{{"reply", chat_reply(std::move(last), mask, notes)}}});
   return imported;
 }
 

@@ -287,10 +287,8 @@ Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   add_headers(reply, "headers", recording.headers, recording.own.has_value(), notes);
   add_headers(reply, "early_hints", recording.early_hints, recording.own.has_value(), notes);
   if (is_stream && recording.ending != Ending::whole) {
-    Json fault = Json::object();
-    fault["at_end"] = true;
-    fault["effect"] = recording.ending == Ending::reset ? "reset_connection" : "close_connection";
-    reply["faults"] = Json::array({fault});
+    const char* const effect = recording.ending == Ending::reset ? "reset_connection" : "close_connection";
+    reply["faults"] = Json::array({Json{{"at_end", true}, {"effect", effect}}});
   }
   return reply;
 }
