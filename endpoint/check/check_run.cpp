@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -216,95 +217,75 @@ void CheckRun::add_cells() {
 
 void CheckRun::call_all(const Baseline& baseline) {
   if (signal_) return;
-  Queue ordinary;
-  Queue waiting;
-  const std::size_t processors = std::max(2U, std::thread::hardware_concurrency());
-  ordinary.threads = flags_.jobs.value_or(processors);
-  // Whoever says how many calls are to be made at once, means all of them.
-  waiting.threads = flags_.jobs ? 0 : most_waiting;
+  const std::size_t threads = flags_.jobs.value_or(std::max(2U, std::thread::hardware_concurrency()));
   if (flags_.sweeps()) {
+    Queue sweeps;
+    Queue none;
+    sweeps.threads = threads;
     for (const Form form : forms_)
-      ordinary.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
-    run_queues(ordinary, waiting);
+      sweeps.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
+    run_queues(sweeps, none);
     cells_.sort([](const Cell& left, const Cell& right) { return left.form < right.form; });
     return;
   }
   add_cells();
-  const auto is_asked = [](const Cell& cell) { return cell.why.empty(); };
-  planned_ = static_cast<std::size_t>(std::count_if(cells_.begin(), cells_.end(), is_asked));
-  // It takes longest.
+  std::vector<Cell*> asked;
+  for (Cell& cell : cells_)
+    if (cell.why.empty()) asked.push_back(&cell);
+  call(asked, threads);
+  for (Cell& cell : cells_)
+    if (cell.why.empty()) cell.why = "it was not called";
+  if (!signal_) call_again(baseline);
+}
+
+void CheckRun::call(const std::vector<Cell*>& cells, std::size_t threads) {
+  Queue ordinary;
+  Queue waiting;
+  ordinary.threads = threads;
+  // Whoever says how many calls are to be made at once, means all of them.
+  waiting.threads = flags_.jobs ? 0 : most_waiting;
+  planned_ = cells.size();
+  made_ = 0;
+  bad_ = 0;
+  // Sessions take longest.
   for (const Form form : forms_) {
-    const std::vector<Cell*> turns = turns_in(form);
+    std::vector<Cell*> turns;
+    std::copy_if(cells.begin(), cells.end(), std::back_inserter(turns),
+                 [form](const Cell* cell) { return cell->is_turn && cell->form == form; });
     if (!turns.empty())
       ordinary.tasks.push_back([this, turns, form](ClientUnderTest& client) { run_session(turns, form, client); });
   }
-  for (Cell& cell : cells_) {
-    if (!is_asked(cell) || cell.is_turn) continue;
-    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
-    queue.tasks.push_back([this, &cell](ClientUnderTest& client) { run_cell(cell, client); });
+  for (Cell* const cell : cells) {
+    if (cell->is_turn) continue;
+    Queue& queue = cell->scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
+    queue.tasks.push_back([this, cell](ClientUnderTest& client) { run_cell(*cell, client); });
   }
   run_queues(ordinary, waiting);
-  for (Cell& cell : cells_)
-    if (cell.why.empty()) cell.why = "it was not called";
-  call_again(baseline);
-}
-
-std::vector<Cell*> CheckRun::turns_in(Form form) {
-  std::vector<Cell*> turns;
-  for (Cell& cell : cells_)
-    if (cell.is_turn && cell.form == form && flags_.driver) turns.push_back(&cell);
-  return turns;
 }
 
 void CheckRun::call_again(const Baseline& baseline) {
   const auto is_as_expected = [this, &baseline](const Cell& one) {
     return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, nullptr).empty();
   };
-  // What takes the place of what came the first time.
-  const auto replace = [is_as_expected](Cell& cell, Cell second) {
-    if (second.mark == Mark::skipped) return;
-    second.flaky = is_as_expected(second);
-    second.first = shown(cell) + ": " + cell.why.substr(0, cell.why.find('\n'));
-    for (const Finding& finding : cell.findings) second.first += ", finding " + finding.code + ": " + finding.message;
-    cell = std::move(second);
-  };
-  // Alone, beside those that wait only.
-  Queue again;
-  Queue waiting;
-  again.threads = 1;
-  waiting.threads = flags_.jobs ? 0 : most_waiting;
-  phase_ = "again: ";
-  made_ = 0;
-  bad_ = 0;
-  planned_ = 0;
-  for (const Form form : forms_) {
-    const std::vector<Cell*> turns = turns_in(form);
-    const auto is_unexpected = [&is_as_expected](const Cell* cell) { return !is_as_expected(*cell); };
-    if (signal_ || std::none_of(turns.begin(), turns.end(), is_unexpected)) continue;
-    planned_ += turns.size();
-    again.tasks.push_back([this, turns, form, is_as_expected, replace](ClientUnderTest& client) {
-      std::list<Cell> seconds;
-      std::vector<Cell*> asked;
-      for (const Cell* const cell : turns) asked.push_back(&seconds.emplace_back(*cell));
-      run_session(asked, form, client);
-      auto second = seconds.begin();
-      for (Cell* const cell : turns) {
-        if (!is_as_expected(*cell)) replace(*cell, std::move(*second));
-        ++second;
-      }
-    });
-  }
+  std::vector<Cell*> firsts;
+  std::list<Cell> seconds;
+  std::vector<Cell*> asked;
   for (Cell& cell : cells_) {
-    if (cell.is_turn || is_as_expected(cell) || signal_) continue;
-    ++planned_;
-    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : again;
-    queue.tasks.push_back([this, &cell, replace](ClientUnderTest& client) {
-      Cell second = cell;
-      run_cell(second, client);
-      replace(cell, std::move(second));
-    });
+    if (is_as_expected(cell)) continue;
+    firsts.push_back(&cell);
+    asked.push_back(&seconds.emplace_back(cell));
   }
-  run_queues(again, waiting);
+  phase_ = "again: ";
+  call(asked, 1);  // alone, beside those that wait only
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    Cell& first = *firsts[i];
+    Cell& second = *asked[i];
+    if (second.mark == Mark::skipped) continue;
+    second.flaky = is_as_expected(second);
+    second.first = shown(first) + ": " + first.why.substr(0, first.why.find('\n'));
+    for (const Finding& finding : first.findings) second.first += ", finding " + finding.code + ": " + finding.message;
+    first = std::move(second);
+  }
 }
 
 void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
@@ -445,14 +426,10 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   };
   if (!result.skipped.empty()) {
     skip(result.skipped);
-  } else if (!result.crash.empty()) {
+  } else if (!result.crash.empty() || !result.problem.empty()) {
     cell.mark = Mark::crash;
     cell.good = false;
-    cell.why = cell.name + ": " + result.crash;
-  } else if (!result.problem.empty()) {
-    cell.mark = Mark::crash;
-    cell.good = false;
-    cell.why = cell.name + ": its answer is " + result.problem;
+    cell.why = cell.name + ": " + (result.crash.empty() ? "its answer is " + result.problem : result.crash);
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
              cell.name != "connection-refused") {  // the gateway learns of none of these
     skip("no request came");

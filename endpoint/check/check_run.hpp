@@ -68,9 +68,10 @@ class CheckRun {
   /// A call to a gateway of another address, with another key. A client that shares its key with all others of its
   /// process has that one from then on.
   CallResult call_elsewhere(Form form, ClientUnderTest& client);
+  /// Calls the client for these cells, so many at once.
+  void call(const std::vector<Cell*>& cells, std::size_t threads);
   /// Tries again what is not as the baseline says.
   void call_again(const Baseline& baseline);
-  std::vector<Cell*> turns_in(Form form);
   /// A turn judges itself, where there is one. `keys` are those that the client has beside the gateway's.
   void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
              std::set<std::string> keys = {});
