@@ -35,7 +35,7 @@ std::string escaped_for_github(const std::string& text, bool property) {
 }
 
 std::string report_text(const Results& results) {
-  const std::string notes = failed(results) && !results.notes_text.empty() ? "\n" + results.notes_text : "";
+  const std::string notes = failed(results) ? results.notes_text : "";
   std::string text = "verify: " + results.verification_text + notes + "\nreview: " + results.review_text + "\n";
   // The review's text has the numbers of what was evicted and is open.
   const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);

@@ -30,7 +30,8 @@ struct Results {
   /// What verify(), its notes left out, and review() print.
   std::string verification_text;
   std::string review_text;
-  /// The notes of verify() that the review's text does not have, as verify() prints them; empty without any.
+  /// The notes of verify() that the review's text does not have, as verify() prints them behind a line end; empty
+  /// without any.
   std::string notes_text;
   /// How many exchanges review() judged; how many the journal had evicted before; how many had not ended.
   std::size_t judged = 0;

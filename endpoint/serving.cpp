@@ -13,6 +13,7 @@
 
 #include "core/access.hpp"
 #include "document/loaded_document.hpp"
+#include "evidence/gateway_problems.hpp"
 #include "gateway/option_values.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
@@ -206,17 +207,10 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   const Review review = gateway_->review();
   results.problems = verification.problems();
   results.notes = verification.notes();
-  const auto message_of = [](std::vector<Problem> problems, std::vector<std::string> notes) {
-    return detail::Access::make<Verification>(std::move(problems), std::move(notes), std::vector<std::string>(),
-                                              nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0})
-        .message();
-  };
-  results.verification_text = message_of(results.problems, {});
+  results.verification_text = results.problems.empty() ? "nothing is wrong" : detail::message_of(results.problems, {});
   std::vector<std::string> notes = results.notes;
   notes.erase(std::remove(notes.begin(), notes.end(), review.chaos()), notes.end());
-  const std::string whole = message_of(results.problems, std::move(notes));
-  if (whole.size() > results.verification_text.size())
-    results.notes_text = whole.substr(results.verification_text.size() + 1);
+  results.notes_text = detail::message_of({}, notes);
   results.findings = review.findings();
   results.review_text = review.message();
   results.judged = review.judged();
