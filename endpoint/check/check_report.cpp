@@ -155,8 +155,7 @@ std::string report_json(const CheckResults& results) {
   Json cells = Json::array();
   for (const Cell& cell : results.run.cells()) cells.push_back(as_json_of(results, cell));
   Json counts = Json::object();
-  const std::vector<std::size_t> numbers = results.counts();
-  for (std::size_t i = 0; i < numbers.size(); ++i) counts[to_string(static_cast<Mark>(i))] = numbers[i];
+  for (std::size_t i = 0; i < marks; ++i) counts[to_string(static_cast<Mark>(i))] = results.count(static_cast<Mark>(i));
   const Json report{{"version", MOCK_GATEWAY_VERSION},
                     {"failed", results.failed},
                     {"conclusion", results.conclusion()},
@@ -190,15 +189,16 @@ bool CheckResults::fails(const Cell& cell) const {
 }
 
 bool CheckResults::finds_fault() const {
-  const auto& cells = run.cells();
   return judged() == 0 || run.is_incomplete() || !stale.empty() || run.ended_by().has_value() ||
-         std::any_of(cells.begin(), cells.end(), [this](const Cell& one) { return fails(one); });
+         count([this](const Cell& one) { return fails(one); }) > 0;
 }
 
-std::vector<std::size_t> CheckResults::counts() const {
-  std::vector<std::size_t> all(marks, 0);
-  for (const Cell& cell : run.cells()) ++all[static_cast<std::size_t>(cell.mark)];
-  return all;
+std::size_t CheckResults::count(const std::function<bool(const Cell&)>& is_counted) const {
+  return static_cast<std::size_t>(std::count_if(run.cells().begin(), run.cells().end(), is_counted));
+}
+
+std::size_t CheckResults::count(Mark mark) const {
+  return count([mark](const Cell& cell) { return cell.mark == mark; });
 }
 
 std::string CheckResults::client() const {
@@ -206,30 +206,23 @@ std::string CheckResults::client() const {
 }
 
 std::string CheckResults::summary() const {
-  // Beside each mark, how many of its cells are bad: an error where the answer was there, or by a finding.
-  std::vector<std::size_t> bad(marks, 0);
-  for (const Cell& cell : run.cells())
-    if (!faults_of(cell, flags).empty()) ++bad[static_cast<std::size_t>(cell.mark)];
-  const std::vector<std::size_t> numbers = counts();
   std::string text;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]) + " " + to_string(static_cast<Mark>(i));
-    const bool is_mixed = bad[i] > 0 && bad[i] < numbers[i];
-    if (is_mixed) text += " (" + std::to_string(bad[i]) + " bad)";
+  for (std::size_t i = 0; i < marks; ++i) {
+    const auto mark = static_cast<Mark>(i);
+    text += (i == 0 ? "" : ", ") + std::to_string(count(mark)) + " " + to_string(mark);
+    // An error where the answer was there, or bad by a finding.
+    const std::size_t bad =
+        count([this, mark](const Cell& cell) { return cell.mark == mark && !faults_of(cell, flags).empty(); });
+    if (bad > 0 && bad < count(mark)) text += " (" + std::to_string(bad) + " bad)";
   }
   return text;
 }
 
 std::string CheckResults::conclusion() const {
-  std::size_t bad = 0;
-  std::size_t accepted = 0;
-  std::size_t flaky = 0;
-  for (const Cell& cell : run.cells()) {
-    if (fails(cell)) ++bad;
-    if (cell.accepted) ++accepted;
-    if (cell.flaky) ++flaky;
-  }
-  const std::size_t skipped = counts()[static_cast<std::size_t>(Mark::skipped)];
+  const std::size_t bad = count([this](const Cell& cell) { return fails(cell); });
+  const std::size_t accepted = count([](const Cell& cell) { return cell.accepted; });
+  const std::size_t flaky = count([](const Cell& cell) { return cell.flaky; });
+  const std::size_t skipped = count(Mark::skipped);
   std::string text = failed ? "failed: " : "passed: ";
   if (run.ended_by()) text += "ended by a signal, ";
   if (judged() == 0) return text + "nothing was judged";
