@@ -1,24 +1,21 @@
 // Which kind a recording is; the comment of the script.
 
-#include "import.hpp"
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <iostream>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "commands.hpp"
 #include "core/text.hpp"
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
 #include "recorded_reply.hpp"
 #include "script_layout.hpp"
-
-using mock_gateway::Json;
 
 namespace importing {
 namespace {
@@ -120,8 +117,10 @@ std::string read_all(const std::string& path) {
 }  // namespace
 }  // namespace importing
 
-Json import_script(std::string_view bytes, const std::string& name) {
+int mock_gateway::endpoint::import_recording(const std::string& path) {
   using namespace importing;
+  const std::string bytes = read_all(path);
+  const std::string name = name_of(path);
   KeyMask mask;
   Notes notes;
   try {
@@ -131,17 +130,12 @@ Json import_script(std::string_view bytes, const std::string& name) {
     script["comment"] = comment_of(name, imported, notes);
     script.update(imported.parts);
     mask_strings(script, mask);
-    return script;
+    std::cout << laid_out(script) << std::endl;
   } catch (const ImportError& problem) {
     std::string message = "import: " + name + ": " + problem.what();
     mask.mask(message);
     throw ImportError(message);
   }
-}
-
-int import_file(const std::string& path, std::ostream& out) {
-  using namespace importing;
-  out << laid_out(import_script(read_all(path), name_of(path))) << std::endl;
-  if (!out) throw ImportError("import: the script could not be written");
+  if (!std::cout) throw ImportError("import: the script could not be written");
   return 0;
 }
