@@ -360,7 +360,7 @@ class WhatItServes(unittest.TestCase):
             self.assertTrue(3500 < float(response.getheader("Retry-After")) <= 3600)
 
     def test_a_limit_takes_windows_in_each_unit(self):
-        for window in ["60s", "60", "1m"]:
+        for window in ["60s", "60", "1m", "0.9m"]:
             with self.subTest(window), Endpoint("--limit", "1/" + window) as endpoint:
                 self.assertEqual(endpoint.status(), 200)
                 response, _ = endpoint.chat()
