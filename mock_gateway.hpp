@@ -36744,7 +36744,7 @@ MOCK_GATEWAY_INLINE ConnectionFault read_connection_fault(ScriptReader& reader, 
 
 // ---- document/script_files.cpp --------------------------------------------------------------------------------------
 
-// Which files of a folder are scripts (also `endpoint/script_watch.cpp`); largest file; no JSON, YAML, formats of
+// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
 // other tools.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {

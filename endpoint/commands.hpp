@@ -21,6 +21,10 @@ int run(const Flags& flags, const std::vector<std::string>& command);
 int check(const CheckFlags& flags, const std::vector<std::string>& command);
 /// Says whether scripts can be served. `format`: "text" or "json".
 int validate(const std::vector<std::string>& paths, const std::string& format);
+/// Prints the script that serves what a file, or standard input for "-", recorded: the body of a stream, the output of
+/// `curl -i`, a HAR file, or a JSON body. Served, each reply has the recorded body byte for byte, but for keys, which
+/// become asterisks. Throws importing::ImportError.
+int import_recording(const std::string& path);
 /// Prints a line for each scenario, or all that each says of itself.
 int list_scenarios(bool as_json);
 

@@ -9,11 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <system_error>
 #include <thread>
 
 #include "core/text.hpp"
@@ -26,16 +24,13 @@ namespace endpoint {
 namespace {
 
 constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
-void append_hex(std::string& text, char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  text += detail::text::hex_digits[value >> 4U];
-  text += detail::text::hex_digits[value & 15U];
-}
 
 /// No other program has the same.
 std::string random_instance() {
   std::string text;
-  for (const char byte : random_bytes(16)) append_hex(text, byte);
+  for (const char byte : random_bytes(16))
+    for (const unsigned shift : {4U, 0U})
+      text += detail::text::hex_digits[static_cast<unsigned char>(byte) >> shift & 15U];
   return text;
 }
 
@@ -74,9 +69,9 @@ std::optional<ControlSettings> settings_from(const Flags& flags) {
     return std::nullopt;
   }
   ControlSettings settings;
-  const auto [end, problem] = std::from_chars(control.data(), control.data() + control.size(), settings.port);
-  if (problem != std::errc{} || end != control.data() + control.size() || settings.port < 0 || settings.port > 65535)
-    throw BadValue("--control: not a port from 0 to 65535, and not off: " + control);
+  const auto port = detail::text::whole_number(control);
+  if (!port || *port > 65535) throw BadValue("--control: not a port from 0 to 65535, and not off: " + control);
+  settings.port = static_cast<int>(*port);
   settings.host = flags.control_host.value_or(settings.host);
   for (const std::string& name : flags.control_allowed_hosts) {
     if (name.empty() || name.find_first_of("/:@ ") != std::string::npos)

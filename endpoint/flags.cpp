@@ -4,15 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <limits>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "control/control.hpp"
 #include "core/access.hpp"
+#include "core/text.hpp"
 #include "document/script_sections.hpp"
 #include "gateway/option_values.hpp"
 #include "messages.hpp"
@@ -23,23 +23,15 @@ namespace {
 
 /// All of the text as a whole number of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc{} || end != text.data() + text.size() || number == 0) return std::nullopt;
-  return number;
+  const auto number = detail::text::whole_number(text);
+  if (!number || *number == 0) return std::nullopt;
+  return static_cast<std::size_t>(*number);
 }
 
-std::optional<Duration> window_from(std::string_view text) {
-  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = positive(text.substr(0, digits));
-  const std::string_view unit = text.substr(digits);
-  if (!number || *number > 1'000'000) return std::nullopt;
-  const auto count = static_cast<std::int64_t>(*number);
-  if (unit == "ms") return std::chrono::milliseconds(count);
-  if (unit.empty() || unit == "s") return std::chrono::seconds(count);
-  if (unit == "m") return std::chrono::minutes(count);
-  if (unit == "h") return std::chrono::hours(count);
-  return std::nullopt;
+/// A duration as in scripts, or whole seconds without a unit.
+std::optional<Duration> window_from(const std::string& text) {
+  const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
+  return duration_from(has_unit ? text : text + "s");
 }
 
 /// "/v1/models", "POST /v1/images/generations".
@@ -115,7 +107,7 @@ Options with_limit(const Options& options, Limit limit, const std::string& flag,
   const auto [number_text, window_text] = split(spec, '/');
   const auto number = positive(number_text);
   const auto window = window_from(window_text.value_or(""));
-  if (!number || !window) throw BadValue(flag + ": not " + form + ": " + spec);
+  if (!number || !window || *window <= Duration{0}) throw BadValue(flag + ": not " + form + ": " + spec);
   return (options.*limit)(*number, *window);
 }
 
@@ -256,39 +248,23 @@ std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& 
 }
 
 std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html) {
-  using Format = ReportTarget::Format;
   std::vector<ReportTarget> targets;
   for (const std::string& spec : specs) {
     const auto [format, file] = split(spec, ':');
-    if (format == "text" && !file) {
-      targets.push_back({Format::text, {}});
-    } else if (format == "github" && !file) {
-      targets.push_back({Format::github, {}});
-    } else if (format == "json" && file != "") {
-      targets.push_back({Format::json, file.value_or("")});
-    } else if (format == "junit" && file && *file != "") {
-      targets.push_back({Format::junit, *file});
-    } else if (has_html && format == "html" && file && *file != "") {
-      targets.push_back({Format::html, *file});
-    } else {
+    const bool takes_file = format == "json" || format == "junit" || (has_html && format == "html");
+    const bool needs_none = format == "json" || format == "text" || format == "github";
+    if (file ? !takes_file || file->empty() : !needs_none)
       throw BadValue(std::string("--report: not text, json, json:FILE, junit:FILE") + (has_html ? ", html:FILE" : "") +
                      " or github: " + spec);
-    }
+    targets.push_back({format, file.value_or("")});
   }
   return targets;
 }
 
 std::vector<ReportTarget> report_targets(const Flags& flags) {
   std::vector<ReportTarget> targets = report_targets(flags.reports, false);
-  if (targets.empty()) targets.push_back({ReportTarget::Format::text, {}});
+  if (targets.empty()) targets.push_back({"text", {}});
   return targets;
-}
-
-FailOn fail_on_from(const Flags& flags) {
-  if (flags.fail_on == "warning") return FailOn::warning;
-  if (flags.fail_on == "unmatched") return FailOn::unmatched;
-  if (flags.fail_on == "never") return FailOn::never;
-  return FailOn::error;
 }
 
 }  // namespace endpoint

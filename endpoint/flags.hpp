@@ -15,22 +15,10 @@ class App;
 namespace mock_gateway {
 namespace endpoint {
 
-/// What counts as found: decides the exit code, and what reports call a failure.
-enum class FailOn {
-  /// Problems of verify(), and findings of severity error.
-  error,
-  /// Problems of verify(), and all findings.
-  warning,
-  /// Requests that no stub answered, and nothing else.
-  unmatched,
-  /// Nothing.
-  never,
-};
-
 /// Where a report goes, and in which form.
 struct ReportTarget {
-  enum class Format { text, json, junit, github, html };
-  Format format;
+  /// "text", "json", "junit", "html" or "github".
+  std::string format;
   /// "-": stdout. Empty: stderr, or of `check`, whose CMD has no stdout of its own, stdout.
   std::string file;
 };
@@ -97,7 +85,6 @@ std::vector<ForcedFailure> forced_failures(const Gateway& gateway, const Flags& 
 std::vector<ReportTarget> report_targets(const std::vector<std::string>& specs, bool has_html);
 /// A text report when none is asked for. Throws BadValue.
 std::vector<ReportTarget> report_targets(const Flags& flags);
-FailOn fail_on_from(const Flags& flags);
 
 /// What stands before and after the first `mark`; nothing after when there is none.
 std::pair<std::string, std::optional<std::string>> split(const std::string& text, char mark);

@@ -1,24 +1,21 @@
 // Which kind a recording is; the comment of the script.
 
-#include "import.hpp"
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <iostream>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "commands.hpp"
 #include "core/text.hpp"
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
 #include "recorded_reply.hpp"
 #include "script_layout.hpp"
-
-using mock_gateway::Json;
 
 namespace importing {
 namespace {
@@ -28,28 +25,14 @@ constexpr const char* understood =
     "curl -iN (\"HTTP/1.1 200 OK\" and all that follows, without -v), a HAR file as browsers and proxies save it, and "
     "a JSON body";
 
-/// Where a byte of the text stands, for people.
-std::string place_in(std::string_view text, std::size_t offset) {
-  std::size_t line = 1;
-  std::size_t column = 1;
-  for (const char c : text.substr(0, offset)) {
-    ++column;
-    if (c == '\n') ++line, column = 1;
-  }
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
-}
-
-std::string why_no_json(std::string_view bytes) {
+Json read_file(std::string_view bytes) {
   try {
-    const Json file = Json::parse(bytes);
-    if (!file.is_discarded()) return "its arrays and objects are too deep within each other for a script";
-  } catch (const Json::parse_error& problem) {
-    // Its message quotes the file, where a key may stand.
-    return "it begins like JSON, but is none from " + place_in(bytes, problem.byte > 0 ? problem.byte - 1 : 0) +
-           " on; was it cut off, or edited?";
-  } catch (const Json::exception&) {
+    return read_json(bytes);
+  } catch (const JsonError& problem) {
+    throw ImportError("it begins like JSON, but is none from line " + std::to_string(problem.position.line) +
+                      ", column " + std::to_string(problem.position.column) + " on: " + problem.reason +
+                      "; was it cut off, or edited?");
   }
-  return "it holds a number that no JSON reader can take";
 }
 
 /// A body without its head, for which one stub answers everything.
@@ -57,11 +40,9 @@ Imported import_body(const std::string& what, std::string_view bytes, const KeyM
   Recording recording;
   recording.body = std::string(bytes);
   recording.has_head = false;
-  Json stub = Json::object();
-  stub["reply"] = chat_reply(std::move(recording), mask, notes);
   Imported imported;
   imported.kind = what + "; neither status nor headers are in the file, so it is served with 200";
-  imported.parts["stubs"] = Json::array({stub});
+  imported.parts["stubs"] = Json::array({Json{{"reply", chat_reply(std::move(recording), mask, notes)}}});
   return imported;
 }
 
@@ -89,8 +70,7 @@ Imported import_any(std::string_view bytes, KeyMask& mask, Notes& notes) {
   const char first = bytes[begin];
   if (first != '{' && first != '[')
     throw ImportError("it is none of the kinds that are known; " + std::string(understood));
-  const Json file = json_if_valid(bytes);
-  if (file.is_discarded()) throw ImportError(why_no_json(bytes));
+  const Json file = read_file(bytes);
   return is_har(file) ? import_har(file, mask, notes) : import_json(bytes, file, mask, notes);
 }
 
@@ -112,16 +92,12 @@ std::string name_of(const std::string& path) {
   return text::is_valid_utf8(name) ? name : "a file";
 }
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 std::string read_all(const std::string& path) {
   // Streams of C++ do not say why a folder cannot be read.
   const auto fail = [&path](int problem) {
     throw ImportError("import: cannot read " + path + ": " + std::generic_category().message(problem));
   };
-  std::unique_ptr<std::FILE, FileCloser> opened;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(nullptr, &std::fclose);
   std::FILE* file = stdin;
   if (path != "-") {
     opened.reset(std::fopen(path.c_str(), "rb"));
@@ -141,8 +117,10 @@ std::string read_all(const std::string& path) {
 }  // namespace
 }  // namespace importing
 
-Json import_script(std::string_view bytes, const std::string& name) {
+int mock_gateway::endpoint::import_recording(const std::string& path) {
   using namespace importing;
+  const std::string bytes = read_all(path);
+  const std::string name = name_of(path);
   KeyMask mask;
   Notes notes;
   try {
@@ -152,17 +130,12 @@ Json import_script(std::string_view bytes, const std::string& name) {
     script["comment"] = comment_of(name, imported, notes);
     script.update(imported.parts);
     mask_strings(script, mask);
-    return script;
+    std::cout << laid_out(script) << std::endl;
   } catch (const ImportError& problem) {
     std::string message = "import: " + name + ": " + problem.what();
     mask.mask(message);
     throw ImportError(message);
   }
-}
-
-int import_file(const std::string& path, std::ostream& out) {
-  using namespace importing;
-  out << laid_out(import_script(read_all(path), name_of(path))) << std::endl;
-  if (!out) throw ImportError("import: the script could not be written");
+  if (!std::cout) throw ImportError("import: the script could not be written");
   return 0;
 }

@@ -15,17 +15,10 @@ namespace {
 
 constexpr std::string_view spaces = " \t";
 
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(spaces);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
-}
-
-/// The number that 1 to 15 digits write.
-std::optional<std::size_t> whole_number(std::string_view digits) {
-  if (digits.empty() || digits.size() > 15 || digits.find_first_not_of("0123456789") != std::string_view::npos)
-    return std::nullopt;
-  return static_cast<std::size_t>(std::stoull(std::string(digits)));
+std::optional<std::size_t> announced_length(const Recording& recording) {
+  const auto length = text::whole_number(find_field(recording.headers, "Content-Length").value_or(""));
+  if (!length) return std::nullopt;
+  return static_cast<std::size_t>(*length);
 }
 
 /// The status of a status line (RFC 9112, 4; curl writes "HTTP/2 200 "); nothing for another line.
@@ -36,7 +29,7 @@ std::optional<int> status_in(std::string_view line) {
   const std::string_view version = line.substr(5, space - 5);
   if (version.empty() || version.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
   const std::string_view digits = line.substr(space + 1, line.find(' ', space + 1) - space - 1);
-  const auto status = whole_number(digits);
+  const auto status = text::whole_number(digits);
   if (digits.size() != 3 || !status) return std::nullopt;
   return static_cast<int>(*status);
 }
@@ -64,13 +57,14 @@ class HeadReader {
       const bool continues = spaces.find(line.front()) != std::string_view::npos;
       const std::size_t colon = line.find(':');
       if (continues && !recording.headers.empty()) {
-        recording.headers.back().value.append(" ").append(trim(line));
+        recording.headers.back().value.append(" ").append(text::trim(line));
       } else if (continues || colon == std::string_view::npos) {
         throw ImportError("line " + std::to_string(line_ - 1) +
                           " stands in the head of a reply and is no header field (\"Name: value\"); save what curl -i "
                           "prints, without -v");
       } else {
-        recording.headers.push_back({std::string(line.substr(0, colon)), std::string(trim(line.substr(colon + 1)))});
+        recording.headers.push_back(
+            {std::string(line.substr(0, colon)), std::string(text::trim(line.substr(colon + 1)))});
       }
     }
   }
@@ -101,7 +95,7 @@ void cut_message(Recording& recording, Notes& notes) {
   const std::string message = body.substr(start, body.size() - start - 1);
   const std::size_t close = message.find(") ");
   if (message.find('\n') != std::string::npos || close == std::string::npos) return;
-  const auto code = whole_number(std::string_view(message).substr(7, close - 7));
+  const auto code = text::whole_number(std::string_view(message).substr(7, close - 7));
   if (!code || !text::is_valid_utf8(message)) return;
   body.erase(start);
   if (*code == 56 && message.find("reset") != std::string::npos)
@@ -123,7 +117,7 @@ void cut_trailers(Recording& recording) {
     std::size_t found = std::string::npos;
     for (std::size_t begin = 0; begin < names.size();) {
       const std::size_t comma = std::min(names.find(',', begin), names.size());
-      const std::string name(trim(std::string_view(names).substr(begin, comma - begin)));
+      const std::string name(text::trim(std::string_view(names).substr(begin, comma - begin)));
       begin = comma + 1;
       if (name.empty() || found != std::string::npos) continue;
       const std::size_t place = text::lower_ascii(body.substr(from, end - from)).rfind(name + ":");
@@ -139,7 +133,7 @@ void cut_trailers(Recording& recording) {
 void fit_length(Recording& recording, Notes& notes) {
   // A compressed body has the compressed length here.
   if (text::lower_ascii(find_field(recording.headers, "Content-Encoding").value_or("identity")) != "identity") return;
-  const auto announced = whole_number(find_field(recording.headers, "Content-Length").value_or(""));
+  const auto announced = announced_length(recording);
   const std::size_t size = recording.body.size();
   if (!announced || size == *announced) return;
   if (size > *announced) {
@@ -172,7 +166,7 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
     if (!is_interim) {
       last.early_hints = std::exchange(early_hints, {});
       // With --retry, the body of an earlier try stands before the next head.
-      const auto length = whole_number(find_field(last.headers, "Content-Length").value_or(""));
+      const auto length = announced_length(last);
       if (length && *length < reader.rest().size() && looks_like_curl(reader.rest().substr(*length)))
         reader.skip(*length);
     }
@@ -191,9 +185,7 @@ Imported import_curl(std::string_view text, KeyMask& mask, Notes& notes) {
 
   Imported imported;
   imported.kind = "the output of curl -i, status " + std::to_string(last.status);
-  Json stub = Json::object();
-  stub["reply"] = chat_reply(std::move(last), mask, notes);
-  imported.parts["stubs"] = Json::array({stub});
+  imported.parts["stubs"] = Json::array({Json{{"reply", chat_reply(std::move(last), mask, notes)}}});
   return imported;
 }
 

@@ -181,10 +181,31 @@ class HarImport {
   }
 
  private:
-  struct Stub {
-    Json when;
+  /// What is answered, as a stub or an operation says it, and its replies.
+  struct Answered {
+    Json head;
     Json replies = Json::array();
   };
+
+  /// The same request again is the next try, also when others came between.
+  static void add(std::vector<Answered>& all, Json head, Json reply) {
+    const auto same = std::find_if(all.begin(), all.end(), [&head](const Answered& one) { return one.head == head; });
+    Answered& one = same == all.end() ? all.emplace_back() : *same;
+    one.head = std::move(head);
+    one.replies.push_back(std::move(reply));
+  }
+
+  static Json written(std::vector<Answered>& all) {
+    Json list = Json::array();
+    for (Answered& one : all) {
+      if (one.replies.size() == 1)
+        one.head["reply"] = std::move(one.replies.front());
+      else
+        one.head["replies"] = std::move(one.replies);
+      list.push_back(std::move(one.head));
+    }
+    return list;
+  }
 
   void add_chat(const Entry& entry) {
     const Json& post_data = member(member(entry.json, "request"), "postData");
@@ -201,16 +222,12 @@ class HarImport {
     constexpr double longest = 86'400'000;
     if (wait.is_number() && wait.get<double>() >= 0.5 && wait.get<double>() < longest)
       reply["first_token_after"] = std::to_string(std::llround(wait.get<double>())) + "ms";
-    Json when = conditions(body, mask_);
     if (const std::string model = text_of(body, "model");
         !model.empty() && std::find(models_.begin(), models_.end(), model) == models_.end())
       models_.push_back(model);
-    // The same request again is the next try, also when others came between.
-    const auto same =
-        std::find_if(stubs_.begin(), stubs_.end(), [&when](const Stub& stub) { return stub.when == when; });
-    Stub& stub = same == stubs_.end() ? stubs_.emplace_back() : *same;
-    stub.when = std::move(when);
-    stub.replies.push_back(std::move(reply));
+    Json head = Json::object();
+    if (Json when = conditions(body, mask_); !when.empty()) head["when"] = std::move(when);
+    add(stubs_, std::move(head), std::move(reply));
   }
 
   void add_operation(const Entry& entry) {
@@ -221,21 +238,7 @@ class HarImport {
     const std::string type = text::lower_ascii(find_field(recording.headers, "Content-Type").value_or(""));
     if (type.find("json") == std::string::npos) throw ImportError("its answer is not JSON");
     Json reply = operation_reply(std::move(recording), mask_, notes_);
-    const auto known = std::find_if(operations_.begin(), operations_.end(), [&](const Json& one) {
-      return one["method"] == entry.method && one["path"] == path;
-    });
-    if (known == operations_.end()) {
-      Json& operation = operations_.emplace_back(Json::object());
-      operation["method"] = entry.method;
-      operation["path"] = path;
-      operation["reply"] = std::move(reply);
-      return;
-    }
-    if (known->contains("reply")) {
-      (*known)["replies"] = Json::array({std::move((*known)["reply"])});
-      known->erase("reply");
-    }
-    (*known)["replies"].push_back(std::move(reply));
+    add(operations_, Json{{"method", entry.method}, {"path", path}}, std::move(reply));
   }
 
   /// Where the gateway serves the path of a recorded service: its base URL ends in /v1.
@@ -256,8 +259,10 @@ class HarImport {
     if (stubs_.empty() && operations_.empty())
       throw ImportError("none of the entries of this HAR file can be served: " + notes_.lines.front());
     // A stub with fewer conditions would hide those with more that come after it.
-    std::stable_sort(stubs_.begin(), stubs_.end(),
-                     [](const Stub& a, const Stub& b) { return a.when.size() > b.when.size(); });
+    const auto conditions_of = [](const Answered& stub) { return member(stub.head, "when").size(); };
+    std::stable_sort(stubs_.begin(), stubs_.end(), [conditions_of](const Answered& a, const Answered& b) {
+      return conditions_of(a) > conditions_of(b);
+    });
     Imported imported;
     imported.kind = "a HAR file of " + std::to_string(entries) + (entries == 1 ? " entry" : " entries");
     if (!models_.empty()) imported.parts["gateway"]["models"] = models_;
@@ -265,17 +270,8 @@ class HarImport {
       imported.parts["gateway"]["acceptance"] = "lenient";
       notes_.lines.push_back("the acceptance is lenient, so that requests reach their stubs that the default refuses");
     }
-    imported.parts["stubs"] = Json::array();
-    for (Stub& stub : stubs_) {
-      Json json = Json::object();
-      if (!stub.when.empty()) json["when"] = std::move(stub.when);
-      if (stub.replies.size() == 1)
-        json["reply"] = std::move(stub.replies.front());
-      else
-        json["replies"] = std::move(stub.replies);
-      imported.parts["stubs"].push_back(std::move(json));
-    }
-    if (!operations_.empty()) imported.parts["operations"] = operations_;
+    imported.parts["stubs"] = written(stubs_);
+    if (!operations_.empty()) imported.parts["operations"] = written(operations_);
     return imported;
   }
 
@@ -284,8 +280,8 @@ class HarImport {
   std::set<std::pair<std::string, std::string>> bases_;  // host, and path before /chat/completions
   std::vector<std::string> models_;
   bool is_lenient_ = false;
-  std::vector<Stub> stubs_;
-  std::vector<Json> operations_;
+  std::vector<Answered> stubs_;
+  std::vector<Answered> operations_;
 };
 
 }  // namespace

@@ -4,11 +4,10 @@
 #include "log.hpp"
 
 #include <chrono>
-#include <cstdio>
-#include <ctime>
 #include <iostream>
 #include <utility>
 
+#include "core/calendar.hpp"
 #include "core/relief.hpp"
 #include "messages.hpp"
 #include "results.hpp"
@@ -19,16 +18,7 @@ namespace {
 
 /// A line of that moment.
 std::string line_of(TimePoint moment, const std::string& text) {
-  const auto since_epoch = moment.time_since_epoch();
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since_epoch);
-  const std::time_t time = seconds.count();
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char stamp[48];
-  const std::size_t length = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(since_epoch - seconds);
-  std::snprintf(stamp + length, sizeof stamp - length, ".%03dZ ", static_cast<int>(milliseconds.count()));
-  return stamp + text + "\n";
+  return detail::calendar::rfc3339_milliseconds(moment) + " " + text + "\n";
 }
 
 std::string lost_line(TimePoint moment, std::size_t lines) {

@@ -16,7 +16,6 @@
 #include "commands.hpp"
 #include "control/openapi.hpp"
 #include "flags.hpp"
-#include "import.hpp"
 #include "library.hpp"
 #include "messages.hpp"
 
@@ -133,7 +132,7 @@ int CommandLine::chosen() {
   if (run_->parsed()) return run(flags_, command_);
   if (check_->parsed()) return check(check_flags_, command_);
   if (validate_->parsed()) return validate(scripts_, format_);
-  if (import_->parsed()) return import_file(recording_, std::cout);
+  if (import_->parsed()) return import_recording(recording_);
   if (list_scenarios_ || scenarios_->parsed()) return list_scenarios(json_);
   if (schema_->parsed()) {
     std::cout << script_schema().dump(2) << std::endl;

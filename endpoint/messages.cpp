@@ -56,6 +56,14 @@ std::string without_prefix(std::string message) {
 
 std::string printable(const std::string& text) { return detail::text::printable(text); }
 
+std::string quoted_for_shell(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 std::string complaint(std::string text) {
   text = without_prefix(std::move(text));
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -23,6 +23,9 @@ std::string without_prefix(std::string message);
 /// in ASCII.
 std::string printable(const std::string& text);
 
+/// A word of a command for a POSIX shell.
+std::string quoted_for_shell(const std::string& word);
+
 /// A line "mock-gateway: …", without its end. Line ends inside the text become spaces.
 std::string complaint(std::string text);
 /// The same on stderr.

@@ -21,21 +21,6 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// How deep arrays and objects are within each other, of a text that is JSON.
-std::size_t levels(std::string_view json) {
-  std::size_t open = 0;
-  std::size_t most = 0;
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (c == '{' || c == '[') most = std::max(most, ++open);
-    if ((c == '}' || c == ']') && open > 0) --open;
-    if (c != '"') continue;
-    while (++at < json.size() && json[at] != '"')
-      if (json[at] == '\\') ++at;
-  }
-  return most;
-}
-
 /// The JSON that is written with exactly these bytes in compact form; else a discarded value.
 Json json_if_compact(std::string_view text) {
   if (text.empty() || (text.front() != '{' && text.front() != '[')) return Json(Json::value_t::discarded);
@@ -143,12 +128,6 @@ bool is_left_out(std::string_view name, bool is_own) {
   return std::find(std::begin(names), std::end(names), lower) != std::end(names) || secrets::is_sensitive_header(name);
 }
 
-bool is_header_name(std::string_view name) {
-  constexpr std::string_view characters =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !name.empty() && name.find_first_not_of(characters) == std::string_view::npos;
-}
-
 /// The fields that matter, each name once: a value, or an array of values.
 Json header_object(const std::vector<Field>& fields, bool is_own, Notes& notes) {
   Json object = Json::object();
@@ -156,7 +135,7 @@ Json header_object(const std::vector<Field>& fields, bool is_own, Notes& notes) 
     // HTTP/2 has its status among the fields, as ":status".
     if (is_own && secrets::is_sensitive_header(field.name))
       notes.lines.push_back("header " + field.name + " is left out, since it carries a credential");
-    if (is_left_out(field.name, is_own) || !is_header_name(field.name)) continue;
+    if (is_left_out(field.name, is_own) || !text::is_token(field.name)) continue;
     if (!text::is_valid_utf8(field.value) ||
         field.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
       notes.lines.push_back("header " + field.name +
@@ -241,33 +220,25 @@ std::optional<std::string> find_field(const std::vector<Field>& fields, std::str
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string given;
   std::string bytes;
-  unsigned group = 0;
+  std::size_t group = 0;
   unsigned bits = 0;
-  std::size_t digits = 0;
-  std::size_t padding = 0;
   for (const char c : text) {
     if (c == '\n' || c == '\r') continue;
-    const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
-                      : c >= 'a' && c <= 'z' ? c - 'a' + 26
-                      : c >= '0' && c <= '9' ? c - '0' + 52
-                      : c == '+'             ? 62
-                      : c == '/'             ? 63
-                                             : -1;
-    if (c == '=') {
-      ++padding;
-      continue;
-    }
-    if (value < 0 || padding > 0) return std::nullopt;
-    ++digits;
-    group = (group << 6 | static_cast<unsigned>(value)) & 0xFFFF;
+    given += c;
+    const std::size_t value = digits.find(c);
+    if (value == std::string_view::npos) continue;
+    group = (group << 6 | value) & 0xFFFF;
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
     bytes += static_cast<char>(group >> bits & 0xFF);
   }
-  // Four digits are three bytes; of the last four, one or two may be padding, which some writers leave out.
-  if (digits % 4 == 1 || padding > 2 || (padding > 0 && (digits + padding) % 4 != 0)) return std::nullopt;
+  // Some writers leave the padding out.
+  const std::string written = importing::text::base64(bytes);
+  if (given != written && given != written.substr(0, written.find('='))) return std::nullopt;
   return bytes;
 }
 
@@ -278,8 +249,17 @@ std::string duration_text(mock_gateway::Duration duration) {
 }
 
 Json json_if_valid(std::string_view text) {
-  if (levels(text) > most_levels) return Json(Json::value_t::discarded);
-  return Json::parse(text, nullptr, false);
+  try {
+    return read_json(text);
+  } catch (const JsonError&) {
+    return Json(Json::value_t::discarded);
+  }
+}
+
+Json read_json(std::string_view text) {
+  mock_gateway::detail::JsonReadOptions options;
+  options.max_depth = most_levels;
+  return mock_gateway::detail::read_json(text, options);
 }
 
 bool looks_like_stream(std::string_view body) {
@@ -307,10 +287,8 @@ Json chat_reply(Recording recording, const KeyMask& mask, Notes& notes) {
   add_headers(reply, "headers", recording.headers, recording.own.has_value(), notes);
   add_headers(reply, "early_hints", recording.early_hints, recording.own.has_value(), notes);
   if (is_stream && recording.ending != Ending::whole) {
-    Json fault = Json::object();
-    fault["at_end"] = true;
-    fault["effect"] = recording.ending == Ending::reset ? "reset_connection" : "close_connection";
-    reply["faults"] = Json::array({fault});
+    const char* const effect = recording.ending == Ending::reset ? "reset_connection" : "close_connection";
+    reply["faults"] = Json::array({Json{{"at_end", true}, {"effect", effect}}});
   }
   return reply;
 }

@@ -3,6 +3,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iostream>
 #include <optional>
 
@@ -33,39 +34,8 @@ std::string escaped_for_github(const std::string& text, bool property) {
   return escaped;
 }
 
-std::string rendered(const ReportTarget& target, const Results& results) {
-  switch (target.format) {
-    case ReportTarget::Format::text: return report_text(results);
-    case ReportTarget::Format::json: return report_json(results);
-    case ReportTarget::Format::junit: return report_junit(results);
-    case ReportTarget::Format::github: return report_github(results);
-    case ReportTarget::Format::html: break;  // `check` has one
-  }
-  return {};
-}
-
-const char* name_of(FailOn fail_on) {
-  switch (fail_on) {
-    case FailOn::error: return "error";
-    case FailOn::warning: return "warning";
-    case FailOn::unmatched: return "unmatched";
-    case FailOn::never: return "never";
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
-                       const std::string& message) {
-  std::string line = std::string("::") + command + " ";
-  if (is_in_script(where))
-    line += "file=" + escaped_for_github(where.file, true) + ",line=" + std::to_string(where.line) + ",";
-  return line + "title=" + escaped_for_github(title, true) + "::" + escaped_for_github(message, false) + "\n";
-}
-
 std::string report_text(const Results& results) {
-  const std::string notes = failed(results) && !results.notes_text.empty() ? "\n" + results.notes_text : "";
+  const std::string notes = failed(results) ? results.notes_text : "";
   std::string text = "verify: " + results.verification_text + notes + "\nreview: " + results.review_text + "\n";
   // The review's text has the numbers of what was evicted and is open.
   const std::size_t leading = (results.only_refused ? 1 : 0) + (!results.reached || results.own_gateways > 0 ? 1 : 0);
@@ -77,7 +47,7 @@ std::string report_text(const Results& results) {
 std::string report_json(const Results& results) {
   const Json report{{"version", MOCK_GATEWAY_VERSION},
                     {"failed", failed(results)},
-                    {"fail_on", name_of(results.fail_on)},
+                    {"fail_on", results.fail_on},
                     {"conclusion", conclusion(results)},
                     {"command", results.command.empty() ? Json(nullptr) : Json(results.command)},
                     {"judged", results.judged},
@@ -117,26 +87,54 @@ std::string report_github(const Results& results) {
   return lines + annotation("notice", {}, "mock-gateway", conclusion(results));
 }
 
+}  // namespace
+
+std::string annotation(const char* command, const SourceLocation& where, const std::string& title,
+                       const std::string& message) {
+  std::string line = std::string("::") + command + " ";
+  if (is_in_script(where))
+    line += "file=" + escaped_for_github(where.file, true) + ",line=" + std::to_string(where.line) + ",";
+  return line + "title=" + escaped_for_github(title, true) + "::" + escaped_for_github(message, false) + "\n";
+}
+
 void require_writable(const std::vector<ReportTarget>& targets) {
   for (const ReportTarget& target : targets)
     if (!target.file.empty() && target.file != "-") require_publishable("--report", target.file);
 }
 
-void write_reports(const std::vector<ReportTarget>& targets, Results& results) {
+void write_reports(const std::vector<ReportTarget>& targets, std::ostream& usual,
+                   const std::function<std::string(const std::string&)>& rendered) {
   std::optional<BadValue> missing;
   for (const ReportTarget& target : targets) {
-    const std::string text = rendered(target, results);
-    if (target.file.empty()) {
-      std::cerr << text << std::flush;
-    } else if (target.file == "-") {
-      std::cout << text << std::flush;
-    } else {
-      try {
+    const std::string text = rendered(target.format);
+    try {
+      if (!target.file.empty() && target.file != "-") {
         publish("--report", target.file, text);
-      } catch (const BadValue& problem) {
-        missing = problem;
+        continue;
       }
+      std::ostream& out = target.file.empty() ? usual : std::cout;
+      out.clear();
+      errno = 0;
+      out << text << std::flush;
+      if (!out && errno != EPIPE) throw BadValue("--report: cannot write to stdout");  // | head is fine
+    } catch (const BadValue& problem) {
+      missing = problem;
     }
+  }
+  if (missing) throw *missing;
+}
+
+void write_reports(const std::vector<ReportTarget>& targets, Results& results) {
+  std::optional<BadValue> missing;
+  try {
+    write_reports(targets, std::cerr, [&results](const std::string& format) {
+      return format == "json"     ? report_json(results)
+             : format == "junit"  ? report_junit(results)
+             : format == "github" ? report_github(results)
+                                  : report_text(results);
+    });
+  } catch (const BadValue& problem) {
+    missing = problem;
   }
   results.report_missing = missing.has_value();
   std::cerr << "mock-gateway: " << coloured(failed(results) ? Colour::red : Colour::green, conclusion(results))
@@ -146,7 +144,7 @@ void write_reports(const std::vector<ReportTarget>& targets, Results& results) {
 
 bool want_evidence(const std::vector<ReportTarget>& targets) {
   return std::any_of(targets.begin(), targets.end(),
-                     [](const ReportTarget& target) { return target.format == ReportTarget::Format::json; });
+                     [](const ReportTarget& target) { return target.format == "json"; });
 }
 
 }  // namespace endpoint

@@ -22,23 +22,18 @@ std::size_t number_that_counts(const Results& results, const Items& items) {
 }  // namespace
 
 bool counts(const Results& results, const Problem& problem) {
-  switch (results.fail_on) {
-    case FailOn::error:
-    case FailOn::warning: return true;
-    case FailOn::unmatched: return problem.kind == Problem::Kind::unmatched;
-    case FailOn::never: break;
-  }
-  return false;
+  if (results.fail_on == "unmatched") return problem.kind == Problem::Kind::unmatched;
+  return results.fail_on != "never";
 }
 
 bool counts(const Results& results, const Finding& finding) {
   if (results.allow_refused && finding.code == "request_refused") return false;
-  if (results.fail_on == FailOn::warning) return finding.severity != Severity::note;
-  return results.fail_on == FailOn::error && finding.severity == Severity::error;
+  if (results.fail_on == "warning") return finding.severity != Severity::note;
+  return results.fail_on == "error" && finding.severity == Severity::error;
 }
 
 bool missed(const Results& results) {
-  if (results.fail_on == FailOn::never) return false;
+  if (results.fail_on == "never") return false;
   return !results.reached || (results.only_refused && !results.allow_refused);
 }
 
@@ -96,10 +91,6 @@ std::vector<std::string> remarks(const Results& results) {
 }
 
 bool is_refusal(const Exchange& exchange) { return detail::is_refusal(detail::Access::record(exchange)); }
-
-std::string counted(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 bool is_in_script(const SourceLocation& where) {
   // What the control API mounted has the name of its route.

@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "flags.hpp"
+#include "core/text.hpp"
 #include "library.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
+
+using detail::text::counted;
 
 /// A stub that verify() judges by itself: it has `expect` or `should`, or is `never` to be called.
 struct JudgedStub {
@@ -18,7 +20,7 @@ struct JudgedStub {
 
 /// What verify() and review() said at the end, as plain data, for the reports.
 struct Results {
-  FailOn fail_on = FailOn::error;
+  std::string fail_on = "error";
   std::vector<JudgedStub> stubs;
   std::vector<Problem> problems;
   std::vector<std::string> notes;
@@ -28,7 +30,8 @@ struct Results {
   /// What verify(), its notes left out, and review() print.
   std::string verification_text;
   std::string review_text;
-  /// The notes of verify() that the review's text does not have, as verify() prints them; empty without any.
+  /// The notes of verify() that the review's text does not have, as verify() prints them behind a line end; empty
+  /// without any.
   std::string notes_text;
   /// How many exchanges review() judged; how many the journal had evicted before; how many had not ended.
   std::size_t judged = 0;
@@ -76,8 +79,6 @@ std::vector<std::string> remarks(const Results& results);
 
 /// Whether the gateway refused it for what its client sent.
 bool is_refusal(const Exchange& exchange);
-/// "1 event", "2 events".
-std::string counted(std::size_t count, const std::string& noun);
 /// Whether it is a line of a script. What flags mounted has a line of this program, which tells nobody anything.
 bool is_in_script(const SourceLocation& where);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iomanip>
 #include <iostream>
 
 #include "commands.hpp"
@@ -23,12 +24,9 @@ int list_scenarios(bool as_json) {
     name_width = std::max(name_width, one.name().size());
     group_width = std::max(group_width, one.group().size());
   }
-  const auto padded = [](const std::string& text, std::size_t width) {
-    return text + std::string(width - text.size() + 2, ' ');
-  };
-  for (const Scenario& one : catalogue()) {
-    std::cout << padded(one.name(), name_width) << padded(one.group(), group_width) << one.description() << '\n';
-  }
+  for (const Scenario& one : catalogue())
+    std::cout << std::left << std::setw(static_cast<int>(name_width + 2)) << one.name()
+              << std::setw(static_cast<int>(group_width + 2)) << one.group() << one.description() << '\n';
   std::cout.flush();
   return 0;
 }

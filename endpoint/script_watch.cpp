@@ -4,14 +4,12 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "core/access.hpp"
 #include "document/loaded_document.hpp"
+#include "document/script_files.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -42,22 +40,9 @@ std::string signature_of(const std::string& file) {
 }  // namespace
 
 std::string script_signature(const std::vector<std::string>& paths) {
-  namespace fs = std::filesystem;
+  std::vector<ScriptProblem> told_when_read;
   std::string signature;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) {
-      signature += signature_of(path);
-      continue;
-    }
-    std::vector<std::string> files;
-    for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
-      const fs::path extension = entry->path().extension();
-      if (extension == ".json" || extension == ".jsonc") files.push_back(entry->path().string());
-    }
-    std::sort(files.begin(), files.end());
-    for (const std::string& file : files) signature += signature_of(file);
-  }
+  for (const std::string& file : detail::script_files::expand(paths, told_when_read)) signature += signature_of(file);
   return signature;
 }
 

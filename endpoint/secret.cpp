@@ -2,7 +2,10 @@
 
 #include "secret.hpp"
 
+#include <algorithm>
 #include <random>
+
+#include "core/text.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -15,15 +18,10 @@ std::string random_bytes(std::size_t count) {
 }
 
 std::string random_base64url(std::size_t count) {
-  std::string text;
-  unsigned bits = 0;
-  unsigned available = 0;
-  for (const char byte : random_bytes(count)) {
-    bits = (bits << 8U | static_cast<unsigned char>(byte)) & 0xffffU;
-    for (available += 8; available >= 6; available -= 6) text += base64url_digits[bits >> (available - 6) & 63U];
-  }
-  if (available > 0) text += base64url_digits[bits << (6 - available) & 63U];
-  return text;
+  std::string text = detail::text::base64(random_bytes(count));
+  std::replace(text.begin(), text.end(), '+', '-');
+  std::replace(text.begin(), text.end(), '/', '_');
+  return text.substr(0, text.find('='));
 }
 
 bool equal_in_constant_time(std::string_view given, std::string_view secret) {

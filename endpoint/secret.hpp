@@ -7,8 +7,6 @@
 namespace mock_gateway {
 namespace endpoint {
 
-inline constexpr std::string_view base64url_digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
 /// Bytes that nobody can guess.
 std::string random_bytes(std::size_t count);
 /// So many of them in base64url (RFC 4648, 5), without padding.

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <iostream>
 #include <optional>
-#include <string_view>
 
 #include "commands.hpp"
 #include "control_access.hpp"
@@ -21,14 +20,6 @@
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-std::string quoted_for_shell(const std::string& text) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:";
-  if (text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 bool journal_has_stdout(const Flags& flags) { return flags.journal == JournalFile::stdout_path; }
 

@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "core/access.hpp"
 #include "document/loaded_document.hpp"
+#include "evidence/gateway_problems.hpp"
 #include "gateway/option_values.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
@@ -39,32 +39,6 @@ std::string listed(const std::vector<std::string>& names, const std::string& nou
 
 /// "2 failures"; nothing for none.
 std::string number_of(std::size_t count, const std::string& noun) { return count == 0 ? "" : counted(count, noun); }
-
-/// What scripts hold beside stubs and keys, as far as a line can tell it.
-struct Sections {
-  std::vector<std::string> operations;
-  std::size_t failures = 0;
-  std::size_t chaos = 0;
-  std::size_t connections = 0;
-};
-
-/// Counts the sections of files that were read without a problem before. A file that has vanished meanwhile counts for
-/// nothing.
-Sections sections_of(const std::vector<std::string>& files) {
-  Sections sections;
-  for (const std::string& path : files) {
-    std::ifstream file(path, std::ios::binary);
-    const Json document = Json::parse(file, nullptr, false, true);  // comments are allowed
-    if (!document.is_object()) continue;
-    const auto entries = [&document](const char* section) { return document.value(section, Json::array()); };
-    for (const Json& one : entries("operations"))
-      sections.operations.push_back(printable(one.value("method", "") + " " + one.value("path", "")));
-    sections.failures += entries("failures").size();
-    sections.chaos += entries("chaos").size();
-    sections.connections += entries("connections").size();
-  }
-  return sections;
-}
 
 /// The exchanges that problems and findings name, oldest first, up to a number that a report can hold.
 Json named_exchanges(const Journal& journal, const Results& results) {
@@ -152,12 +126,15 @@ void Serving::tell_what_it_serves(const Flags& flags) {
   for (const ApiKey& key : gateway_->keys().list())
     keys.push_back(printable(key.description.empty() ? key.id : key.description) +
                    (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
-  const Sections sections = sections_of(document_->files());
+  const detail::GatewayState& state = *detail::Access::serving(*gateway_);
+  std::vector<std::string> operations;
+  for (const Operation& one : state.operations.mounted()) operations.push_back(printable(one.method + " " + one.path));
   std::string line;
   for (const std::string& part :
-       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(sections.operations, "operation"),
-        number_of(sections.failures, "failure"), number_of(sections.chaos, "chaos rule"),
-        number_of(sections.connections, "connection fault")})
+       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(operations, "operation"),
+        number_of(state.failures.queued().size(), "failure"), number_of(state.chaos->rules()->size(), "chaos rule"),
+        number_of(state.connection_faults->left().size() + state.connection_faults->every().size(),
+                  "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
   log_.say(complaint("serves " + line));
 }
@@ -224,23 +201,16 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   Results results;
   if (watch_) results.reload_errors = watch_->state().errors;
   watch_.reset();
-  results.fail_on = fail_on_from(flags);
+  results.fail_on = flags.fail_on.value_or("error");
   results.left_out = flags.without_findings;
   const Verification verification = gateway_->verify();
   const Review review = gateway_->review();
   results.problems = verification.problems();
   results.notes = verification.notes();
-  const auto message_of = [](std::vector<Problem> problems, std::vector<std::string> notes) {
-    return detail::Access::make<Verification>(std::move(problems), std::move(notes), std::vector<std::string>(),
-                                              nullptr, std::vector<VerifiedStub>(), std::size_t{0}, std::size_t{0})
-        .message();
-  };
-  results.verification_text = message_of(results.problems, {});
+  results.verification_text = results.problems.empty() ? "nothing is wrong" : detail::message_of(results.problems, {});
   std::vector<std::string> notes = results.notes;
   notes.erase(std::remove(notes.begin(), notes.end(), review.chaos()), notes.end());
-  const std::string whole = message_of(results.problems, std::move(notes));
-  if (whole.size() > results.verification_text.size())
-    results.notes_text = whole.substr(results.verification_text.size() + 1);
+  results.notes_text = detail::message_of({}, notes);
   results.findings = review.findings();
   results.review_text = review.message();
   results.judged = review.judged();

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "commands.hpp"
+#include "control/control.hpp"
 #include "flags.hpp"
 #include "library.hpp"
 #include "messages.hpp"
@@ -29,17 +30,6 @@ std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
   }
 }
 
-Json problem_json(const ScriptProblem& problem) {
-  return {{"severity", to_string(problem.severity)},
-          {"file", problem.file},
-          {"line", problem.line},
-          {"column", problem.column},
-          {"pointer", problem.pointer},
-          {"message", problem.message},
-          {"source", problem.source},
-          {"source_column", problem.source_column}};
-}
-
 }  // namespace
 
 int validate(const std::vector<std::string>& paths, const std::string& format) {
@@ -48,9 +38,9 @@ int validate(const std::vector<std::string>& paths, const std::string& format) {
   for (const ScriptProblem& problem : problems) valid = valid && problem.severity != Severity::error;
   if (format == "json") {
     Json list = Json::array();
-    for (const ScriptProblem& problem : problems) list.push_back(problem_json(problem));
+    for (const ScriptProblem& problem : problems) list.push_back(as_json(problem));
     const Json answer{{"valid", valid}, {"problems", list}};
-    std::cout << answer.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
+    std::cout << answer.dump(2) << std::endl;
   } else {
     for (const ScriptProblem& problem : problems) {
       std::cerr << problem.to_string() << std::endl;

@@ -1,11 +1,14 @@
-// Text in XML and HTML: which characters may stand in it, the longest message.
+// Text in XML and HTML: which characters may stand in it, the longest message; JUnit reports.
 
 #include "xml.hpp"
 
-#include <cstddef>
+#include <algorithm>
+#include <cstring>
+#include <map>
 #include <string_view>
 
-#include "library.hpp"
+#include "core/text.hpp"
+#include "results.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -14,38 +17,59 @@ namespace {
 /// How much a message may hold. Readers of JUnit files keep them in memory and in databases.
 constexpr std::size_t most_bytes = std::size_t{64} << 10;
 
-constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
+std::string attribute(const char* name, const std::string& value) {
+  return std::string(" ") + name + "=\"" + escaped_for_xml(value) + "\"";
+}
 
-/// At most `most_bytes` of valid UTF-8 in which every character may stand in XML 1.0: others are U+FFFD.
-std::string printable_in_xml(const std::string& bytes) {
-  const Json json = Json::parse(Json(bytes).dump(-1, ' ', false, Json::error_handler_t::replace));
-  const auto& utf8 = json.get_ref<const std::string&>();
-  std::string text;
-  for (std::size_t i = 0; i < utf8.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(utf8[i]);
-    const std::string_view three = std::string_view(utf8).substr(i, 3);
-    if (three == "\xef\xbf\xbe" || three == "\xef\xbf\xbf") {  // U+FFFE and U+FFFF
-      text += replacement;
-      i += 2;
-    } else if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') {
-      text += replacement;
-    } else {
-      text += utf8[i];
-    }
+std::string xml_of(const JUnitCase& one, const std::string& class_name) {
+  std::string xml = "    <testcase" + attribute("classname", class_name) + attribute("name", one.name);
+  if (is_in_script(one.where))
+    xml += attribute("file", one.where.file) + attribute("line", std::to_string(one.where.line));
+  xml += attribute("time", one.time);
+  std::string inside;
+  if (!one.skipped.empty()) inside += "      <skipped" + attribute("message", one.skipped) + "/>\n";
+  if (one.failures > 0) {
+    std::string message = one.failure.substr(0, one.failure.find('\n'));
+    if (one.failures > 1) message += " (and " + std::to_string(one.failures - 1) + " more)";
+    inside += "      <failure" + attribute("message", message) + attribute("type", one.type) + ">" +
+              escaped_lines(one.failure) + "</failure>\n";
   }
-  if (text.size() <= most_bytes) return text;
-  constexpr std::string_view ellipsis = "…";
-  std::size_t end = most_bytes - ellipsis.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end).append(ellipsis);
+  if (!one.output.empty()) inside += "      <system-out>" + escaped_lines(one.output) + "</system-out>\n";
+  return xml + (inside.empty() ? "/>\n" : ">\n" + inside + "    </testcase>\n");
+}
+
+std::string xml_of(JUnitSuite& suite, const std::string& class_prefix) {
+  std::map<std::string, std::size_t> uses;
+  for (JUnitCase& one : suite.cases)
+    if (const std::size_t use = ++uses[one.name]; use > 1) one.name += " [" + std::to_string(use) + "]";
+  const auto number_of = [&suite](auto is_counted) {
+    return std::to_string(std::count_if(suite.cases.begin(), suite.cases.end(), is_counted));
+  };
+  std::string xml = "  <testsuite" + attribute("name", suite.name) +
+                    attribute("tests", std::to_string(suite.cases.size())) +
+                    attribute("failures", number_of([](const JUnitCase& one) { return one.failures > 0; })) +
+                    attribute("errors", "0") +
+                    attribute("skipped", number_of([](const JUnitCase& one) { return !one.skipped.empty(); })) +
+                    suite.attributes + ">\n";
+  if (!suite.properties.empty()) xml += "    <properties>\n";
+  for (const auto& [name, value] : suite.properties)
+    xml += "      <property" + attribute("name", name) + attribute("value", std::to_string(value)) + "/>\n";
+  if (!suite.properties.empty()) xml += "    </properties>\n";
+  for (const JUnitCase& one : suite.cases) xml += xml_of(one, class_prefix + suite.name);
+  if (!suite.output.empty()) xml += "    <system-out>" + escaped_lines(suite.output) + "</system-out>\n";
+  return xml + "  </testsuite>\n";
 }
 
 }  // namespace
 
 std::string escaped_for_xml(const std::string& bytes) {
+  const std::string text = detail::text::excerpt(detail::text::as_utf8(bytes), most_bytes - std::strlen("…"));
   std::string escaped;
-  for (const char c : printable_in_xml(bytes)) {
-    switch (c) {
+  char32_t character = 0;
+  std::size_t length = 0;
+  for (std::size_t at = 0; (length = detail::text::decode_utf8(text, at, character)) > 0; at += length) {
+    const bool is_forbidden = character < 0x20 || character == 0xfffe || character == 0xffff;
+    switch (character) {
       case '&': escaped += "&amp;"; break;
       case '<': escaped += "&lt;"; break;
       case '>': escaped += "&gt;"; break;
@@ -53,7 +77,7 @@ std::string escaped_for_xml(const std::string& bytes) {
       case '\t': escaped += "&#9;"; break;
       case '\n': escaped += "&#10;"; break;
       case '\r': escaped += "&#13;"; break;
-      default: escaped += c;
+      default: escaped += is_forbidden ? "\xef\xbf\xbd" : text.substr(at, length);  // U+FFFD
     }
   }
   return escaped;
@@ -65,6 +89,18 @@ std::string escaped_lines(const std::string& bytes) {
   for (std::size_t at = escaped.find(line_end); at != std::string::npos; at = escaped.find(line_end, at + 1))
     escaped.replace(at, line_end.size(), "\n");
   return escaped;
+}
+
+void JUnitCase::add(bool fails, const std::string& kind, const std::string& text) {
+  if (fails && ++failures == 1) type = kind;
+  std::string& texts = fails ? failure : output;
+  texts += (texts.empty() ? "" : "\n\n") + text;
+}
+
+std::string junit_report(const std::string& name, const std::string& class_prefix, std::vector<JUnitSuite> suites) {
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", name) + ">\n";
+  for (JUnitSuite& suite : suites) xml += xml_of(suite, class_prefix);
+  return xml + "</testsuites>\n";
 }
 
 }  // namespace endpoint

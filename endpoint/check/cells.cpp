@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "../messages.hpp"
@@ -22,20 +23,10 @@ const std::string heading =
 
 /// Whether a line names a scenario and a form, and what can be bad about it. Steps of sweeps have no list.
 bool may_be_a_fault(const std::string& line, const std::set<std::string>& names) {
+  static const std::regex fault("(\\S+) (plain|streamed) (error|loss|wrong|hang|crash|finding \\S+)");
+  std::smatch parts;
   if (begins_with(line, "sweep: ") || begins_with(line, "splits: ")) return true;
-  std::istringstream words(line);
-  std::string name;
-  std::string form;
-  std::string kind;
-  std::string code;
-  std::string more;
-  words >> name >> form >> kind >> code >> more;
-  if (names.count(name) == 0 || !more.empty()) return false;
-  if (form != to_string(Form::plain) && form != to_string(Form::streamed)) return false;
-  if (kind == "finding") return !code.empty();
-  for (const Mark mark : {Mark::error, Mark::loss, Mark::wrong, Mark::hang, Mark::crash})
-    if (kind == to_string(mark)) return code.empty();
-  return false;
+  return std::regex_match(line, parts, fault) && names.count(parts[1]) > 0;
 }
 
 }  // namespace
@@ -54,16 +45,12 @@ const char* to_string(Mark mark) {
 }
 
 std::string shown(const Cell& cell) {
-  switch (cell.mark) {
-    case Mark::ok: return "ok";
-    case Mark::error: return cell.good ? "error" : "ERROR";
-    case Mark::loss: return "LOSS";
-    case Mark::wrong: return "WRONG";
-    case Mark::hang: return "HANG";
-    case Mark::crash: return "CRASH";
-    case Mark::skipped: return "?";
-  }
-  return "";
+  if (cell.mark == Mark::skipped) return "?";
+  std::string text = to_string(cell.mark);
+  if (cell.mark == Mark::ok || (cell.mark == Mark::error && cell.good)) return text;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char letter) { return static_cast<char>(letter - 'a' + 'A'); });
+  return text;
 }
 
 std::vector<std::string> faults_of(const Cell& cell, const CheckFlags& flags) {
@@ -108,26 +95,26 @@ std::vector<std::string> Baseline::stale(const std::vector<const Cell*>& cells, 
   for (const std::string& line : lines_)
     if (names && !may_be_a_fault(line, *names)) stale.insert(line);
   for (const Cell* const cell : cells) {
-    if (cell->mark == Mark::skipped) continue;
     const std::vector<std::string> faults = faults_of(*cell, flags);
-    const std::string beginning = cell->id() + " ";
-    for (auto line = lines_.lower_bound(beginning); line != lines_.end() && begins_with(*line, beginning); ++line)
-      if (std::find(faults.begin(), faults.end(), *line) == faults.end()) stale.insert(*line);
+    for (const std::string& line : lines_about(*cell))
+      if (std::find(faults.begin(), faults.end(), line) == faults.end()) stale.insert(line);
   }
   return {stale.begin(), stale.end()};
 }
 
+std::vector<std::string> Baseline::lines_about(const Cell& cell) const {
+  std::vector<std::string> lines;
+  if (cell.mark == Mark::skipped) return lines;
+  const std::string beginning = cell.id() + " ";
+  std::copy_if(lines_.begin(), lines_.end(), std::back_inserter(lines),
+               [&beginning](const std::string& line) { return begins_with(line, beginning); });
+  return lines;
+}
+
 std::string Baseline::renewed(const std::vector<const Cell*>& cells, const CheckFlags& flags) const {
   std::set<std::string> lines = lines_;
-  for (const Cell* const cell : cells) {
-    if (cell->mark == Mark::skipped) continue;
-    const std::string beginning = cell->id() + " ";
-    while (true) {
-      const auto line = lines.lower_bound(beginning);
-      if (line == lines.end() || !begins_with(*line, beginning)) break;
-      lines.erase(line);
-    }
-  }
+  for (const Cell* const cell : cells)
+    for (const std::string& line : lines_about(*cell)) lines.erase(line);
   for (const Cell* const cell : cells)
     for (const std::string& fault : faults_of(*cell, flags)) lines.insert(fault);
   std::string text = heading + comments_;

@@ -94,6 +94,9 @@ class Baseline {
   std::string renewed(const std::vector<const Cell*>& cells, const CheckFlags& flags) const;
 
  private:
+  /// None about a cell that was skipped.
+  std::vector<std::string> lines_about(const Cell& cell) const;
+
   std::set<std::string> lines_;
   std::string comments_;
 };

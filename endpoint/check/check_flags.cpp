@@ -13,17 +13,6 @@
 
 namespace mock_gateway {
 namespace endpoint {
-namespace {
-
-std::string quoted(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-}  // namespace
 
 const char* to_string(Form form) { return form == Form::plain ? "plain" : "streamed"; }
 
@@ -152,7 +141,7 @@ std::string command_to_repeat(const CheckFlags& flags, const std::vector<std::st
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted_for_shell(word);
   return text;
 }
 

@@ -3,14 +3,12 @@
 #include "check_report.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <iostream>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "../messages.hpp"
-#include "../published_file.hpp"
 #include "../report.hpp"
 
 namespace mock_gateway {
@@ -19,18 +17,6 @@ namespace {
 
 std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text.size()), ' ');
-}
-
-/// The cells of one name, which stand beside each other.
-using Row = std::vector<const Cell*>;
-
-std::vector<Row> rows_of(const CheckRun& run) {
-  std::vector<Row> rows;
-  for (const Cell& cell : run.cells()) {
-    if (rows.empty() || rows.back().front()->name != cell.name) rows.emplace_back();
-    rows.back().push_back(&cell);
-  }
-  return rows;
 }
 
 Json as_json_of(const std::vector<Finding>& findings) {
@@ -131,15 +117,66 @@ std::string story_once(const CheckResults& results, const Causes& causes, const 
          " others:" + others + "\n";
 }
 
-std::string rendered(const ReportTarget& target, const CheckResults& results) {
-  switch (target.format) {
-    case ReportTarget::Format::text: return check_report_text(results);
-    case ReportTarget::Format::json: return check_report_json(results);
-    case ReportTarget::Format::junit: return check_report_junit(results);
-    case ReportTarget::Format::html: return check_report_html(results);
-    case ReportTarget::Format::github: return check_report_github(results);
+std::string report_text(const CheckResults& results) {
+  std::string text = results.client();
+  if (!text.empty()) text += "\n";
+  std::string group;
+  std::size_t width = 0;
+  const std::vector<Row> rows = rows_of(results.run);
+  for (const Row& row : rows) width = std::max(width, row.front()->name.size());
+  for (const Row& row : rows) {
+    if (group != row.front()->group) {
+      group = row.front()->group;
+      text += (text.empty() ? "" : "\n") + group + "\n";
+    }
+    text += line_of(results, row, width) + "\n";
   }
-  return {};
+  std::set<std::string> beyond;
+  const Causes causes = causes_of(results);
+  for (const Cell& cell : results.run.cells()) {
+    if (results.fails(cell)) text += story_once(results, causes, cell);
+    for (const Finding& one : cell.beyond) beyond.insert(one.code + ": " + printable(one.message));
+  }
+  if (!beyond.empty()) {
+    text += "\nbeyond the documented surface\n";
+    for (const std::string& line : beyond) text += "  " + line + "\n";
+  }
+  if (!results.stale.empty()) {
+    text += "\nin the baseline, and no longer so; --write-baseline writes it anew\n";
+    for (const std::string& line : results.stale) text += "  " + line + "\n";
+  }
+  for (const std::string& remark : results.run.remarks()) text += "\n" + remark + "\n";
+  return text + "\n" + results.summary() + "\n" + results.conclusion() + "\n";
+}
+
+std::string report_json(const CheckResults& results) {
+  Json forms = Json::array();
+  for (const Form form : results.run.forms()) forms.push_back(to_string(form));
+  Json cells = Json::array();
+  for (const Cell& cell : results.run.cells()) cells.push_back(as_json_of(results, cell));
+  Json counts = Json::object();
+  for (std::size_t i = 0; i < marks; ++i) counts[to_string(static_cast<Mark>(i))] = results.count(static_cast<Mark>(i));
+  const Json report{{"version", MOCK_GATEWAY_VERSION},
+                    {"failed", results.failed},
+                    {"conclusion", results.conclusion()},
+                    {"client", Json{{"name", results.run.client_name()}, {"version", results.run.client_version()}}},
+                    {"command", results.command},
+                    {"forms", std::move(forms)},
+                    {"remarks", results.run.remarks()},
+                    {"cells", std::move(cells)},
+                    {"stale", results.stale},
+                    {"counts", std::move(counts)}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string report_github(const CheckResults& results) {
+  std::string lines;
+  for (const Cell& cell : results.run.cells())
+    if (results.fails(cell))
+      lines += annotation("error", {}, cell.id() + " " + to_string(cell.mark), results.story(cell));
+  for (const std::string& line : results.stale) lines += annotation("error", {}, "stale baseline", line);
+  for (const std::string& remark : results.run.remarks()) lines += annotation("warning", {}, "mock-gateway", remark);
+  return lines + annotation("notice", {}, "mock-gateway", results.conclusion());
 }
 
 bool goes_to_stdout(const ReportTarget& target) { return target.file.empty() || target.file == "-"; }
@@ -152,15 +189,16 @@ bool CheckResults::fails(const Cell& cell) const {
 }
 
 bool CheckResults::finds_fault() const {
-  const auto& cells = run.cells();
   return judged() == 0 || run.is_incomplete() || !stale.empty() || run.ended_by().has_value() ||
-         std::any_of(cells.begin(), cells.end(), [this](const Cell& one) { return fails(one); });
+         count([this](const Cell& one) { return fails(one); }) > 0;
 }
 
-std::vector<std::size_t> CheckResults::counts() const {
-  std::vector<std::size_t> all(marks, 0);
-  for (const Cell& cell : run.cells()) ++all[static_cast<std::size_t>(cell.mark)];
-  return all;
+std::size_t CheckResults::count(const std::function<bool(const Cell&)>& is_counted) const {
+  return static_cast<std::size_t>(std::count_if(run.cells().begin(), run.cells().end(), is_counted));
+}
+
+std::size_t CheckResults::count(Mark mark) const {
+  return count([mark](const Cell& cell) { return cell.mark == mark; });
 }
 
 std::string CheckResults::client() const {
@@ -168,30 +206,23 @@ std::string CheckResults::client() const {
 }
 
 std::string CheckResults::summary() const {
-  // Beside each mark, how many of its cells are bad: an error where the answer was there, or by a finding.
-  std::vector<std::size_t> bad(marks, 0);
-  for (const Cell& cell : run.cells())
-    if (!faults_of(cell, flags).empty()) ++bad[static_cast<std::size_t>(cell.mark)];
-  const std::vector<std::size_t> numbers = counts();
   std::string text;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + std::to_string(numbers[i]) + " " + to_string(static_cast<Mark>(i));
-    const bool is_mixed = bad[i] > 0 && bad[i] < numbers[i];
-    if (is_mixed) text += " (" + std::to_string(bad[i]) + " bad)";
+  for (std::size_t i = 0; i < marks; ++i) {
+    const auto mark = static_cast<Mark>(i);
+    text += (i == 0 ? "" : ", ") + std::to_string(count(mark)) + " " + to_string(mark);
+    // An error where the answer was there, or bad by a finding.
+    const std::size_t bad =
+        count([this, mark](const Cell& cell) { return cell.mark == mark && !faults_of(cell, flags).empty(); });
+    if (bad > 0 && bad < count(mark)) text += " (" + std::to_string(bad) + " bad)";
   }
   return text;
 }
 
 std::string CheckResults::conclusion() const {
-  std::size_t bad = 0;
-  std::size_t accepted = 0;
-  std::size_t flaky = 0;
-  for (const Cell& cell : run.cells()) {
-    if (fails(cell)) ++bad;
-    if (cell.accepted) ++accepted;
-    if (cell.flaky) ++flaky;
-  }
-  const std::size_t skipped = counts()[static_cast<std::size_t>(Mark::skipped)];
+  const std::size_t bad = count([this](const Cell& cell) { return fails(cell); });
+  const std::size_t accepted = count([](const Cell& cell) { return cell.accepted; });
+  const std::size_t flaky = count([](const Cell& cell) { return cell.flaky; });
+  const std::size_t skipped = count(Mark::skipped);
   std::string text = failed ? "failed: " : "passed: ";
   if (run.ended_by()) text += "ended by a signal, ";
   if (judged() == 0) return text + "nothing was judged";
@@ -241,6 +272,15 @@ std::string CheckResults::story(const Cell& cell) const {
   return text + "\n  again: " + again(cell);
 }
 
+std::vector<Row> rows_of(const CheckRun& run) {
+  std::vector<Row> rows;
+  for (const Cell& cell : run.cells()) {
+    if (rows.empty() || rows.back().front()->name != cell.name) rows.emplace_back();
+    rows.back().push_back(&cell);
+  }
+  return rows;
+}
+
 std::string codes_of(const std::vector<Finding>& findings) {
   std::string codes;
   std::set<std::string> known;
@@ -249,93 +289,20 @@ std::string codes_of(const std::vector<Finding>& findings) {
   return codes;
 }
 
-std::string check_report_text(const CheckResults& results) {
-  std::string text = results.client();
-  if (!text.empty()) text += "\n";
-  std::string group;
-  std::size_t width = 0;
-  const std::vector<Row> rows = rows_of(results.run);
-  for (const Row& row : rows) width = std::max(width, row.front()->name.size());
-  for (const Row& row : rows) {
-    if (group != row.front()->group) {
-      group = row.front()->group;
-      text += (text.empty() ? "" : "\n") + group + "\n";
-    }
-    text += line_of(results, row, width) + "\n";
-  }
-  std::set<std::string> beyond;
-  const Causes causes = causes_of(results);
-  for (const Cell& cell : results.run.cells()) {
-    if (results.fails(cell)) text += story_once(results, causes, cell);
-    for (const Finding& one : cell.beyond) beyond.insert(one.code + ": " + printable(one.message));
-  }
-  if (!beyond.empty()) {
-    text += "\nbeyond the documented surface\n";
-    for (const std::string& line : beyond) text += "  " + line + "\n";
-  }
-  if (!results.stale.empty()) {
-    text += "\nin the baseline, and no longer so; --write-baseline writes it anew\n";
-    for (const std::string& line : results.stale) text += "  " + line + "\n";
-  }
-  for (const std::string& remark : results.run.remarks()) text += "\n" + remark + "\n";
-  return text + "\n" + results.summary() + "\n" + results.conclusion() + "\n";
-}
-
-std::string check_report_json(const CheckResults& results) {
-  Json forms = Json::array();
-  for (const Form form : results.run.forms()) forms.push_back(to_string(form));
-  Json cells = Json::array();
-  for (const Cell& cell : results.run.cells()) cells.push_back(as_json_of(results, cell));
-  Json counts = Json::object();
-  const std::vector<std::size_t> numbers = results.counts();
-  for (std::size_t i = 0; i < numbers.size(); ++i) counts[to_string(static_cast<Mark>(i))] = numbers[i];
-  const Json report{{"version", MOCK_GATEWAY_VERSION},
-                    {"failed", results.failed},
-                    {"conclusion", results.conclusion()},
-                    {"client", Json{{"name", results.run.client_name()}, {"version", results.run.client_version()}}},
-                    {"command", results.command},
-                    {"forms", std::move(forms)},
-                    {"remarks", results.run.remarks()},
-                    {"cells", std::move(cells)},
-                    {"stale", results.stale},
-                    {"counts", std::move(counts)}};
-  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string check_report_github(const CheckResults& results) {
-  std::string lines;
-  for (const Cell& cell : results.run.cells())
-    if (results.fails(cell))
-      lines += annotation("error", {}, cell.id() + " " + to_string(cell.mark), results.story(cell));
-  for (const std::string& line : results.stale) lines += annotation("error", {}, "stale baseline", line);
-  for (const std::string& remark : results.run.remarks()) lines += annotation("warning", {}, "mock-gateway", remark);
-  return lines + annotation("notice", {}, "mock-gateway", results.conclusion());
-}
-
 std::vector<ReportTarget> check_report_targets(const CheckFlags& flags) {
   std::vector<ReportTarget> targets = report_targets(flags.reports, true);
-  if (std::none_of(targets.begin(), targets.end(), goes_to_stdout))
-    targets.insert(targets.begin(), {ReportTarget::Format::text, {}});
+  if (std::none_of(targets.begin(), targets.end(), goes_to_stdout)) targets.insert(targets.begin(), {"text", {}});
   return targets;
 }
 
 void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results) {
-  std::optional<BadValue> missing;
-  for (const ReportTarget& target : targets) {
-    const std::string text = rendered(target, results);
-    if (goes_to_stdout(target)) {
-      errno = 0;
-      std::cout << text << std::flush;
-      if (!std::cout && errno != EPIPE) missing = BadValue("--report: cannot write to stdout");  // | head is fine
-      continue;
-    }
-    try {
-      publish("--report", target.file, text);
-    } catch (const BadValue& problem) {
-      missing = problem;
-    }
-  }
-  if (missing) throw *missing;
+  write_reports(targets, std::cout, [&results](const std::string& format) {
+    return format == "json"     ? report_json(results)
+           : format == "junit"  ? check_report_junit(results)
+           : format == "html"   ? check_report_html(results)
+           : format == "github" ? report_github(results)
+                                : report_text(results);
+  });
 }
 
 }  // namespace endpoint

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct CheckResults {
   /// Whether the cell fails the check.
   bool fails(const Cell& cell) const;
   /// How many cells were not skipped.
-  std::size_t judged() const { return run.cells().size() - counts()[static_cast<std::size_t>(Mark::skipped)]; }
+  std::size_t judged() const { return run.cells().size() - count(Mark::skipped); }
   /// Whether anything fails it: a cell, the baseline, or that nothing was judged.
   bool finds_fault() const;
   /// "failed: 240 calls judged, 2 bad, 1 stale line of the baseline".
@@ -30,8 +31,9 @@ struct CheckResults {
   std::string client() const;
   /// "121 ok, 84 error, 7 loss, …".
   std::string summary() const;
-  /// How many cells have each mark, by its number.
-  std::vector<std::size_t> counts() const;
+  /// How many cells there are of which this is true, or that have this mark.
+  std::size_t count(const std::function<bool(const Cell&)>& is_counted) const;
+  std::size_t count(Mark mark) const;
   /// What is bad about a cell, or why it was skipped, in lines.
   std::string story(const Cell& cell) const;
   /// The command that makes the call again.
@@ -43,14 +45,13 @@ std::vector<ReportTarget> check_report_targets(const CheckFlags& flags);
 /// Writes each. Throws BadValue, after all were tried, when one cannot be written.
 void write_reports(const std::vector<ReportTarget>& targets, const CheckResults& results);
 
-// Each format, whole, with a line end behind it.
-std::string check_report_text(const CheckResults& results);
-std::string check_report_json(const CheckResults& results);
 std::string check_report_junit(const CheckResults& results);
 /// One file that needs nothing else.
 std::string check_report_html(const CheckResults& results);
-std::string check_report_github(const CheckResults& results);
 
+/// The cells of one name, which stand beside each other.
+using Row = std::vector<const Cell*>;
+std::vector<Row> rows_of(const CheckRun& run);
 /// The codes of findings, each once: "retry_after_ignored, key_in_query".
 std::string codes_of(const std::vector<Finding>& findings);
 

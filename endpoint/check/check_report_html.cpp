@@ -1,7 +1,5 @@
 // Reports of `check` as one page of HTML: a table, and for each cell what happened.
 
-#include <algorithm>
-
 #include "../messages.hpp"
 #include "../xml.hpp"
 #include "check_report.hpp"
@@ -80,46 +78,34 @@ std::string check_report_html(const CheckResults& results) {
   for (const std::string& line : results.stale) html += element("p", "no longer so: " + line) + "\n";
   std::string group;
   std::string details;
-  std::string row;  // of the scenario that is being read, without its last columns
-  std::string name;
-  std::vector<Finding> findings;
-  std::vector<Finding> beyond;
-  std::size_t columns = 0;
-  const auto end_row = [&] {
-    if (row.empty()) return;
-    for (; columns < run.forms().size(); ++columns) row += "<td></td>";
-    html += row + element("td", codes_of(findings)) + element("td", codes_of(beyond)) + "</tr>\n";
-    row.clear();
-  };
   std::size_t number = 0;
-  for (const Cell& cell : run.cells()) {
-    ++number;
-    if (cell.name != name || row.empty()) {
-      end_row();
-      if (group != cell.group) {
-        if (!group.empty()) html += "</table>\n";
-        group = cell.group;
-        html += element("h2", group) + "<table><tr><th>scenario</th><th>expected</th>";
-        for (const Form form : run.forms()) html += element("th", to_string(form));
-        html += "<th>findings</th><th>beyond the documented surface</th></tr>\n";
-      }
-      name = cell.name;
-      findings.clear();
-      beyond.clear();
-      columns = 0;
-      row = "<tr><td title=\"" + escaped_for_xml(cell.scenario->description()) + "\">" + escaped_lines(name) + "</td>" +
-            element("td", to_string(cell.scenario->expected()));
+  for (const Row& row : rows_of(run)) {
+    const Cell& first = *row.front();
+    if (group != first.group) {
+      if (!group.empty()) html += "</table>\n";
+      group = first.group;
+      html += element("h2", group) + "<table><tr><th>scenario</th><th>expected</th>";
+      for (const Form form : run.forms()) html += element("th", to_string(form));
+      html += "<th>findings</th><th>beyond the documented surface</th></tr>\n";
     }
-    const auto place =
-        static_cast<std::size_t>(std::find(run.forms().begin(), run.forms().end(), cell.form) - run.forms().begin());
-    for (; columns < place; ++columns) row += "<td>–</td>";
-    row += "<td>" + mark_link(results, cell, number) + "</td>";
-    ++columns;
-    findings.insert(findings.end(), cell.findings.begin(), cell.findings.end());
-    beyond.insert(beyond.end(), cell.beyond.begin(), cell.beyond.end());
-    details += details_of(results, cell, number);
+    html += "<tr><td title=\"" + escaped_for_xml(first.scenario->description()) + "\">" + escaped_lines(first.name) +
+            "</td>" + element("td", to_string(first.scenario->expected()));
+    std::vector<Finding> findings;
+    std::vector<Finding> beyond;
+    auto next = row.begin();
+    for (const Form form : run.forms()) {
+      if (next == row.end() || (*next)->form != form) {
+        html += next == row.end() ? "<td></td>" : "<td>–</td>";
+        continue;
+      }
+      const Cell& cell = **next++;
+      html += "<td>" + mark_link(results, cell, ++number) + "</td>";
+      findings.insert(findings.end(), cell.findings.begin(), cell.findings.end());
+      beyond.insert(beyond.end(), cell.beyond.begin(), cell.beyond.end());
+      details += details_of(results, cell, number);
+    }
+    html += element("td", codes_of(findings)) + element("td", codes_of(beyond)) + "</tr>\n";
   }
-  end_row();
   if (!group.empty()) html += "</table>\n";
   return html + "<h2>What happened</h2>\n" + details + "</body>\n</html>\n";
 }

@@ -2,21 +2,17 @@
 
 #include "check_run.hpp"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <iostream>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
-#include "../control/control.hpp"
 #include "../messages.hpp"
 #include "../results.hpp"
 #include "core/access.hpp"
-#include "core/text.hpp"
 #include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
@@ -26,18 +22,11 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-/// How far a name may be from that of a turn of mishaps to be taken for a slip, and what is too long to be one.
-constexpr std::size_t most_slips = 2;
-constexpr std::size_t longest_name = 100;
 /// A session asks a gateway at another address before its last turn. This is the key there.
 constexpr const char* key_elsewhere = "sk-of-another-address";
 constexpr const char* unbroken_text = "It is 21 degrees.";
 /// Calls that are expected to wait without end take a thread, and next to no processor time.
 constexpr std::size_t most_waiting = 8;
-
-bool contains(const std::vector<std::string>& list, const std::string& one) {
-  return std::find(list.begin(), list.end(), one) != list.end();
-}
 
 Mark mark_of(Verdict::Kind kind) {
   switch (kind) {
@@ -59,21 +48,6 @@ Scenario step_as_scenario(const std::string& name, const std::string& group, con
   data.said.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
   data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
   data.said.text = text;
-  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
-}
-
-/// What a report says of a turn of mishaps.
-Scenario turn_as_scenario(const Mishap& turn) {
-  detail::ScenarioData data;
-  data.said.name = turn.name();
-  data.said.group = "mishaps";
-  data.said.description = turn.description();
-  data.said.reference = turn.reference();
-  data.said.good_client = turn.good_client();
-  data.said.expected = turn.expected();
-  data.said.text = turn.text();
-  data.said.needs_stream = turn.needs_stream();
-  data.said.calls = 2;  // by one client, with the others
   return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
 }
 
@@ -106,19 +80,6 @@ bool asked_for_usage_in(const std::vector<Exchange>& exchanges) {
     const Json options = body.is_object() ? body.value("stream_options", Json()) : Json();
     return options.is_object() && options.value("include_usage", Json()) == Json(true);
   });
-}
-
-/// Whether the gateway can be reached at all. Where it refuses connections, it learns of none.
-bool accepts_connections(const Gateway& gateway) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(gateway.port()));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int probe = ::socket(AF_INET, SOCK_STREAM, 0);
-  if (probe < 0) return true;
-  const bool is_accepted = ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(probe);
-  return is_accepted;
 }
 
 /// Whether the scenario struck a connection, or answered a request.
@@ -167,62 +128,13 @@ std::string what_came(const CallResult& result, const std::vector<Exchange>& exc
 }  // namespace
 
 CheckRun::CheckRun(Children& children, const CheckFlags& flags, const std::vector<std::string>& command)
-    : children_(children), flags_(flags), command_(command), options_(options_from(flags)) {
+    : children_(children),
+      flags_(flags),
+      command_(command),
+      options_(options_from(flags)),
+      scenarios_(chosen_scenarios(flags)) {
   if (flags.plain || !flags.streamed) forms_.push_back(Form::plain);
   if (flags.streamed || !flags.plain) forms_.push_back(Form::streamed);
-  if (!flags.sweeps()) choose(scenarios_of_flags());
-}
-
-std::vector<Scenario> CheckRun::scenarios_of_flags() const {
-  std::vector<Scenario> all;
-  if (flags_.catalogues.empty()) {
-    all = catalogue();
-    Gateway gateway{options_.verify_on_destruction(false)};
-    for (const Mishap& turn : mishaps(gateway, flags_.seed.value_or(1))) all.push_back(turn_as_scenario(turn));
-    return all;
-  }
-  for (const std::string& folder : flags_.catalogues) {
-    const std::vector<Scenario> more = Catalogue::read(folder).scenarios();
-    all.insert(all.end(), more.begin(), more.end());
-  }
-  return all;
-}
-
-void CheckRun::choose(const std::vector<Scenario>& all) {
-  for (const Scenario& one : all)
-    if (!names_.insert(one.name()).second) throw BadValue("--catalogue: two files have a scenario " + one.name());
-  std::vector<std::string> turns;
-  for (const Scenario& one : all)
-    if (one.group() == "mishaps") turns.push_back(one.name());
-  for (const auto* const names : {&flags_.only, &flags_.skipped}) {
-    for (const std::string& name : *names) {
-      if (names_.count(name) > 0) continue;
-      const std::string flag = names == &flags_.only ? "--only: " : "--skip: ";
-      const std::vector<std::string> known(names_.begin(), names_.end());
-      if (!flags_.catalogues.empty()) throw BadValue(flag + "there is no scenario " + name + suggestion(name, known));
-      const auto turn = std::find_if(turns.begin(), turns.end(), [&name](const std::string& one) {
-        return detail::text::edit_distance(name.substr(0, longest_name), one) <= most_slips;
-      });
-      if (turn != turns.end() && flags_.driver)
-        throw BadValue(flag + "there is no scenario \"" + printable(name) + "\"; did you mean " + *turn + "?");
-      try {
-        static_cast<void>(scenario(name));
-      } catch (const GatewayError& problem) {
-        throw BadValue(flag + without_prefix(problem.what()));
-      }
-    }
-  }
-  std::vector<std::string> groups;
-  for (const Scenario& one : all)
-    if (!contains(groups, one.group())) groups.push_back(one.group());
-  for (const std::string& group : flags_.groups)
-    if (!contains(groups, group)) throw BadValue("--group: there is no group " + group + suggestion(group, groups));
-  for (const Scenario& one : all) {
-    if (!flags_.only.empty() && !contains(flags_.only, one.name())) continue;
-    if (!flags_.groups.empty() && !contains(flags_.groups, one.group())) continue;
-    if (!contains(flags_.skipped, one.name())) chosen_.push_back(one);
-  }
-  if (chosen_.empty()) throw BadValue("--only, --group and --skip leave no scenario");
 }
 
 std::vector<const Cell*> CheckRun::all_cells() const {
@@ -287,7 +199,7 @@ void CheckRun::try_unbroken(ClientUnderTest& client, Form form, bool tools) {
 }
 
 void CheckRun::add_cells() {
-  for (const Scenario& one : chosen_) {
+  for (const Scenario& one : scenarios_.chosen) {
     for (const Form form : forms_) {
       if (one.needs_stream() && form == Form::plain) continue;
       Cell cell;
@@ -305,95 +217,75 @@ void CheckRun::add_cells() {
 
 void CheckRun::call_all(const Baseline& baseline) {
   if (signal_) return;
-  Queue ordinary;
-  Queue waiting;
-  const std::size_t processors = std::max(2U, std::thread::hardware_concurrency());
-  ordinary.threads = flags_.jobs.value_or(processors);
-  // Whoever says how many calls are to be made at once, means all of them.
-  waiting.threads = flags_.jobs ? 0 : most_waiting;
+  const std::size_t threads = flags_.jobs.value_or(std::max(2U, std::thread::hardware_concurrency()));
   if (flags_.sweeps()) {
+    Queue sweeps;
+    Queue none;
+    sweeps.threads = threads;
     for (const Form form : forms_)
-      ordinary.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
-    run_queues(ordinary, waiting);
+      sweeps.tasks.push_back([this, form](ClientUnderTest& client) { sweep(form, client); });
+    run_queues(sweeps, none);
     cells_.sort([](const Cell& left, const Cell& right) { return left.form < right.form; });
     return;
   }
   add_cells();
-  const auto is_asked = [](const Cell& cell) { return cell.why.empty(); };
-  planned_ = static_cast<std::size_t>(std::count_if(cells_.begin(), cells_.end(), is_asked));
-  // It takes longest.
+  std::vector<Cell*> asked;
+  for (Cell& cell : cells_)
+    if (cell.why.empty()) asked.push_back(&cell);
+  call(asked, threads);
+  for (Cell& cell : cells_)
+    if (cell.why.empty()) cell.why = "it was not called";
+  if (!signal_) call_again(baseline);
+}
+
+void CheckRun::call(const std::vector<Cell*>& cells, std::size_t threads) {
+  Queue ordinary;
+  Queue waiting;
+  ordinary.threads = threads;
+  // Whoever says how many calls are to be made at once, means all of them.
+  waiting.threads = flags_.jobs ? 0 : most_waiting;
+  planned_ = cells.size();
+  made_ = 0;
+  bad_ = 0;
+  // Sessions take longest.
   for (const Form form : forms_) {
-    const std::vector<Cell*> turns = turns_in(form);
+    std::vector<Cell*> turns;
+    std::copy_if(cells.begin(), cells.end(), std::back_inserter(turns),
+                 [form](const Cell* cell) { return cell->is_turn && cell->form == form; });
     if (!turns.empty())
       ordinary.tasks.push_back([this, turns, form](ClientUnderTest& client) { run_session(turns, form, client); });
   }
-  for (Cell& cell : cells_) {
-    if (!is_asked(cell) || cell.is_turn) continue;
-    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
-    queue.tasks.push_back([this, &cell](ClientUnderTest& client) { run_cell(cell, client); });
+  for (Cell* const cell : cells) {
+    if (cell->is_turn) continue;
+    Queue& queue = cell->scenario->needs_timeout() && waiting.threads > 0 ? waiting : ordinary;
+    queue.tasks.push_back([this, cell](ClientUnderTest& client) { run_cell(*cell, client); });
   }
   run_queues(ordinary, waiting);
-  for (Cell& cell : cells_)
-    if (cell.why.empty()) cell.why = "it was not called";
-  call_again(baseline);
-}
-
-std::vector<Cell*> CheckRun::turns_in(Form form) {
-  std::vector<Cell*> turns;
-  for (Cell& cell : cells_)
-    if (cell.is_turn && cell.form == form && flags_.driver) turns.push_back(&cell);
-  return turns;
 }
 
 void CheckRun::call_again(const Baseline& baseline) {
   const auto is_as_expected = [this, &baseline](const Cell& one) {
     return baseline.unlisted(one, flags_).empty() && baseline.stale({&one}, flags_, nullptr).empty();
   };
-  // What takes the place of what came the first time.
-  const auto replace = [is_as_expected](Cell& cell, Cell second) {
-    if (second.mark == Mark::skipped) return;
-    second.flaky = is_as_expected(second);
-    second.first = shown(cell) + ": " + cell.why.substr(0, cell.why.find('\n'));
-    for (const Finding& finding : cell.findings) second.first += ", finding " + finding.code + ": " + finding.message;
-    cell = std::move(second);
-  };
-  // Alone, beside those that wait only.
-  Queue again;
-  Queue waiting;
-  again.threads = 1;
-  waiting.threads = flags_.jobs ? 0 : most_waiting;
-  phase_ = "again: ";
-  made_ = 0;
-  bad_ = 0;
-  planned_ = 0;
-  for (const Form form : forms_) {
-    const std::vector<Cell*> turns = turns_in(form);
-    const auto is_unexpected = [&is_as_expected](const Cell* cell) { return !is_as_expected(*cell); };
-    if (signal_ || std::none_of(turns.begin(), turns.end(), is_unexpected)) continue;
-    planned_ += turns.size();
-    again.tasks.push_back([this, turns, form, is_as_expected, replace](ClientUnderTest& client) {
-      std::list<Cell> seconds;
-      std::vector<Cell*> asked;
-      for (const Cell* const cell : turns) asked.push_back(&seconds.emplace_back(*cell));
-      run_session(asked, form, client);
-      auto second = seconds.begin();
-      for (Cell* const cell : turns) {
-        if (!is_as_expected(*cell)) replace(*cell, std::move(*second));
-        ++second;
-      }
-    });
-  }
+  std::vector<Cell*> firsts;
+  std::list<Cell> seconds;
+  std::vector<Cell*> asked;
   for (Cell& cell : cells_) {
-    if (cell.is_turn || is_as_expected(cell) || signal_) continue;
-    ++planned_;
-    Queue& queue = cell.scenario->needs_timeout() && waiting.threads > 0 ? waiting : again;
-    queue.tasks.push_back([this, &cell, replace](ClientUnderTest& client) {
-      Cell second = cell;
-      run_cell(second, client);
-      replace(cell, std::move(second));
-    });
+    if (is_as_expected(cell)) continue;
+    firsts.push_back(&cell);
+    asked.push_back(&seconds.emplace_back(cell));
   }
-  run_queues(again, waiting);
+  phase_ = "again: ";
+  call(asked, 1);  // alone, beside those that wait only
+  for (std::size_t i = 0; i < firsts.size(); ++i) {
+    Cell& first = *firsts[i];
+    Cell& second = *asked[i];
+    if (second.mark == Mark::skipped) continue;
+    second.flaky = is_as_expected(second);
+    second.first = shown(first) + ": " + first.why.substr(0, first.why.find('\n'));
+    for (const Finding& finding : first.findings) second.first += ", finding " + finding.code + ": " + finding.message;
+    first = std::move(second);
+  }
 }
 
 void CheckRun::run_queues(Queue& ordinary, Queue& waiting) {
@@ -534,16 +426,12 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
   };
   if (!result.skipped.empty()) {
     skip(result.skipped);
-  } else if (!result.crash.empty()) {
+  } else if (!result.crash.empty() || !result.problem.empty()) {
     cell.mark = Mark::crash;
     cell.good = false;
-    cell.why = cell.name + ": " + result.crash;
-  } else if (!result.problem.empty()) {
-    cell.mark = Mark::crash;
-    cell.good = false;
-    cell.why = cell.name + ": its answer is " + result.problem;
+    cell.why = cell.name + ": " + (result.crash.empty() ? "its answer is " + result.problem : result.crash);
   } else if (!result.outcome.hung && exchanges.empty() && gateway.journal().connection_hits().empty() &&
-             accepts_connections(gateway)) {
+             cell.name != "connection-refused") {  // the gateway learns of none of these
     skip("no request came");
   } else if (asked_in(exchanges, cell.form) == 0 && asked_in(exchanges, other_than(cell.form)) > 0) {
     skip(std::string("it was not asked for ") + (cell.form == Form::plain ? "in one piece" : "as a stream"));
@@ -565,7 +453,8 @@ void CheckRun::judge(Cell& cell, Gateway& gateway, const CallResult& result, std
     mask(cell.result, key);
     static_cast<void>(mask(cell.why, key));
   }
-  if (cell.result.told_the_key && !contains(flags_.without_findings, key_told))
+  if (cell.result.told_the_key &&
+      std::count(flags_.without_findings.begin(), flags_.without_findings.end(), key_told) == 0)
     cell.findings.push_back({key_told,
                              "the error that the user was told has the key in it, and errors end in logs",
                              Severity::error,

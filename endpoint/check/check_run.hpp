@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cells.hpp"
+#include "chosen_scenarios.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -44,7 +45,7 @@ class CheckRun {
   const std::string& client_name() const { return client_name_; }
   const std::string& client_version() const { return client_version_; }
   /// The names of all scenarios that there are, chosen or not.
-  const std::set<std::string>& names() const { return names_; }
+  const std::set<std::string>& names() const { return scenarios_.names; }
   /// Whether a sweep ended before its last step.
   bool is_incomplete() const { return is_incomplete_; }
   /// The signal that ended it.
@@ -58,9 +59,7 @@ class CheckRun {
     std::size_t threads = 0;
   };
 
-  void choose(const std::vector<Scenario>& all);
   void add_cells();
-  std::vector<Scenario> scenarios_of_flags() const;
   void try_unbroken(ClientUnderTest& client, Form form, bool tools);
   void run_cell(Cell& cell, ClientUnderTest& client);
   /// A session of mishaps in this form, and what it has of these cells.
@@ -69,9 +68,10 @@ class CheckRun {
   /// A call to a gateway of another address, with another key. A client that shares its key with all others of its
   /// process has that one from then on.
   CallResult call_elsewhere(Form form, ClientUnderTest& client);
+  /// Calls the client for these cells, so many at once.
+  void call(const std::vector<Cell*>& cells, std::size_t threads);
   /// Tries again what is not as the baseline says.
   void call_again(const Baseline& baseline);
-  std::vector<Cell*> turns_in(Form form);
   /// A turn judges itself, where there is one. `keys` are those that the client has beside the gateway's.
   void judge(Cell& cell, Gateway& gateway, const CallResult& result, std::size_t requests, const Mishap* turn = nullptr,
              std::set<std::string> keys = {});
@@ -84,8 +84,7 @@ class CheckRun {
   const CheckFlags& flags_;
   const std::vector<std::string> command_;
   const Options options_;
-  std::set<std::string> names_;
-  std::vector<Scenario> chosen_;
+  const ChosenScenarios scenarios_;
   std::vector<Form> forms_;
   std::list<Cell> cells_;
   std::vector<std::string> remarks_;  // guarded by the mutex while threads run

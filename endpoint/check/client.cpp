@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../messages.hpp"
+#include "../recorded_reply.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -100,27 +101,12 @@ class OutcomeReader {
 /// Languages whose strings are UTF-16 write half a character as an escape, which is no JSON: U+FFFD, as their users see
 /// it, takes its place. Discarded where the text is no JSON all the same.
 Json parse_lenient(const std::string& text) {
-  // What is nested deeper would overflow the stack of whoever prints it.
-  constexpr int deepest = 200;
-  const auto is_flat = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > deepest) throw BadValue("nested deeper than " + std::to_string(deepest));
-    return true;
-  };
-  const auto parsed_or_discarded = [&is_flat](const std::string& json) {
-    try {
-      return Json::parse(json, is_flat, false);
-    } catch (const BadValue&) {
-      return Json(Json::value_t::discarded);
-    }
-  };
-  Json parsed = parsed_or_discarded(text);
+  Json parsed = importing::json_if_valid(text);
   if (!parsed.is_discarded()) return parsed;
   const auto surrogate_at = [&text](std::size_t at) -> char {
     if (at + 6 > text.size() || text[at] != '\\' || text[at + 1] != 'u' || (text[at + 2] | 0x20) != 'd') return 0;
-    const char digit = static_cast<char>(text[at + 3] | 0x20);
-    return digit == '8' || digit == '9' || digit == 'a' || digit == 'b'   ? 'h'
-           : digit == 'c' || digit == 'd' || digit == 'e' || digit == 'f' ? 'l'
-                                                                          : char{0};
+    const std::size_t half = std::string_view("89abcdef").find(static_cast<char>(text[at + 3] | 0x20));
+    return half == std::string_view::npos ? char{0} : half < 4 ? 'h' : 'l';
   };
   std::string mended;
   for (std::size_t at = 0; at < text.size();) {
@@ -130,7 +116,7 @@ Json parse_lenient(const std::string& text) {
     mended += half != 0 && !is_pair ? "\\ufffd" : text.substr(at, length);
     at += length;
   }
-  return parsed_or_discarded(mended);
+  return importing::json_if_valid(mended);
 }
 
 /// `line`: what the outcome was read from, for a message.

@@ -1,4 +1,4 @@
-// Which files of a folder are scripts (also `endpoint/script_watch.cpp`); largest file; no JSON, YAML, formats of
+// Which files of a folder are scripts; largest file; no JSON, YAML, formats of
 // other tools.
 
 #include "script_files.hpp"

@@ -139,8 +139,8 @@ for job in jobs:
                             (["--seed", "1.5"], "--seed"), (["--seed=-1"], "--seed"), (["--seed", "010"], "--seed"), (["--seed", "1" * 19], "--seed"),
                             (["--seed", ""], "--seed"), (["--group", "mishap"], '"mishaps"'),
                             (["--group", "mishaps", "--catalogue", str(SCENARIOS)], "there is no group mishaps"),
-                            (["--only", "rotated-kee"], "did you mean rotated-key?"),
-                            (["--skip", "rotated-kee"], "did you mean rotated-key?")]:
+                            (["--only", "rotated-kee"], 'did you mean "rotated-key"?'),
+                            (["--skip", "rotated-kee"], 'did you mean "rotated-key"?')]:
             with self.subTest(flags):
                 done = execute("check", "--driver", *flags, "--", *CAREFUL)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)

@@ -181,8 +181,8 @@ class WhatItPrints(unittest.TestCase):
         without = b"HTTP/1.1 500 No\r\n\r\nHi\r\nX-Sum: 1\r\n"
         self.assertEqual(reply_of(imported_bytes(without))["raw_reply"]["body"], "Hi\r\nX-Sum: 1\r\n")
 
-    def test_a_length_has_at_most_fifteen_digits(self):
-        for length, body in [("000000000000002", "Hi"), ("0000000000000002", "Hi there"), ("2x", "Hi there"),
+    def test_a_length_has_at_most_nine_digits(self):
+        for length, body in [("000000002", "Hi"), ("0000000002", "Hi there"), ("2x", "Hi there"),
                              ("", "Hi there")]:
             head = f"HTTP/1.1 500 No\r\nContent-Length: {length}\r\n\r\nHi there".encode()
             self.assertEqual(reply_of(imported_bytes(head))["raw_reply"]["body"], body, length)
@@ -747,7 +747,7 @@ class WhatIsRefused(unittest.TestCase):
                 (b"<html></html>", "it is none of the kinds"),
                 (b'{"a": 1,\n "b" 2}', "none from line 2, column 6 on"),
                 (b'{"log": {"entries": [', "was it cut off"),
-                (b'{"a": 1e999}', "it holds a number that no JSON reader can take"),
+                (b'{"a": 1e999}', "column 7 on: a number beyond the range of double"),
                 *((b"HTTP" + line + b"\r\n\r\n", "it is none of the kinds") for line in (
                     b"/ 200 OK", b"/a 200 OK", b"/1.1 20 OK", b"/1.1 2000 OK", b"/1.1 2x0 OK", b"/1.1", b"S/1.1 200 OK",
                     b"/1.1 ")),
@@ -760,7 +760,7 @@ class WhatIsRefused(unittest.TestCase):
                  "the head that begins in line 4 has no end"),
                 (har_of(6), "among its 6 entries: " + ", ".join(f"entry {n} (GET /{n})" for n in range(1, 6)) + "; re"),
                 (har_of(0), "among its 0 entries; record"),
-                (b"[" * 1000 + b"]" * 1000, "too deep"),
+                (b"[" * 1000 + b"]" * 1000, "more than 256 levels"),
                 (b'{"mock_gateway": 1, "stubs": []}', "a script already"),
                 (b'{"model": "m", "messages": []}', "the body of a request"),
                 (json.dumps(listed).encode(),

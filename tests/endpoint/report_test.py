@@ -189,6 +189,13 @@ class Files(Reports):
                 self.assertIn("mock-gateway: failed: a report could not be written, 1 request judged", done.stderr)
                 self.assertNotIn("passed", done.stderr)
 
+    def test_a_report_that_stdout_does_not_take_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([program.PROGRAM, "run", "--report", "json:-", "--", *python("chat()")], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--report: cannot write to stdout", done.stderr)
+
 
 class Junit(Reports):
     def suites(self, *flags, code, expected=None):
