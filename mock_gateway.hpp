@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -29533,93 +29533,27 @@ inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same after the quota of a day was used up, and after the client gave a request up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
-inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Which requests ask the same -------------------------------------------------------------------------------------
 
-/// A fingerprint of several texts.
-class Identity {
- public:
-  explicit Identity(std::uint64_t basis) : value_(basis) {}
-
-  /// With its length, so that what stands in one text cannot pass for the end of another.
-  void add(std::string_view part) {
-    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_;
-};
-
-MOCK_GATEWAY_INLINE std::string_view without_blanks(std::string_view json) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
-  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
-}
-
-/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
-/// counts brackets and takes no stack for them: bodies may be nested to any depth.
-MOCK_GATEWAY_INLINE std::size_t end_of_member(std::string_view json, std::size_t at) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < json.size(); ++at) {
-    const char c = json[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-      return at;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return json.size();
-}
-
-/// Whether it is `"user": "somebody"` or the like.
-MOCK_GATEWAY_INLINE bool is_label(std::string_view member) {
-  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
-    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
-    const std::string_view rest = member.substr(name.size() + 1);
-    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
-  });
-}
-
-/// The members of an object as they are written, without labels; nothing for what is no object.
-MOCK_GATEWAY_INLINE std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
-  const std::string_view json = without_blanks(body);
-  if (json.size() < 2 || json.front() != '{') return std::nullopt;
-  std::vector<std::string_view> members;
-  for (std::size_t at = 1;;) {
-    const std::size_t end = end_of_member(json, at);
-    if (end == json.size()) return std::nullopt;
-    const std::string_view member = without_blanks(json.substr(at, end - at));
-    if (!is_label(member)) members.push_back(member);
-    at = end + 1;
-    if (json[end] == ',') continue;
-    if (json[end] != '}' || at != json.size()) return std::nullopt;
-    return members;
-  }
+/// A JSON object without its labels and its white space. Any other body as it is.
+MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
+  Json body = read_json_if_valid(text);
+  if (!body.is_object()) return text;
+  for (const char* const label : labels) body.erase(label);
+  return body.dump();
 }
 
 /// The same for a request and its retries.
 MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  Identity all(record.leaks.credential);
-  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
-  if (const auto members = members_of(request.body)) {
-    all.add("an object");
-    for (const std::string_view member : *members) all.add(member);
-  } else {
-    all.add("bytes");
-    all.add(request.body);
-  }
-  return all.value();
+  const std::string asked = without_labels(request.body);
+  std::uint64_t value = record.leaks.credential;
+  // The lengths keep the end of one part apart from the beginning of the next.
+  for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
+    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
+  return value;
 }
 
 // --- Which came when -------------------------------------------------------------------------------------------------
@@ -41501,51 +41435,51 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29304    evidence/redaction.cpp
 //  29440    evidence/redirects.cpp
 //  29515    evidence/retries.cpp
-//  29984    evidence/review.cpp
-//  30363    evidence/told_in_body.cpp
-//  30463    evidence/verification.cpp
-//  30580    serve/asked_requests.cpp
-//  30658    serve/chat_judge.cpp
-//  30978    serve/connection_loop.cpp
-//  31138    serve/cross_origin.cpp
-//  31181    serve/delivery_report.cpp
-//  31272    serve/explanation.cpp
-//  31338    serve/gateway_state.cpp
-//  31374    serve/judge.cpp
-//  31601    serve/limits.cpp
-//  31700    serve/operations.cpp
-//  31923    serve/profile_headers.cpp
-//  31964    serve/reply_answer.cpp
-//  32108    serve/request_checks.cpp
-//  32182    serve/runner.cpp
-//  32446    serve/served_models.cpp
-//  32524    serve/served_request.cpp
-//  32595    gateway/catalogue.cpp
-//  33024    gateway/catalogue_chunks.cpp
-//  33526    gateway/catalogue_delivery.cpp
-//  33838    gateway/catalogue_entries.cpp
-//  34020    gateway/catalogue_failures.cpp
-//  34482    gateway/catalogue_framing.cpp
-//  34777    gateway/catalogue_tool_calls.cpp
-//  35129    gateway/chat_script.cpp
-//  35278    gateway/gateway.cpp
-//  35570    gateway/mishaps.cpp
-//  35946    gateway/options.cpp
-//  36099    gateway/sweep.cpp
-//  36522    document/scenario_files.cpp
-//  36673    document/script_document.cpp
-//  37075    document/script_faults.cpp
-//  37411    document/script_files.cpp
-//  37558    document/script_gateway.cpp
-//  37892    document/script_matchers.cpp
-//  38258    document/script_objects.cpp
-//  38423    document/script_reader.cpp
-//  38866    document/script_references.cpp
-//  39190    document/script_replies.cpp
-//  39668    document/script_schema.cpp
-//  39803    document/script_sections.cpp
-//  40384    document/script_values.cpp
-//  40799  Adapters
-//  40816    adapters/catch2.hpp
-//  40974    adapters/doctest.hpp
-//  41139    adapters/gtest.hpp
+//  29918    evidence/review.cpp
+//  30297    evidence/told_in_body.cpp
+//  30397    evidence/verification.cpp
+//  30514    serve/asked_requests.cpp
+//  30592    serve/chat_judge.cpp
+//  30912    serve/connection_loop.cpp
+//  31072    serve/cross_origin.cpp
+//  31115    serve/delivery_report.cpp
+//  31206    serve/explanation.cpp
+//  31272    serve/gateway_state.cpp
+//  31308    serve/judge.cpp
+//  31535    serve/limits.cpp
+//  31634    serve/operations.cpp
+//  31857    serve/profile_headers.cpp
+//  31898    serve/reply_answer.cpp
+//  32042    serve/request_checks.cpp
+//  32116    serve/runner.cpp
+//  32380    serve/served_models.cpp
+//  32458    serve/served_request.cpp
+//  32529    gateway/catalogue.cpp
+//  32958    gateway/catalogue_chunks.cpp
+//  33460    gateway/catalogue_delivery.cpp
+//  33772    gateway/catalogue_entries.cpp
+//  33954    gateway/catalogue_failures.cpp
+//  34416    gateway/catalogue_framing.cpp
+//  34711    gateway/catalogue_tool_calls.cpp
+//  35063    gateway/chat_script.cpp
+//  35212    gateway/gateway.cpp
+//  35504    gateway/mishaps.cpp
+//  35880    gateway/options.cpp
+//  36033    gateway/sweep.cpp
+//  36456    document/scenario_files.cpp
+//  36607    document/script_document.cpp
+//  37009    document/script_faults.cpp
+//  37345    document/script_files.cpp
+//  37492    document/script_gateway.cpp
+//  37826    document/script_matchers.cpp
+//  38192    document/script_objects.cpp
+//  38357    document/script_reader.cpp
+//  38800    document/script_references.cpp
+//  39124    document/script_replies.cpp
+//  39602    document/script_schema.cpp
+//  39737    document/script_sections.cpp
+//  40318    document/script_values.cpp
+//  40733  Adapters
+//  40750    adapters/catch2.hpp
+//  40908    adapters/doctest.hpp
+//  41073    adapters/gtest.hpp

@@ -3,14 +3,14 @@
 
 #include "review_parts.hpp"
 
-#include <algorithm>  // any_of, fill, find, max, min
-#include <array>
+#include <algorithm>  // any_of, fill, find, max
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <string_view>
+#include <string>
 #include <utility>
 
+#include "../core/json_reader.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/finding_kinds.hpp"
@@ -32,93 +32,27 @@ inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same after the quota of a day was used up, and after the client gave a request up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
-inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Which requests ask the same -------------------------------------------------------------------------------------
 
-/// A fingerprint of several texts.
-class Identity {
- public:
-  explicit Identity(std::uint64_t basis) : value_(basis) {}
-
-  /// With its length, so that what stands in one text cannot pass for the end of another.
-  void add(std::string_view part) {
-    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_;
-};
-
-std::string_view without_blanks(std::string_view json) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
-  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
-}
-
-/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
-/// counts brackets and takes no stack for them: bodies may be nested to any depth.
-std::size_t end_of_member(std::string_view json, std::size_t at) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < json.size(); ++at) {
-    const char c = json[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-      return at;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return json.size();
-}
-
-/// Whether it is `"user": "somebody"` or the like.
-bool is_label(std::string_view member) {
-  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
-    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
-    const std::string_view rest = member.substr(name.size() + 1);
-    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
-  });
-}
-
-/// The members of an object as they are written, without labels; nothing for what is no object.
-std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
-  const std::string_view json = without_blanks(body);
-  if (json.size() < 2 || json.front() != '{') return std::nullopt;
-  std::vector<std::string_view> members;
-  for (std::size_t at = 1;;) {
-    const std::size_t end = end_of_member(json, at);
-    if (end == json.size()) return std::nullopt;
-    const std::string_view member = without_blanks(json.substr(at, end - at));
-    if (!is_label(member)) members.push_back(member);
-    at = end + 1;
-    if (json[end] == ',') continue;
-    if (json[end] != '}' || at != json.size()) return std::nullopt;
-    return members;
-  }
+/// A JSON object without its labels and its white space. Any other body as it is.
+std::string without_labels(const std::string& text) {
+  Json body = read_json_if_valid(text);
+  if (!body.is_object()) return text;
+  for (const char* const label : labels) body.erase(label);
+  return body.dump();
 }
 
 /// The same for a request and its retries.
 std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  Identity all(record.leaks.credential);
-  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
-  if (const auto members = members_of(request.body)) {
-    all.add("an object");
-    for (const std::string_view member : *members) all.add(member);
-  } else {
-    all.add("bytes");
-    all.add(request.body);
-  }
-  return all.value();
+  const std::string asked = without_labels(request.body);
+  std::uint64_t value = record.leaks.credential;
+  // The lengths keep the end of one part apart from the beginning of the next.
+  for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
+    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
+  return value;
 }
 
 // --- Which came when -------------------------------------------------------------------------------------------------
