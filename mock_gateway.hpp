@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10159,6 +10159,8 @@ struct Seen {
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Shows the journal to the reviews of the other gateways of this process, as long as it lives. For any thread.
+void remember_journal(const std::shared_ptr<const JournalState>& journal);
 /// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
@@ -10358,30 +10360,6 @@ std::string lines_of(const std::vector<std::string>& notes);
 /// What verify() prints, of many problems and notes the first; empty when there are none.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/neighbours.hpp ----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class JournalState;
-
-/// The gateways of this process, by where they listen. For any thread.
-namespace neighbours {
-
-struct Neighbour {
-  std::string root_url;  // "http://127.0.0.1:1234"
-  std::shared_ptr<const JournalState> journal;
-};
-
-void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal);
-void remove(const JournalState& journal);
-/// Those that still are, without the one of this journal.
-std::vector<Neighbour> of(const JournalState& journal);
-/// Whether both URLs lead to one server. The names of this machine are one: localhost, 127.0.0.1, [::1].
-bool is_same_server(std::string_view one, std::string_view other);
-
-}  // namespace neighbours
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
@@ -28678,69 +28656,6 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- evidence/neighbours.cpp ----------------------------------------------------------------------------------------
-
-// Which gateways of this process listen where; which names of a server are one.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace neighbours {
-
-struct Listening {
-  std::string root_url;
-  std::weak_ptr<const JournalState> journal;
-  const JournalState* which;
-};
-
-struct Book {
-  std::mutex mutex;
-  std::vector<Listening> listening;
-};
-
-/// Never destroyed: a gateway of static storage may be destroyed after it would be.
-MOCK_GATEWAY_INLINE Book& book() {
-  static Book* const all = new Book;
-  return *all;
-}
-
-MOCK_GATEWAY_INLINE void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.listening.push_back({root_url, journal, journal.get()});
-}
-
-MOCK_GATEWAY_INLINE void remove(const JournalState& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto is_it = [&journal](const Listening& one) { return one.which == &journal; };
-  all.listening.erase(std::remove_if(all.listening.begin(), all.listening.end(), is_it), all.listening.end());
-}
-
-MOCK_GATEWAY_INLINE std::vector<Neighbour> of(const JournalState& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  std::vector<Neighbour> others;
-  for (const Listening& one : all.listening) {
-    if (one.which == &journal) continue;
-    if (auto its = one.journal.lock()) others.push_back({one.root_url, std::move(its)});
-  }
-  return others;
-}
-
-MOCK_GATEWAY_INLINE bool is_same_server(std::string_view one, std::string_view other) {
-  const auto server_of = [](std::string_view url) {
-    std::string authority = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
-    const std::size_t host = authority.find("//") + 2;
-    const std::size_t port = authority.rfind(':');
-    const std::string name = authority.substr(host, port - host);
-    if (name == "127.0.0.1" || name == "[::1]") authority.replace(host, name.size(), "localhost");
-    return authority;
-  };
-  return server_of(one) == server_of(other);
-}
-
-}  // namespace neighbours
-}}}  // namespace mock_gateway::detail
-
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
@@ -29444,6 +29359,44 @@ MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redirects {
 
+using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
+
+/// The journals of this process.
+struct Journals {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<const JournalState>> all;
+};
+
+/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+MOCK_GATEWAY_INLINE Journals& journals() {
+  static Journals* const journals = new Journals;
+  return *journals;
+}
+
+/// What each other gateway has recorded. Those that recorded nothing are left out.
+MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
+  std::vector<std::shared_ptr<const JournalState>> others;
+  {
+    Journals& known = journals();
+    const std::lock_guard<std::mutex> lock(known.mutex);
+    for (const auto& one : known.all)
+      if (auto other = one.lock(); other && other.get() != &journal) others.push_back(std::move(other));
+  }
+  std::vector<Records> found;
+  for (const auto& other : others)
+    if (Records records = other->snapshot(); !records.empty()) found.push_back(std::move(records));
+  return found;
+}
+
+/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
+  std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
+  const std::size_t host = server.find("//") + 2;
+  const std::string name = server.substr(host, server.rfind(':') - host);
+  if (name == "127.0.0.1" || name == "[::1]") server.replace(host, name.size(), "localhost");
+  return server;
+}
+
 /// Path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
@@ -29464,22 +29417,29 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
-
-/// Those that redirect to the server of that URL.
-MOCK_GATEWAY_INLINE Records leading_to(const std::string& url, const Records& records) {
-  Records found;
-  for (const auto& record : records)
-    if (!record->redirect.empty() && neighbours::is_same_server(record->redirect, url)) found.push_back(record);
-  return found;
+/// The first request among `there` that is `redirected`, come again.
+MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+  if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
+    return nullptr;
+  const auto found = std::find_if(there.begin(), there.end(),
+                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  return found == there.end() ? nullptr : found->get();
 }
 
 /// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
-MOCK_GATEWAY_INLINE std::string place(const std::string& root_url, const ExchangeRecord& record) {
-  return "the gateway at " + root_url + " (exchange " + std::to_string(record.id) + " there)";
+MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
+  return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
 }  // namespace redirects
+
+MOCK_GATEWAY_INLINE void remember_journal(const std::shared_ptr<const JournalState>& journal) {
+  redirects::Journals& known = redirects::journals();
+  const std::lock_guard<std::mutex> lock(known.mutex);
+  const auto is_gone = [](const auto& one) { return one.expired(); };
+  known.all.erase(std::remove_if(known.all.begin(), known.all.end(), is_gone), known.all.end());
+  known.all.push_back(journal);
+}
 
 MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings) {
   if (all.empty()) return;
@@ -29489,24 +29449,15 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
   };
-  for (const neighbours::Neighbour& other : neighbours::of(journal)) {
-    const redirects::Records theirs = other.journal->snapshot();
-    for (const auto& redirected : redirects::leading_to(other.root_url, own)) {
-      const auto there = std::find_if(theirs.begin(), theirs.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (there != theirs.end())
-        add(*redirected, "the client followed the redirect and took the key along to " +
-                             redirects::place(other.root_url, **there) + ".");
-    }
-    for (const auto& redirected : redirects::leading_to(own.front()->root_url, theirs)) {
-      const auto here = std::find_if(own.begin(), own.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (here != own.end())
-        add(**here, "came with the key of " + redirects::place(other.root_url, *redirected) +
-                        ", which had redirected the client to here.");
-    }
+  for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
+    for (const auto& redirected : own)
+      if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
+        add(*redirected,
+            "the client followed the redirect and took the key along to " + redirects::place(*there) + ".");
+    for (const auto& redirected : theirs)
+      if (const ExchangeRecord* const here = redirects::follower_of(*redirected, own))
+        add(*here,
+            "came with the key of " + redirects::place(*redirected) + ", which had redirected the client to here.");
   }
 }
 
@@ -35289,13 +35240,12 @@ class Gateway::Impl : public detail::NoteSource {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
-    detail::neighbours::add(root_url, state.journal);
+    detail::remember_journal(state.journal);
     begin_notes();
   }
 
   ~Impl() override {
     end_notes();
-    detail::neighbours::remove(*state.journal);
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
@@ -41316,170 +41266,168 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9815    evidence/record.hpp
 //  10084    evidence/gateway_parts.hpp
 //  10103    evidence/review_parts.hpp
-//  10167    evidence/diagnosis.hpp
-//  10239    evidence/redaction.hpp
-//  10261    evidence/gateway_problems.hpp
-//  10363    evidence/neighbours.hpp
-//  10387    serve/asked_requests.hpp
-//  10469    serve/operations.hpp
-//  10539    serve/served_models.hpp
-//  10582    serve/gateway_state.hpp
-//  10643    serve/served_request.hpp
-//  10826    serve/runner.hpp
-//  10892    serve/connection_loop.hpp
-//  10937    serve/request_checks.hpp
-//  10960    serve/tester_code.hpp
-//  11025    serve/explanation.hpp
-//  11048    gateway/catalogue_entries.hpp
-//  11296    gateway/option_values.hpp
-//  11357    gateway/sweep_run.hpp
-//  11381    document/script_reader.hpp
-//  11590    document/script_files.hpp
-//  11609    document/script_references.hpp
-//  11645    document/script_sections.hpp
-//  11776    document/script_values.hpp
-//  11911    document/loaded_document.hpp
-//  11943    core/calendar.cpp
-//  12055    core/clock.cpp
-//  12668    core/implementation.cpp
-//  12680    core/json_pointer.cpp
-//  12737    core/json_reader.cpp
-//  13082    core/process.cpp
-//  13106    core/random.cpp
-//  13166    core/relief.cpp
-//  13193    core/reporter.cpp
-//  13276    core/source_location.cpp
-//  13292    core/text.cpp
-//  13648    core/wait.cpp
-//  13660    core/warning.cpp
-//  13674    model/acceptance.cpp
-//  13733    model/chat_fields.cpp
-//  13875    model/chat_messages.cpp
-//  14084    model/chat_reader.cpp
-//  14492    model/chat_request.cpp
-//  14577    model/checks.cpp
-//  14615    model/connection_fault.cpp
-//  14717    model/embedding_request.cpp
-//  14804    model/failure.cpp
-//  14973    model/fault.cpp
-//  15208    model/finding.cpp
-//  15242    model/hold.cpp
-//  15264    model/http_reply.cpp
-//  15330    model/pace.cpp
-//  15529    model/profile.cpp
-//  15709    model/range.cpp
-//  15739    model/received_request.cpp
-//  15807    model/reply.cpp
-//  16218    model/reply_checks.cpp
-//  16410    model/reply_template.cpp
-//  16582    model/sent_answer.cpp
-//  16610    model/sse_dialect.cpp
-//  16756    keys/api_key.cpp
-//  16806    keys/key_store.cpp
-//  17352    keys/keys.cpp
-//  17416    keys/secrets.cpp
-//  17621    answer/bodies.cpp
-//  17728    answer/completion.cpp
-//  17964    answer/completion_events.cpp
-//  18175    answer/completion_json.cpp
-//  18393    answer/default_reply.cpp
-//  18596    answer/embeddings.cpp
-//  18715    answer/events.cpp
-//  18734    answer/occurrences.cpp
-//  18756    answer/schema_checker.cpp
-//  19228    answer/schema_instance.cpp
-//  19608    answer/schema_pattern.cpp
-//  20026    answer/tokens.cpp
-//  20256    answer/words.cpp
-//  20317    script/chaos.cpp
-//  20458    script/chaos_rules.cpp
-//  20570    script/connection_faults.cpp
-//  20679    script/excerpts.cpp
-//  20742    script/field_matchers.cpp
-//  21155    script/forced_failures.cpp
-//  21259    script/hiding.cpp
-//  21376    script/json_comparison.cpp
-//  21462    script/matcher.cpp
-//  21717    script/matchers.cpp
-//  22073    script/scope.cpp
-//  22131    script/script.cpp
-//  22562    script/text_matchers.cpp
-//  22684    delivery/answer_log.cpp
-//  22854    delivery/delivery.cpp
-//  23312    delivery/faults_and_waits.cpp
-//  23589    delivery/framing.cpp
-//  23706    delivery/gzip.cpp
-//  23773    delivery/pace_schedule.cpp
-//  23842    delivery/progress.cpp
-//  23894    delivery/write_queue.cpp
-//  24043    http/acceptor.cpp
-//  24152    http/compatibility.cpp
-//  24262    http/connection.cpp
-//  24888    http/poller.cpp
-//  25103    http/reactor.cpp
-//  25371    http/request_reader.cpp
-//  25831    http/response.cpp
-//  25912    http/server.cpp
-//  26330    http/sockets.cpp
-//  26850    http/turned_away.cpp
-//  26940    http/workers.cpp
-//  27053    evidence/diagnosis.cpp
-//  27273    evidence/evidence_json.cpp
-//  27657    evidence/exchange.cpp
-//  27960    evidence/gateway_problems.cpp
-//  28411    evidence/journal.cpp
-//  28570    evidence/kept_problems.cpp
-//  28681    evidence/neighbours.cpp
-//  28744    evidence/notes.cpp
-//  28845    evidence/record.cpp
-//  29304    evidence/redaction.cpp
-//  29440    evidence/redirects.cpp
-//  29515    evidence/retries.cpp
-//  29918    evidence/review.cpp
-//  30297    evidence/told_in_body.cpp
-//  30397    evidence/verification.cpp
-//  30514    serve/asked_requests.cpp
-//  30592    serve/chat_judge.cpp
-//  30912    serve/connection_loop.cpp
-//  31072    serve/cross_origin.cpp
-//  31115    serve/delivery_report.cpp
-//  31206    serve/explanation.cpp
-//  31272    serve/gateway_state.cpp
-//  31308    serve/judge.cpp
-//  31535    serve/limits.cpp
-//  31634    serve/operations.cpp
-//  31857    serve/profile_headers.cpp
-//  31898    serve/reply_answer.cpp
-//  32042    serve/request_checks.cpp
-//  32116    serve/runner.cpp
-//  32380    serve/served_models.cpp
-//  32458    serve/served_request.cpp
-//  32529    gateway/catalogue.cpp
-//  32958    gateway/catalogue_chunks.cpp
-//  33460    gateway/catalogue_delivery.cpp
-//  33772    gateway/catalogue_entries.cpp
-//  33954    gateway/catalogue_failures.cpp
-//  34416    gateway/catalogue_framing.cpp
-//  34711    gateway/catalogue_tool_calls.cpp
-//  35063    gateway/chat_script.cpp
-//  35212    gateway/gateway.cpp
-//  35504    gateway/mishaps.cpp
-//  35880    gateway/options.cpp
-//  36033    gateway/sweep.cpp
-//  36456    document/scenario_files.cpp
-//  36607    document/script_document.cpp
-//  37009    document/script_faults.cpp
-//  37345    document/script_files.cpp
-//  37492    document/script_gateway.cpp
-//  37826    document/script_matchers.cpp
-//  38192    document/script_objects.cpp
-//  38357    document/script_reader.cpp
-//  38800    document/script_references.cpp
-//  39124    document/script_replies.cpp
-//  39602    document/script_schema.cpp
-//  39737    document/script_sections.cpp
-//  40318    document/script_values.cpp
-//  40733  Adapters
-//  40750    adapters/catch2.hpp
-//  40908    adapters/doctest.hpp
-//  41073    adapters/gtest.hpp
+//  10169    evidence/diagnosis.hpp
+//  10241    evidence/redaction.hpp
+//  10263    evidence/gateway_problems.hpp
+//  10365    serve/asked_requests.hpp
+//  10447    serve/operations.hpp
+//  10517    serve/served_models.hpp
+//  10560    serve/gateway_state.hpp
+//  10621    serve/served_request.hpp
+//  10804    serve/runner.hpp
+//  10870    serve/connection_loop.hpp
+//  10915    serve/request_checks.hpp
+//  10938    serve/tester_code.hpp
+//  11003    serve/explanation.hpp
+//  11026    gateway/catalogue_entries.hpp
+//  11274    gateway/option_values.hpp
+//  11335    gateway/sweep_run.hpp
+//  11359    document/script_reader.hpp
+//  11568    document/script_files.hpp
+//  11587    document/script_references.hpp
+//  11623    document/script_sections.hpp
+//  11754    document/script_values.hpp
+//  11889    document/loaded_document.hpp
+//  11921    core/calendar.cpp
+//  12033    core/clock.cpp
+//  12646    core/implementation.cpp
+//  12658    core/json_pointer.cpp
+//  12715    core/json_reader.cpp
+//  13060    core/process.cpp
+//  13084    core/random.cpp
+//  13144    core/relief.cpp
+//  13171    core/reporter.cpp
+//  13254    core/source_location.cpp
+//  13270    core/text.cpp
+//  13626    core/wait.cpp
+//  13638    core/warning.cpp
+//  13652    model/acceptance.cpp
+//  13711    model/chat_fields.cpp
+//  13853    model/chat_messages.cpp
+//  14062    model/chat_reader.cpp
+//  14470    model/chat_request.cpp
+//  14555    model/checks.cpp
+//  14593    model/connection_fault.cpp
+//  14695    model/embedding_request.cpp
+//  14782    model/failure.cpp
+//  14951    model/fault.cpp
+//  15186    model/finding.cpp
+//  15220    model/hold.cpp
+//  15242    model/http_reply.cpp
+//  15308    model/pace.cpp
+//  15507    model/profile.cpp
+//  15687    model/range.cpp
+//  15717    model/received_request.cpp
+//  15785    model/reply.cpp
+//  16196    model/reply_checks.cpp
+//  16388    model/reply_template.cpp
+//  16560    model/sent_answer.cpp
+//  16588    model/sse_dialect.cpp
+//  16734    keys/api_key.cpp
+//  16784    keys/key_store.cpp
+//  17330    keys/keys.cpp
+//  17394    keys/secrets.cpp
+//  17599    answer/bodies.cpp
+//  17706    answer/completion.cpp
+//  17942    answer/completion_events.cpp
+//  18153    answer/completion_json.cpp
+//  18371    answer/default_reply.cpp
+//  18574    answer/embeddings.cpp
+//  18693    answer/events.cpp
+//  18712    answer/occurrences.cpp
+//  18734    answer/schema_checker.cpp
+//  19206    answer/schema_instance.cpp
+//  19586    answer/schema_pattern.cpp
+//  20004    answer/tokens.cpp
+//  20234    answer/words.cpp
+//  20295    script/chaos.cpp
+//  20436    script/chaos_rules.cpp
+//  20548    script/connection_faults.cpp
+//  20657    script/excerpts.cpp
+//  20720    script/field_matchers.cpp
+//  21133    script/forced_failures.cpp
+//  21237    script/hiding.cpp
+//  21354    script/json_comparison.cpp
+//  21440    script/matcher.cpp
+//  21695    script/matchers.cpp
+//  22051    script/scope.cpp
+//  22109    script/script.cpp
+//  22540    script/text_matchers.cpp
+//  22662    delivery/answer_log.cpp
+//  22832    delivery/delivery.cpp
+//  23290    delivery/faults_and_waits.cpp
+//  23567    delivery/framing.cpp
+//  23684    delivery/gzip.cpp
+//  23751    delivery/pace_schedule.cpp
+//  23820    delivery/progress.cpp
+//  23872    delivery/write_queue.cpp
+//  24021    http/acceptor.cpp
+//  24130    http/compatibility.cpp
+//  24240    http/connection.cpp
+//  24866    http/poller.cpp
+//  25081    http/reactor.cpp
+//  25349    http/request_reader.cpp
+//  25809    http/response.cpp
+//  25890    http/server.cpp
+//  26308    http/sockets.cpp
+//  26828    http/turned_away.cpp
+//  26918    http/workers.cpp
+//  27031    evidence/diagnosis.cpp
+//  27251    evidence/evidence_json.cpp
+//  27635    evidence/exchange.cpp
+//  27938    evidence/gateway_problems.cpp
+//  28389    evidence/journal.cpp
+//  28548    evidence/kept_problems.cpp
+//  28659    evidence/notes.cpp
+//  28760    evidence/record.cpp
+//  29219    evidence/redaction.cpp
+//  29355    evidence/redirects.cpp
+//  29466    evidence/retries.cpp
+//  29869    evidence/review.cpp
+//  30248    evidence/told_in_body.cpp
+//  30348    evidence/verification.cpp
+//  30465    serve/asked_requests.cpp
+//  30543    serve/chat_judge.cpp
+//  30863    serve/connection_loop.cpp
+//  31023    serve/cross_origin.cpp
+//  31066    serve/delivery_report.cpp
+//  31157    serve/explanation.cpp
+//  31223    serve/gateway_state.cpp
+//  31259    serve/judge.cpp
+//  31486    serve/limits.cpp
+//  31585    serve/operations.cpp
+//  31808    serve/profile_headers.cpp
+//  31849    serve/reply_answer.cpp
+//  31993    serve/request_checks.cpp
+//  32067    serve/runner.cpp
+//  32331    serve/served_models.cpp
+//  32409    serve/served_request.cpp
+//  32480    gateway/catalogue.cpp
+//  32909    gateway/catalogue_chunks.cpp
+//  33411    gateway/catalogue_delivery.cpp
+//  33723    gateway/catalogue_entries.cpp
+//  33905    gateway/catalogue_failures.cpp
+//  34367    gateway/catalogue_framing.cpp
+//  34662    gateway/catalogue_tool_calls.cpp
+//  35014    gateway/chat_script.cpp
+//  35163    gateway/gateway.cpp
+//  35454    gateway/mishaps.cpp
+//  35830    gateway/options.cpp
+//  35983    gateway/sweep.cpp
+//  36406    document/scenario_files.cpp
+//  36557    document/script_document.cpp
+//  36959    document/script_faults.cpp
+//  37295    document/script_files.cpp
+//  37442    document/script_gateway.cpp
+//  37776    document/script_matchers.cpp
+//  38142    document/script_objects.cpp
+//  38307    document/script_reader.cpp
+//  38750    document/script_references.cpp
+//  39074    document/script_replies.cpp
+//  39552    document/script_schema.cpp
+//  39687    document/script_sections.cpp
+//  40268    document/script_values.cpp
+//  40683  Adapters
+//  40700    adapters/catch2.hpp
+//  40858    adapters/doctest.hpp
+//  41023    adapters/gtest.hpp
