@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, stable_sort, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -29552,27 +29552,22 @@ MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether another one was under way together with it, or with one of its burst.
+/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
+/// comes while an earlier one is under way, or within a burst.
 MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  const std::size_t count = same.size();
-  std::vector<bool> company(count, false);
+  std::vector<bool> together;  // of each run
+  std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
-  for (std::size_t i = 0; i < count; ++i) {
-    company[i] = same[i]->possible <= until;
-    until = std::max(until, under_way_until(*same[i]));
+  for (const Seen* const seen : same) {
+    const bool overlaps = !runs.empty() && seen->possible <= until;
+    const bool goes_on = !runs.empty() && pause_between(*same[runs.size() - 1], *seen) < burst;
+    if (!overlaps && !goes_on) together.push_back(false);
+    if (overlaps) together.back() = true;
+    runs.push_back(together.size() - 1);
+    until = std::max(until, under_way_until(*seen));
   }
-  RealTime next = RealTime::max();
-  for (std::size_t i = count; i-- > 0;) {
-    if (under_way_until(*same[i]) >= next) company[i] = true;
-    next = std::min(next, same[i]->possible);
-  }
-  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
-    bool any = false;
-    do any = any || company[end];
-    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
-    using Offset = std::vector<bool>::difference_type;
-    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
-  }
+  std::vector<bool> company;
+  for (const std::size_t run : runs) company.push_back(together[run]);
   return company;
 }
 
@@ -29679,31 +29674,27 @@ MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& 
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Nothing when the quota was none of a day, or the day may have changed since.
-MOCK_GATEWAY_INLINE std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
-  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+/// Whether a quota of a day was used up, and the day cannot have changed since.
+MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
+  return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
+}
+
+MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& second) {
   return finding(finding_kinds::daily_quota_retried, first, second,
                  "retried " + soon_after_error(first, second, a_while) +
                      ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
                      "back.");
 }
 
-/// What was wrong about this retry.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
-  return daily_quota_retried(first, second);
-}
-
-/// What was wrong about a request that no number makes a retry, and that came alone.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
-  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
+  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
-  const auto daily = daily_quota_retried(first, second);
-  if (!is_final_error && !early && !daily) return std::nullopt;
-  const std::string sign = sign_of_new_call(first, second);
+  if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
+  const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
+    if (is_final_error) return retried_final_error(first, second);
+    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
   std::string message = "asked the same again ";
   if (is_final_error || !early) {
@@ -29771,7 +29762,7 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
+      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -29786,9 +29777,10 @@ class SameQuestion {
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
     const std::vector<bool> company = in_company(same_);
-    for (std::size_t i = 1; i < same_.size(); ++i)
+    for (std::size_t i = 1; i < same_.size(); ++i) {
       if (!company[i]) judge_lone_at(i);
-    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
+      judge_resent_at(i);
+    }
   }
 
  private:
@@ -29811,14 +29803,13 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-    is_retry_[at] = true;
     is_continued_[*continued] = true;
     continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -29828,9 +29819,9 @@ class SameQuestion {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
     // What a retry continues later was still under way, and what it has continued before is over.
-    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
@@ -29839,7 +29830,7 @@ class SameQuestion {
     // Without numbers only what came right before can be told to be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
-      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
       if (!is_resent(*same_[i], second)) continue;
       findings_.push_back(resent_after_own_timeout(*same_[i], second));
       is_continued_[i] = true;
@@ -29850,10 +29841,9 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;       // that failed, and no retry has continued
-  std::vector<bool> is_retry_;          // of one that failed
-  std::vector<bool> is_continued_;      // by a retry
-  std::vector<std::size_t> continues_;  // of a retry: what it continues
+  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
+  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<bool> is_continued_;
 };
 
 }  // namespace retries
@@ -41383,51 +41373,51 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  29219    evidence/redaction.cpp
 //  29355    evidence/redirects.cpp
 //  29466    evidence/retries.cpp
-//  29869    evidence/review.cpp
-//  30248    evidence/told_in_body.cpp
-//  30348    evidence/verification.cpp
-//  30465    serve/asked_requests.cpp
-//  30543    serve/chat_judge.cpp
-//  30863    serve/connection_loop.cpp
-//  31023    serve/cross_origin.cpp
-//  31066    serve/delivery_report.cpp
-//  31157    serve/explanation.cpp
-//  31223    serve/gateway_state.cpp
-//  31259    serve/judge.cpp
-//  31486    serve/limits.cpp
-//  31585    serve/operations.cpp
-//  31808    serve/profile_headers.cpp
-//  31849    serve/reply_answer.cpp
-//  31993    serve/request_checks.cpp
-//  32067    serve/runner.cpp
-//  32331    serve/served_models.cpp
-//  32409    serve/served_request.cpp
-//  32480    gateway/catalogue.cpp
-//  32909    gateway/catalogue_chunks.cpp
-//  33411    gateway/catalogue_delivery.cpp
-//  33723    gateway/catalogue_entries.cpp
-//  33905    gateway/catalogue_failures.cpp
-//  34367    gateway/catalogue_framing.cpp
-//  34662    gateway/catalogue_tool_calls.cpp
-//  35014    gateway/chat_script.cpp
-//  35163    gateway/gateway.cpp
-//  35454    gateway/mishaps.cpp
-//  35830    gateway/options.cpp
-//  35983    gateway/sweep.cpp
-//  36406    document/scenario_files.cpp
-//  36557    document/script_document.cpp
-//  36959    document/script_faults.cpp
-//  37295    document/script_files.cpp
-//  37442    document/script_gateway.cpp
-//  37776    document/script_matchers.cpp
-//  38142    document/script_objects.cpp
-//  38307    document/script_reader.cpp
-//  38750    document/script_references.cpp
-//  39074    document/script_replies.cpp
-//  39552    document/script_schema.cpp
-//  39687    document/script_sections.cpp
-//  40268    document/script_values.cpp
-//  40683  Adapters
-//  40700    adapters/catch2.hpp
-//  40858    adapters/doctest.hpp
-//  41023    adapters/gtest.hpp
+//  29859    evidence/review.cpp
+//  30238    evidence/told_in_body.cpp
+//  30338    evidence/verification.cpp
+//  30455    serve/asked_requests.cpp
+//  30533    serve/chat_judge.cpp
+//  30853    serve/connection_loop.cpp
+//  31013    serve/cross_origin.cpp
+//  31056    serve/delivery_report.cpp
+//  31147    serve/explanation.cpp
+//  31213    serve/gateway_state.cpp
+//  31249    serve/judge.cpp
+//  31476    serve/limits.cpp
+//  31575    serve/operations.cpp
+//  31798    serve/profile_headers.cpp
+//  31839    serve/reply_answer.cpp
+//  31983    serve/request_checks.cpp
+//  32057    serve/runner.cpp
+//  32321    serve/served_models.cpp
+//  32399    serve/served_request.cpp
+//  32470    gateway/catalogue.cpp
+//  32899    gateway/catalogue_chunks.cpp
+//  33401    gateway/catalogue_delivery.cpp
+//  33713    gateway/catalogue_entries.cpp
+//  33895    gateway/catalogue_failures.cpp
+//  34357    gateway/catalogue_framing.cpp
+//  34652    gateway/catalogue_tool_calls.cpp
+//  35004    gateway/chat_script.cpp
+//  35153    gateway/gateway.cpp
+//  35444    gateway/mishaps.cpp
+//  35820    gateway/options.cpp
+//  35973    gateway/sweep.cpp
+//  36396    document/scenario_files.cpp
+//  36547    document/script_document.cpp
+//  36949    document/script_faults.cpp
+//  37285    document/script_files.cpp
+//  37432    document/script_gateway.cpp
+//  37766    document/script_matchers.cpp
+//  38132    document/script_objects.cpp
+//  38297    document/script_reader.cpp
+//  38740    document/script_references.cpp
+//  39064    document/script_replies.cpp
+//  39542    document/script_schema.cpp
+//  39677    document/script_sections.cpp
+//  40258    document/script_values.cpp
+//  40673  Adapters
+//  40690    adapters/catch2.hpp
+//  40848    adapters/doctest.hpp
+//  41013    adapters/gtest.hpp

@@ -3,7 +3,7 @@
 
 #include "review_parts.hpp"
 
-#include <algorithm>  // any_of, fill, find, max
+#include <algorithm>  // any_of, find, max
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -100,27 +100,22 @@ RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether another one was under way together with it, or with one of its burst.
+/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
+/// comes while an earlier one is under way, or within a burst.
 std::vector<bool> in_company(const Group& same) {
-  const std::size_t count = same.size();
-  std::vector<bool> company(count, false);
+  std::vector<bool> together;  // of each run
+  std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
-  for (std::size_t i = 0; i < count; ++i) {
-    company[i] = same[i]->possible <= until;
-    until = std::max(until, under_way_until(*same[i]));
+  for (const Seen* const seen : same) {
+    const bool overlaps = !runs.empty() && seen->possible <= until;
+    const bool goes_on = !runs.empty() && pause_between(*same[runs.size() - 1], *seen) < burst;
+    if (!overlaps && !goes_on) together.push_back(false);
+    if (overlaps) together.back() = true;
+    runs.push_back(together.size() - 1);
+    until = std::max(until, under_way_until(*seen));
   }
-  RealTime next = RealTime::max();
-  for (std::size_t i = count; i-- > 0;) {
-    if (under_way_until(*same[i]) >= next) company[i] = true;
-    next = std::min(next, same[i]->possible);
-  }
-  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
-    bool any = false;
-    do any = any || company[end];
-    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
-    using Offset = std::vector<bool>::difference_type;
-    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
-  }
+  std::vector<bool> company;
+  for (const std::size_t run : runs) company.push_back(together[run]);
   return company;
 }
 
@@ -227,31 +222,27 @@ std::string soon_after_error(const Seen& first, const Seen& second, Duration ask
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Nothing when the quota was none of a day, or the day may have changed since.
-std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
-  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+/// Whether a quota of a day was used up, and the day cannot have changed since.
+bool is_same_day(const Seen& first, const Seen& second) {
+  return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
+}
+
+Finding daily_quota_retried(const Seen& first, const Seen& second) {
   return finding(finding_kinds::daily_quota_retried, first, second,
                  "retried " + soon_after_error(first, second, a_while) +
                      ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
                      "back.");
 }
 
-/// What was wrong about this retry.
-std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
-  return daily_quota_retried(first, second);
-}
-
-/// What was wrong about a request that no number makes a retry, and that came alone.
-std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
-  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
+  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
-  const auto daily = daily_quota_retried(first, second);
-  if (!is_final_error && !early && !daily) return std::nullopt;
-  const std::string sign = sign_of_new_call(first, second);
+  if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
+  const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
+    if (is_final_error) return retried_final_error(first, second);
+    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
   std::string message = "asked the same again ";
   if (is_final_error || !early) {
@@ -319,7 +310,7 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
+      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -334,9 +325,10 @@ class SameQuestion {
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
     const std::vector<bool> company = in_company(same_);
-    for (std::size_t i = 1; i < same_.size(); ++i)
+    for (std::size_t i = 1; i < same_.size(); ++i) {
       if (!company[i]) judge_lone_at(i);
-    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
+      judge_resent_at(i);
+    }
   }
 
  private:
@@ -359,14 +351,13 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-    is_retry_[at] = true;
     is_continued_[*continued] = true;
     continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -376,9 +367,9 @@ class SameQuestion {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
     // What a retry continues later was still under way, and what it has continued before is over.
-    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
@@ -387,7 +378,7 @@ class SameQuestion {
     // Without numbers only what came right before can be told to be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
-      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
       if (!is_resent(*same_[i], second)) continue;
       findings_.push_back(resent_after_own_timeout(*same_[i], second));
       is_continued_[i] = true;
@@ -398,10 +389,9 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;       // that failed, and no retry has continued
-  std::vector<bool> is_retry_;          // of one that failed
-  std::vector<bool> is_continued_;      // by a retry
-  std::vector<std::size_t> continues_;  // of a retry: what it continues
+  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
+  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<bool> is_continued_;
 };
 
 }  // namespace retries
