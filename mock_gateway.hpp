@@ -4710,7 +4710,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, fill, find, max, min, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10183,6 +10183,8 @@ struct Seen {
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Shows the journal to the reviews of the other gateways of this process, as long as it lives. For any thread.
+void remember_journal(const std::shared_ptr<const JournalState>& journal);
 /// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 
@@ -10382,30 +10384,6 @@ std::string lines_of(const std::vector<std::string>& notes);
 /// What verify() prints, of many problems and notes the first; empty when there are none.
 std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
 
-}}}  // namespace mock_gateway::detail
-
-// ---- evidence/neighbours.hpp ----------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-class JournalState;
-
-/// The gateways of this process, by where they listen. For any thread.
-namespace neighbours {
-
-struct Neighbour {
-  std::string root_url;  // "http://127.0.0.1:1234"
-  std::shared_ptr<const JournalState> journal;
-};
-
-void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal);
-void remove(const JournalState& journal);
-/// Those that still are, without the one of this journal.
-std::vector<Neighbour> of(const JournalState& journal);
-/// Whether both URLs lead to one server. The names of this machine are one: localhost, 127.0.0.1, [::1].
-bool is_same_server(std::string_view one, std::string_view other);
-
-}  // namespace neighbours
 }}}  // namespace mock_gateway::detail
 
 // ---- serve/asked_requests.hpp ---------------------------------------------------------------------------------------
@@ -28786,69 +28764,6 @@ MOCK_GATEWAY_INLINE std::vector<RecordedProblem> KeptProblems::clear() {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- evidence/neighbours.cpp ----------------------------------------------------------------------------------------
-
-// Which gateways of this process listen where; which names of a server are one.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace neighbours {
-
-struct Listening {
-  std::string root_url;
-  std::weak_ptr<const JournalState> journal;
-  const JournalState* which;
-};
-
-struct Book {
-  std::mutex mutex;
-  std::vector<Listening> listening;
-};
-
-/// Never destroyed: a gateway of static storage may be destroyed after it would be.
-MOCK_GATEWAY_INLINE Book& book() {
-  static Book* const all = new Book;
-  return *all;
-}
-
-MOCK_GATEWAY_INLINE void add(const std::string& root_url, const std::shared_ptr<const JournalState>& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  all.listening.push_back({root_url, journal, journal.get()});
-}
-
-MOCK_GATEWAY_INLINE void remove(const JournalState& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto is_it = [&journal](const Listening& one) { return one.which == &journal; };
-  all.listening.erase(std::remove_if(all.listening.begin(), all.listening.end(), is_it), all.listening.end());
-}
-
-MOCK_GATEWAY_INLINE std::vector<Neighbour> of(const JournalState& journal) {
-  Book& all = book();
-  const std::lock_guard<std::mutex> lock(all.mutex);
-  std::vector<Neighbour> others;
-  for (const Listening& one : all.listening) {
-    if (one.which == &journal) continue;
-    if (auto its = one.journal.lock()) others.push_back({one.root_url, std::move(its)});
-  }
-  return others;
-}
-
-MOCK_GATEWAY_INLINE bool is_same_server(std::string_view one, std::string_view other) {
-  const auto server_of = [](std::string_view url) {
-    std::string authority = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
-    const std::size_t host = authority.find("//") + 2;
-    const std::size_t port = authority.rfind(':');
-    const std::string name = authority.substr(host, port - host);
-    if (name == "127.0.0.1" || name == "[::1]") authority.replace(host, name.size(), "localhost");
-    return authority;
-  };
-  return server_of(one) == server_of(other);
-}
-
-}  // namespace neighbours
-}}}  // namespace mock_gateway::detail
-
 // ---- evidence/notes.cpp ---------------------------------------------------------------------------------------------
 
 // Notes of exchanges, connections and what is under way: "broke off … as scripted"; how many.
@@ -29558,6 +29473,44 @@ MOCK_GATEWAY_INLINE void redact(SentAnswer& answer, const KeyStore& keys) {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace redirects {
 
+using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
+
+/// The journals of this process.
+struct Journals {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<const JournalState>> all;
+};
+
+/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+MOCK_GATEWAY_INLINE Journals& journals() {
+  static Journals* const journals = new Journals;
+  return *journals;
+}
+
+/// What each other gateway has recorded. Those that recorded nothing are left out.
+MOCK_GATEWAY_INLINE std::vector<Records> records_of_others(const JournalState& journal) {
+  std::vector<std::shared_ptr<const JournalState>> others;
+  {
+    Journals& known = journals();
+    const std::lock_guard<std::mutex> lock(known.mutex);
+    for (const auto& one : known.all)
+      if (auto other = one.lock(); other && other.get() != &journal) others.push_back(std::move(other));
+  }
+  std::vector<Records> found;
+  for (const auto& other : others)
+    if (Records records = other->snapshot(); !records.empty()) found.push_back(std::move(records));
+  return found;
+}
+
+/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+MOCK_GATEWAY_INLINE std::string server_of(std::string_view url) {
+  std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
+  const std::size_t host = server.find("//") + 2;
+  const std::string name = server.substr(host, server.rfind(':') - host);
+  if (name == "127.0.0.1" || name == "[::1]") server.replace(host, name.size(), "localhost");
+  return server;
+}
+
 /// Path and query of an absolute URL.
 MOCK_GATEWAY_INLINE std::string_view target_of(std::string_view url) {
   const std::size_t path = url.find('/', url.find("//") + 2);
@@ -29578,22 +29531,29 @@ MOCK_GATEWAY_INLINE bool is_followed_by(const ExchangeRecord& redirected, const 
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
-
-/// Those that redirect to the server of that URL.
-MOCK_GATEWAY_INLINE Records leading_to(const std::string& url, const Records& records) {
-  Records found;
-  for (const auto& record : records)
-    if (!record->redirect.empty() && neighbours::is_same_server(record->redirect, url)) found.push_back(record);
-  return found;
+/// The first request among `there` that is `redirected`, come again.
+MOCK_GATEWAY_INLINE const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+  if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
+    return nullptr;
+  const auto found = std::find_if(there.begin(), there.end(),
+                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  return found == there.end() ? nullptr : found->get();
 }
 
 /// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
-MOCK_GATEWAY_INLINE std::string place(const std::string& root_url, const ExchangeRecord& record) {
-  return "the gateway at " + root_url + " (exchange " + std::to_string(record.id) + " there)";
+MOCK_GATEWAY_INLINE std::string place(const ExchangeRecord& record) {
+  return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
 }  // namespace redirects
+
+MOCK_GATEWAY_INLINE void remember_journal(const std::shared_ptr<const JournalState>& journal) {
+  redirects::Journals& known = redirects::journals();
+  const std::lock_guard<std::mutex> lock(known.mutex);
+  const auto is_gone = [](const auto& one) { return one.expired(); };
+  known.all.erase(std::remove_if(known.all.begin(), known.all.end(), is_gone), known.all.end());
+  known.all.push_back(journal);
+}
 
 MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings) {
   if (all.empty()) return;
@@ -29603,24 +29563,15 @@ MOCK_GATEWAY_INLINE void review_redirects(const std::vector<Seen>& all, const Jo
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
   };
-  for (const neighbours::Neighbour& other : neighbours::of(journal)) {
-    const redirects::Records theirs = other.journal->snapshot();
-    for (const auto& redirected : redirects::leading_to(other.root_url, own)) {
-      const auto there = std::find_if(theirs.begin(), theirs.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (there != theirs.end())
-        add(*redirected, "the client followed the redirect and took the key along to " +
-                             redirects::place(other.root_url, **there) + ".");
-    }
-    for (const auto& redirected : redirects::leading_to(own.front()->root_url, theirs)) {
-      const auto here = std::find_if(own.begin(), own.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (here != own.end())
-        add(**here, "came with the key of " + redirects::place(other.root_url, *redirected) +
-                        ", which had redirected the client to here.");
-    }
+  for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
+    for (const auto& redirected : own)
+      if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
+        add(*redirected,
+            "the client followed the redirect and took the key along to " + redirects::place(*there) + ".");
+    for (const auto& redirected : theirs)
+      if (const ExchangeRecord* const here = redirects::follower_of(*redirected, own))
+        add(*here,
+            "came with the key of " + redirects::place(*redirected) + ", which had redirected the client to here.");
   }
 }
 
@@ -29647,93 +29598,27 @@ inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same after the quota of a day was used up, and after the client gave a request up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
-inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Which requests ask the same -------------------------------------------------------------------------------------
 
-/// A fingerprint of several texts.
-class Identity {
- public:
-  explicit Identity(std::uint64_t basis) : value_(basis) {}
-
-  /// With its length, so that what stands in one text cannot pass for the end of another.
-  void add(std::string_view part) {
-    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_;
-};
-
-MOCK_GATEWAY_INLINE std::string_view without_blanks(std::string_view json) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
-  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
-}
-
-/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
-/// counts brackets and takes no stack for them: bodies may be nested to any depth.
-MOCK_GATEWAY_INLINE std::size_t end_of_member(std::string_view json, std::size_t at) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < json.size(); ++at) {
-    const char c = json[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-      return at;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return json.size();
-}
-
-/// Whether it is `"user": "somebody"` or the like.
-MOCK_GATEWAY_INLINE bool is_label(std::string_view member) {
-  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
-    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
-    const std::string_view rest = member.substr(name.size() + 1);
-    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
-  });
-}
-
-/// The members of an object as they are written, without labels; nothing for what is no object.
-MOCK_GATEWAY_INLINE std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
-  const std::string_view json = without_blanks(body);
-  if (json.size() < 2 || json.front() != '{') return std::nullopt;
-  std::vector<std::string_view> members;
-  for (std::size_t at = 1;;) {
-    const std::size_t end = end_of_member(json, at);
-    if (end == json.size()) return std::nullopt;
-    const std::string_view member = without_blanks(json.substr(at, end - at));
-    if (!is_label(member)) members.push_back(member);
-    at = end + 1;
-    if (json[end] == ',') continue;
-    if (json[end] != '}' || at != json.size()) return std::nullopt;
-    return members;
-  }
+/// A JSON object without its labels and its white space. Any other body as it is.
+MOCK_GATEWAY_INLINE std::string without_labels(const std::string& text) {
+  Json body = read_json_if_valid(text);
+  if (!body.is_object()) return text;
+  for (const char* const label : labels) body.erase(label);
+  return body.dump();
 }
 
 /// The same for a request and its retries.
 MOCK_GATEWAY_INLINE std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  Identity all(record.leaks.credential);
-  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
-  if (const auto members = members_of(request.body)) {
-    all.add("an object");
-    for (const std::string_view member : *members) all.add(member);
-  } else {
-    all.add("bytes");
-    all.add(request.body);
-  }
-  return all.value();
+  const std::string asked = without_labels(request.body);
+  std::uint64_t value = record.leaks.credential;
+  // The lengths keep the end of one part apart from the beginning of the next.
+  for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
+    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
+  return value;
 }
 
 // --- Which came when -------------------------------------------------------------------------------------------------
@@ -29781,27 +29666,22 @@ MOCK_GATEWAY_INLINE RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether another one was under way together with it, or with one of its burst.
+/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
+/// comes while an earlier one is under way, or within a burst.
 MOCK_GATEWAY_INLINE std::vector<bool> in_company(const Group& same) {
-  const std::size_t count = same.size();
-  std::vector<bool> company(count, false);
+  std::vector<bool> together;  // of each run
+  std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
-  for (std::size_t i = 0; i < count; ++i) {
-    company[i] = same[i]->possible <= until;
-    until = std::max(until, under_way_until(*same[i]));
+  for (const Seen* const seen : same) {
+    const bool overlaps = !runs.empty() && seen->possible <= until;
+    const bool goes_on = !runs.empty() && pause_between(*same[runs.size() - 1], *seen) < burst;
+    if (!overlaps && !goes_on) together.push_back(false);
+    if (overlaps) together.back() = true;
+    runs.push_back(together.size() - 1);
+    until = std::max(until, under_way_until(*seen));
   }
-  RealTime next = RealTime::max();
-  for (std::size_t i = count; i-- > 0;) {
-    if (under_way_until(*same[i]) >= next) company[i] = true;
-    next = std::min(next, same[i]->possible);
-  }
-  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
-    bool any = false;
-    do any = any || company[end];
-    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
-    using Offset = std::vector<bool>::difference_type;
-    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
-  }
+  std::vector<bool> company;
+  for (const std::size_t run : runs) company.push_back(together[run]);
   return company;
 }
 
@@ -29908,31 +29788,27 @@ MOCK_GATEWAY_INLINE std::string soon_after_error(const Seen& first, const Seen& 
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Nothing when the quota was none of a day, or the day may have changed since.
-MOCK_GATEWAY_INLINE std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
-  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+/// Whether a quota of a day was used up, and the day cannot have changed since.
+MOCK_GATEWAY_INLINE bool is_same_day(const Seen& first, const Seen& second) {
+  return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
+}
+
+MOCK_GATEWAY_INLINE Finding daily_quota_retried(const Seen& first, const Seen& second) {
   return finding(finding_kinds::daily_quota_retried, first, second,
                  "retried " + soon_after_error(first, second, a_while) +
                      ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
                      "back.");
 }
 
-/// What was wrong about this retry.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
-  return daily_quota_retried(first, second);
-}
-
-/// What was wrong about a request that no number makes a retry, and that came alone.
-MOCK_GATEWAY_INLINE std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
-  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+MOCK_GATEWAY_INLINE std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
+  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
-  const auto daily = daily_quota_retried(first, second);
-  if (!is_final_error && !early && !daily) return std::nullopt;
-  const std::string sign = sign_of_new_call(first, second);
+  if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
+  const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
+    if (is_final_error) return retried_final_error(first, second);
+    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
   std::string message = "asked the same again ";
   if (is_final_error || !early) {
@@ -30000,7 +29876,7 @@ MOCK_GATEWAY_INLINE Finding resent_after_own_timeout(const Seen& first, const Se
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
+      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -30015,9 +29891,10 @@ class SameQuestion {
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
     const std::vector<bool> company = in_company(same_);
-    for (std::size_t i = 1; i < same_.size(); ++i)
+    for (std::size_t i = 1; i < same_.size(); ++i) {
       if (!company[i]) judge_lone_at(i);
-    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
+      judge_resent_at(i);
+    }
   }
 
  private:
@@ -30040,14 +29917,13 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-    is_retry_[at] = true;
     is_continued_[*continued] = true;
     continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -30057,9 +29933,9 @@ class SameQuestion {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
     // What a retry continues later was still under way, and what it has continued before is over.
-    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
@@ -30068,7 +29944,7 @@ class SameQuestion {
     // Without numbers only what came right before can be told to be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
-      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
       if (!is_resent(*same_[i], second)) continue;
       findings_.push_back(resent_after_own_timeout(*same_[i], second));
       is_continued_[i] = true;
@@ -30079,10 +29955,9 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;       // that failed, and no retry has continued
-  std::vector<bool> is_retry_;          // of one that failed
-  std::vector<bool> is_continued_;      // by a retry
-  std::vector<std::size_t> continues_;  // of a retry: what it continues
+  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
+  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<bool> is_continued_;
 };
 
 }  // namespace retries
@@ -34718,13 +34593,12 @@ class Gateway::Impl : public detail::NoteSource {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
-    detail::neighbours::add(root_url, state.journal);
+    detail::remember_journal(state.journal);
     begin_notes();
   }
 
   ~Impl() override {
     end_notes();
-    detail::neighbours::remove(*state.journal);
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "
@@ -40716,172 +40590,170 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   9839    evidence/record.hpp
 //  10108    evidence/gateway_parts.hpp
 //  10127    evidence/review_parts.hpp
-//  10191    evidence/diagnosis.hpp
-//  10263    evidence/redaction.hpp
-//  10285    evidence/gateway_problems.hpp
-//  10387    evidence/neighbours.hpp
-//  10411    serve/asked_requests.hpp
-//  10493    serve/operations.hpp
-//  10563    serve/served_models.hpp
-//  10606    serve/gateway_state.hpp
-//  10667    serve/served_request.hpp
-//  10850    serve/runner.hpp
-//  10916    serve/connection_loop.hpp
-//  10961    serve/request_checks.hpp
-//  10984    serve/tester_code.hpp
-//  11049    serve/explanation.hpp
-//  11072    gateway/catalogue_entries.hpp
-//  11376    gateway/option_values.hpp
-//  11437    gateway/sweep_run.hpp
-//  11461    document/script_reader.hpp
-//  11670    document/script_files.hpp
-//  11689    document/script_references.hpp
-//  11725    document/script_sections.hpp
-//  11856    document/script_values.hpp
-//  11991    document/loaded_document.hpp
-//  12023    core/calendar.cpp
-//  12135    core/clock.cpp
-//  12548    core/gate.cpp
-//  12759    core/implementation.cpp
-//  12771    core/json_pointer.cpp
-//  12828    core/json_reader.cpp
-//  13173    core/process.cpp
-//  13197    core/random.cpp
-//  13257    core/relief.cpp
-//  13284    core/reporter.cpp
-//  13367    core/source_location.cpp
-//  13383    core/text.cpp
-//  13739    core/wait.cpp
-//  13751    core/warning.cpp
-//  13765    model/acceptance.cpp
-//  13824    model/chat_fields.cpp
-//  13966    model/chat_messages.cpp
-//  14175    model/chat_reader.cpp
-//  14583    model/chat_request.cpp
-//  14668    model/checks.cpp
-//  14706    model/connection_fault.cpp
-//  14808    model/embedding_request.cpp
-//  14895    model/failure.cpp
-//  15064    model/fault.cpp
-//  15299    model/finding.cpp
-//  15333    model/hold.cpp
-//  15355    model/http_reply.cpp
-//  15421    model/pace.cpp
-//  15620    model/profile.cpp
-//  15800    model/range.cpp
-//  15830    model/received_request.cpp
-//  15898    model/reply.cpp
-//  16309    model/reply_checks.cpp
-//  16501    model/reply_template.cpp
-//  16673    model/sent_answer.cpp
-//  16701    model/sse_dialect.cpp
-//  16847    keys/api_key.cpp
-//  16897    keys/key_store.cpp
-//  17443    keys/keys.cpp
-//  17507    keys/secrets.cpp
-//  17714    answer/bodies.cpp
-//  17821    answer/completion.cpp
-//  18057    answer/completion_events.cpp
-//  18268    answer/completion_json.cpp
-//  18486    answer/default_reply.cpp
-//  18689    answer/embeddings.cpp
-//  18808    answer/events.cpp
-//  18827    answer/occurrences.cpp
-//  18849    answer/schema_checker.cpp
-//  19321    answer/schema_instance.cpp
-//  19701    answer/schema_pattern.cpp
-//  20119    answer/tokens.cpp
-//  20349    answer/words.cpp
-//  20410    script/chaos.cpp
-//  20551    script/chaos_rules.cpp
-//  20663    script/connection_faults.cpp
-//  20772    script/excerpts.cpp
-//  20835    script/field_matchers.cpp
-//  21248    script/forced_failures.cpp
-//  21352    script/hiding.cpp
-//  21469    script/json_comparison.cpp
-//  21555    script/matcher.cpp
-//  21810    script/matchers.cpp
-//  22166    script/scope.cpp
-//  22224    script/script.cpp
-//  22655    script/text_matchers.cpp
-//  22777    delivery/answer_log.cpp
-//  22947    delivery/delivery.cpp
-//  23406    delivery/faults_and_waits.cpp
-//  23683    delivery/framing.cpp
-//  23800    delivery/gzip.cpp
-//  23867    delivery/pace_schedule.cpp
-//  23936    delivery/progress.cpp
-//  23988    delivery/write_queue.cpp
-//  24137    http/acceptor.cpp
-//  24246    http/compatibility.cpp
-//  24356    http/connection.cpp
-//  24942    http/poller.cpp
-//  25157    http/reactor.cpp
-//  25425    http/request_reader.cpp
-//  25885    http/response.cpp
-//  25966    http/server.cpp
-//  26384    http/sockets.cpp
-//  26904    http/turned_away.cpp
-//  26994    http/wakes.cpp
-//  27048    http/workers.cpp
-//  27161    evidence/diagnosis.cpp
-//  27381    evidence/evidence_json.cpp
-//  27765    evidence/exchange.cpp
-//  28068    evidence/gateway_problems.cpp
-//  28519    evidence/journal.cpp
-//  28678    evidence/kept_problems.cpp
-//  28789    evidence/neighbours.cpp
-//  28852    evidence/notes.cpp
-//  28953    evidence/record.cpp
-//  29412    evidence/redaction.cpp
-//  29554    evidence/redirects.cpp
-//  29629    evidence/retries.cpp
-//  30098    evidence/review.cpp
-//  30477    evidence/told_in_body.cpp
-//  30577    evidence/verification.cpp
-//  30694    serve/asked_requests.cpp
-//  30772    serve/chat_judge.cpp
-//  31092    serve/connection_loop.cpp
-//  31252    serve/cross_origin.cpp
-//  31295    serve/delivery_report.cpp
-//  31386    serve/explanation.cpp
-//  31452    serve/gateway_state.cpp
-//  31488    serve/judge.cpp
-//  31715    serve/limits.cpp
-//  31814    serve/operations.cpp
-//  32037    serve/profile_headers.cpp
-//  32078    serve/reply_answer.cpp
-//  32222    serve/request_checks.cpp
-//  32296    serve/runner.cpp
-//  32560    serve/served_models.cpp
-//  32638    serve/served_request.cpp
-//  32709    gateway/catalogue.cpp
-//  33130    gateway/catalogue_chunks.cpp
-//  33429    gateway/catalogue_delivery.cpp
-//  33584    gateway/catalogue_entries.cpp
-//  33813    gateway/catalogue_failures.cpp
-//  34101    gateway/catalogue_framing.cpp
-//  34288    gateway/catalogue_tool_calls.cpp
-//  34492    gateway/chat_script.cpp
-//  34641    gateway/gateway.cpp
-//  34933    gateway/mishaps.cpp
-//  35280    gateway/options.cpp
-//  35433    gateway/sweep.cpp
-//  35856    document/scenario_files.cpp
-//  36007    document/script_document.cpp
-//  36409    document/script_faults.cpp
-//  36745    document/script_files.cpp
-//  36892    document/script_gateway.cpp
-//  37226    document/script_matchers.cpp
-//  37592    document/script_objects.cpp
-//  37757    document/script_reader.cpp
-//  38200    document/script_references.cpp
-//  38524    document/script_replies.cpp
-//  39001    document/script_schema.cpp
-//  39136    document/script_sections.cpp
-//  39717    document/script_values.cpp
-//  40132  Adapters
-//  40149    adapters/catch2.hpp
-//  40307    adapters/doctest.hpp
-//  40472    adapters/gtest.hpp
+//  10193    evidence/diagnosis.hpp
+//  10265    evidence/redaction.hpp
+//  10287    evidence/gateway_problems.hpp
+//  10389    serve/asked_requests.hpp
+//  10471    serve/operations.hpp
+//  10541    serve/served_models.hpp
+//  10584    serve/gateway_state.hpp
+//  10645    serve/served_request.hpp
+//  10828    serve/runner.hpp
+//  10894    serve/connection_loop.hpp
+//  10939    serve/request_checks.hpp
+//  10962    serve/tester_code.hpp
+//  11027    serve/explanation.hpp
+//  11050    gateway/catalogue_entries.hpp
+//  11354    gateway/option_values.hpp
+//  11415    gateway/sweep_run.hpp
+//  11439    document/script_reader.hpp
+//  11648    document/script_files.hpp
+//  11667    document/script_references.hpp
+//  11703    document/script_sections.hpp
+//  11834    document/script_values.hpp
+//  11969    document/loaded_document.hpp
+//  12001    core/calendar.cpp
+//  12113    core/clock.cpp
+//  12526    core/gate.cpp
+//  12737    core/implementation.cpp
+//  12749    core/json_pointer.cpp
+//  12806    core/json_reader.cpp
+//  13151    core/process.cpp
+//  13175    core/random.cpp
+//  13235    core/relief.cpp
+//  13262    core/reporter.cpp
+//  13345    core/source_location.cpp
+//  13361    core/text.cpp
+//  13717    core/wait.cpp
+//  13729    core/warning.cpp
+//  13743    model/acceptance.cpp
+//  13802    model/chat_fields.cpp
+//  13944    model/chat_messages.cpp
+//  14153    model/chat_reader.cpp
+//  14561    model/chat_request.cpp
+//  14646    model/checks.cpp
+//  14684    model/connection_fault.cpp
+//  14786    model/embedding_request.cpp
+//  14873    model/failure.cpp
+//  15042    model/fault.cpp
+//  15277    model/finding.cpp
+//  15311    model/hold.cpp
+//  15333    model/http_reply.cpp
+//  15399    model/pace.cpp
+//  15598    model/profile.cpp
+//  15778    model/range.cpp
+//  15808    model/received_request.cpp
+//  15876    model/reply.cpp
+//  16287    model/reply_checks.cpp
+//  16479    model/reply_template.cpp
+//  16651    model/sent_answer.cpp
+//  16679    model/sse_dialect.cpp
+//  16825    keys/api_key.cpp
+//  16875    keys/key_store.cpp
+//  17421    keys/keys.cpp
+//  17485    keys/secrets.cpp
+//  17692    answer/bodies.cpp
+//  17799    answer/completion.cpp
+//  18035    answer/completion_events.cpp
+//  18246    answer/completion_json.cpp
+//  18464    answer/default_reply.cpp
+//  18667    answer/embeddings.cpp
+//  18786    answer/events.cpp
+//  18805    answer/occurrences.cpp
+//  18827    answer/schema_checker.cpp
+//  19299    answer/schema_instance.cpp
+//  19679    answer/schema_pattern.cpp
+//  20097    answer/tokens.cpp
+//  20327    answer/words.cpp
+//  20388    script/chaos.cpp
+//  20529    script/chaos_rules.cpp
+//  20641    script/connection_faults.cpp
+//  20750    script/excerpts.cpp
+//  20813    script/field_matchers.cpp
+//  21226    script/forced_failures.cpp
+//  21330    script/hiding.cpp
+//  21447    script/json_comparison.cpp
+//  21533    script/matcher.cpp
+//  21788    script/matchers.cpp
+//  22144    script/scope.cpp
+//  22202    script/script.cpp
+//  22633    script/text_matchers.cpp
+//  22755    delivery/answer_log.cpp
+//  22925    delivery/delivery.cpp
+//  23384    delivery/faults_and_waits.cpp
+//  23661    delivery/framing.cpp
+//  23778    delivery/gzip.cpp
+//  23845    delivery/pace_schedule.cpp
+//  23914    delivery/progress.cpp
+//  23966    delivery/write_queue.cpp
+//  24115    http/acceptor.cpp
+//  24224    http/compatibility.cpp
+//  24334    http/connection.cpp
+//  24920    http/poller.cpp
+//  25135    http/reactor.cpp
+//  25403    http/request_reader.cpp
+//  25863    http/response.cpp
+//  25944    http/server.cpp
+//  26362    http/sockets.cpp
+//  26882    http/turned_away.cpp
+//  26972    http/wakes.cpp
+//  27026    http/workers.cpp
+//  27139    evidence/diagnosis.cpp
+//  27359    evidence/evidence_json.cpp
+//  27743    evidence/exchange.cpp
+//  28046    evidence/gateway_problems.cpp
+//  28497    evidence/journal.cpp
+//  28656    evidence/kept_problems.cpp
+//  28767    evidence/notes.cpp
+//  28868    evidence/record.cpp
+//  29327    evidence/redaction.cpp
+//  29469    evidence/redirects.cpp
+//  29580    evidence/retries.cpp
+//  29973    evidence/review.cpp
+//  30352    evidence/told_in_body.cpp
+//  30452    evidence/verification.cpp
+//  30569    serve/asked_requests.cpp
+//  30647    serve/chat_judge.cpp
+//  30967    serve/connection_loop.cpp
+//  31127    serve/cross_origin.cpp
+//  31170    serve/delivery_report.cpp
+//  31261    serve/explanation.cpp
+//  31327    serve/gateway_state.cpp
+//  31363    serve/judge.cpp
+//  31590    serve/limits.cpp
+//  31689    serve/operations.cpp
+//  31912    serve/profile_headers.cpp
+//  31953    serve/reply_answer.cpp
+//  32097    serve/request_checks.cpp
+//  32171    serve/runner.cpp
+//  32435    serve/served_models.cpp
+//  32513    serve/served_request.cpp
+//  32584    gateway/catalogue.cpp
+//  33005    gateway/catalogue_chunks.cpp
+//  33304    gateway/catalogue_delivery.cpp
+//  33459    gateway/catalogue_entries.cpp
+//  33688    gateway/catalogue_failures.cpp
+//  33976    gateway/catalogue_framing.cpp
+//  34163    gateway/catalogue_tool_calls.cpp
+//  34367    gateway/chat_script.cpp
+//  34516    gateway/gateway.cpp
+//  34807    gateway/mishaps.cpp
+//  35154    gateway/options.cpp
+//  35307    gateway/sweep.cpp
+//  35730    document/scenario_files.cpp
+//  35881    document/script_document.cpp
+//  36283    document/script_faults.cpp
+//  36619    document/script_files.cpp
+//  36766    document/script_gateway.cpp
+//  37100    document/script_matchers.cpp
+//  37466    document/script_objects.cpp
+//  37631    document/script_reader.cpp
+//  38074    document/script_references.cpp
+//  38398    document/script_replies.cpp
+//  38875    document/script_schema.cpp
+//  39010    document/script_sections.cpp
+//  39591    document/script_values.cpp
+//  40006  Adapters
+//  40023    adapters/catch2.hpp
+//  40181    adapters/doctest.hpp
+//  40346    adapters/gtest.hpp

@@ -1,8 +1,9 @@
 // When a key went to another gateway behind a redirect; the text of that finding.
 
-#include <algorithm>  // find_if
+#include <algorithm>  // find_if, remove_if
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,11 +11,48 @@
 
 #include "../core/text.hpp"
 #include "../model/finding_kinds.hpp"
-#include "neighbours.hpp"
 #include "review_parts.hpp"
 
 namespace mock_gateway::detail {
 namespace redirects {
+
+using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
+
+/// The journals of this process.
+struct Journals {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<const JournalState>> all;
+};
+
+/// Never destroyed: a gateway of static storage may be destroyed later than this would be.
+Journals& journals() {
+  static Journals* const journals = new Journals;
+  return *journals;
+}
+
+/// What each other gateway has recorded. Those that recorded nothing are left out.
+std::vector<Records> records_of_others(const JournalState& journal) {
+  std::vector<std::shared_ptr<const JournalState>> others;
+  {
+    Journals& known = journals();
+    const std::lock_guard<std::mutex> lock(known.mutex);
+    for (const auto& one : known.all)
+      if (auto other = one.lock(); other && other.get() != &journal) others.push_back(std::move(other));
+  }
+  std::vector<Records> found;
+  for (const auto& other : others)
+    if (Records records = other->snapshot(); !records.empty()) found.push_back(std::move(records));
+  return found;
+}
+
+/// Scheme, host and port in small letters. The names of this machine are one: localhost, 127.0.0.1, [::1].
+std::string server_of(std::string_view url) {
+  std::string server = text::lower_ascii(url.substr(0, url.find('/', url.find("//") + 2)));
+  const std::size_t host = server.find("//") + 2;
+  const std::string name = server.substr(host, server.rfind(':') - host);
+  if (name == "127.0.0.1" || name == "[::1]") server.replace(host, name.size(), "localhost");
+  return server;
+}
 
 /// Path and query of an absolute URL.
 std::string_view target_of(std::string_view url) {
@@ -36,22 +74,29 @@ bool is_followed_by(const ExchangeRecord& redirected, const ExchangeRecord& requ
 
 constexpr const char* advice = " Leave Authorization out where a redirect leads to another origin.";
 
-using Records = std::vector<std::shared_ptr<ExchangeRecord>>;
-
-/// Those that redirect to the server of that URL.
-Records leading_to(const std::string& url, const Records& records) {
-  Records found;
-  for (const auto& record : records)
-    if (!record->redirect.empty() && neighbours::is_same_server(record->redirect, url)) found.push_back(record);
-  return found;
+/// The first request among `there` that is `redirected`, come again.
+const ExchangeRecord* follower_of(const ExchangeRecord& redirected, const Records& there) {
+  if (redirected.redirect.empty() || server_of(redirected.redirect) != server_of(there.front()->root_url))
+    return nullptr;
+  const auto found = std::find_if(there.begin(), there.end(),
+                                  [&](const auto& request) { return is_followed_by(redirected, *request); });
+  return found == there.end() ? nullptr : found->get();
 }
 
 /// "the gateway at http://127.0.0.1:1234 (exchange 2 there)".
-std::string place(const std::string& root_url, const ExchangeRecord& record) {
-  return "the gateway at " + root_url + " (exchange " + std::to_string(record.id) + " there)";
+std::string place(const ExchangeRecord& record) {
+  return "the gateway at " + record.root_url + " (exchange " + std::to_string(record.id) + " there)";
 }
 
 }  // namespace redirects
+
+void remember_journal(const std::shared_ptr<const JournalState>& journal) {
+  redirects::Journals& known = redirects::journals();
+  const std::lock_guard<std::mutex> lock(known.mutex);
+  const auto is_gone = [](const auto& one) { return one.expired(); };
+  known.all.erase(std::remove_if(known.all.begin(), known.all.end(), is_gone), known.all.end());
+  known.all.push_back(journal);
+}
 
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings) {
   if (all.empty()) return;
@@ -61,24 +106,15 @@ void review_redirects(const std::vector<Seen>& all, const JournalState& journal,
     findings.push_back(
         finding_kinds::key_sent_to_other_origin.make(std::move(message) + redirects::advice, {record.id}));
   };
-  for (const neighbours::Neighbour& other : neighbours::of(journal)) {
-    const redirects::Records theirs = other.journal->snapshot();
-    for (const auto& redirected : redirects::leading_to(other.root_url, own)) {
-      const auto there = std::find_if(theirs.begin(), theirs.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (there != theirs.end())
-        add(*redirected, "the client followed the redirect and took the key along to " +
-                             redirects::place(other.root_url, **there) + ".");
-    }
-    for (const auto& redirected : redirects::leading_to(own.front()->root_url, theirs)) {
-      const auto here = std::find_if(own.begin(), own.end(), [&](const auto& request) {
-        return redirects::is_followed_by(*redirected, *request);
-      });
-      if (here != own.end())
-        add(**here, "came with the key of " + redirects::place(other.root_url, *redirected) +
-                        ", which had redirected the client to here.");
-    }
+  for (const redirects::Records& theirs : redirects::records_of_others(journal)) {
+    for (const auto& redirected : own)
+      if (const ExchangeRecord* const there = redirects::follower_of(*redirected, theirs))
+        add(*redirected,
+            "the client followed the redirect and took the key along to " + redirects::place(*there) + ".");
+    for (const auto& redirected : theirs)
+      if (const ExchangeRecord* const here = redirects::follower_of(*redirected, own))
+        add(*here,
+            "came with the key of " + redirects::place(*redirected) + ", which had redirected the client to here.");
   }
 }
 

@@ -3,14 +3,14 @@
 
 #include "review_parts.hpp"
 
-#include <algorithm>  // any_of, fill, find, max, min
-#include <array>
+#include <algorithm>  // any_of, find, max
 #include <chrono>
 #include <cstddef>
 #include <map>
-#include <string_view>
+#include <string>
 #include <utility>
 
+#include "../core/json_reader.hpp"
 #include "../core/random.hpp"
 #include "../core/text.hpp"
 #include "../model/finding_kinds.hpp"
@@ -32,93 +32,27 @@ inline constexpr Duration soon = std::chrono::seconds{1};
 /// The same after the quota of a day was used up, and after the client gave a request up.
 inline constexpr Duration a_while = std::chrono::minutes{1};
 /// The members of a body that say whom a request is for, or where to cache it: a client may set them anew for a try.
-inline constexpr std::array<std::string_view, 4> labels = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
+inline constexpr const char* labels[] = {"user", "metadata", "safety_identifier", "prompt_cache_key"};
 
 // --- Which requests ask the same -------------------------------------------------------------------------------------
 
-/// A fingerprint of several texts.
-class Identity {
- public:
-  explicit Identity(std::uint64_t basis) : value_(basis) {}
-
-  /// With its length, so that what stands in one text cannot pass for the end of another.
-  void add(std::string_view part) {
-    value_ = fingerprint(part, fingerprint(std::to_string(part.size()) + ":", value_));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_;
-};
-
-std::string_view without_blanks(std::string_view json) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t begin = std::min(json.find_first_not_of(blanks), json.size());
-  return json.substr(begin, json.find_last_not_of(blanks) + 1 - begin);
-}
-
-/// Where the member or element of JSON at `at` ends: the comma or the bracket behind it, else the end of the text. It
-/// counts brackets and takes no stack for them: bodies may be nested to any depth.
-std::size_t end_of_member(std::string_view json, std::size_t at) {
-  std::size_t depth = 0;
-  bool quoted = false;
-  for (; at < json.size(); ++at) {
-    const char c = json[at];
-    if (quoted) {
-      if (c == '\\') ++at;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (depth == 0 && (c == ',' || c == '}' || c == ']')) {
-      return at;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return json.size();
-}
-
-/// Whether it is `"user": "somebody"` or the like.
-bool is_label(std::string_view member) {
-  return std::any_of(labels.begin(), labels.end(), [member](std::string_view name) {
-    if (member.size() < name.size() + 3 || member[0] != '"' || member.substr(1, name.size()) != name) return false;
-    const std::string_view rest = member.substr(name.size() + 1);
-    return rest[0] == '"' && without_blanks(rest.substr(1)).substr(0, 1) == ":";
-  });
-}
-
-/// The members of an object as they are written, without labels; nothing for what is no object.
-std::optional<std::vector<std::string_view>> members_of(std::string_view body) {
-  const std::string_view json = without_blanks(body);
-  if (json.size() < 2 || json.front() != '{') return std::nullopt;
-  std::vector<std::string_view> members;
-  for (std::size_t at = 1;;) {
-    const std::size_t end = end_of_member(json, at);
-    if (end == json.size()) return std::nullopt;
-    const std::string_view member = without_blanks(json.substr(at, end - at));
-    if (!is_label(member)) members.push_back(member);
-    at = end + 1;
-    if (json[end] == ',') continue;
-    if (json[end] != '}' || at != json.size()) return std::nullopt;
-    return members;
-  }
+/// A JSON object without its labels and its white space. Any other body as it is.
+std::string without_labels(const std::string& text) {
+  Json body = read_json_if_valid(text);
+  if (!body.is_object()) return text;
+  for (const char* const label : labels) body.erase(label);
+  return body.dump();
 }
 
 /// The same for a request and its retries.
 std::uint64_t identity(const ExchangeRecord& record) {
   const ReceivedRequest& request = record.request;
-  Identity all(record.leaks.credential);
-  for (const std::string* part : {&request.key_id, &request.method, &request.target}) all.add(*part);
-  if (const auto members = members_of(request.body)) {
-    all.add("an object");
-    for (const std::string_view member : *members) all.add(member);
-  } else {
-    all.add("bytes");
-    all.add(request.body);
-  }
-  return all.value();
+  const std::string asked = without_labels(request.body);
+  std::uint64_t value = record.leaks.credential;
+  // The lengths keep the end of one part apart from the beginning of the next.
+  for (const std::string* part : {&request.key_id, &request.method, &request.target, &asked})
+    value = fingerprint(*part, fingerprint(std::to_string(part->size()) + ":", value));
+  return value;
 }
 
 // --- Which came when -------------------------------------------------------------------------------------------------
@@ -166,27 +100,22 @@ RealTime under_way_until(const Seen& seen) {
   return std::max(seen.answered.value_or(RealTime::min()), seen.over - burst);
 }
 
-/// Says for each request whether another one was under way together with it, or with one of its burst.
+/// Says for each request whether two were under way together in its run. The next request belongs to the run if it
+/// comes while an earlier one is under way, or within a burst.
 std::vector<bool> in_company(const Group& same) {
-  const std::size_t count = same.size();
-  std::vector<bool> company(count, false);
+  std::vector<bool> together;  // of each run
+  std::vector<std::size_t> runs;
   RealTime until = RealTime::min();
-  for (std::size_t i = 0; i < count; ++i) {
-    company[i] = same[i]->possible <= until;
-    until = std::max(until, under_way_until(*same[i]));
+  for (const Seen* const seen : same) {
+    const bool overlaps = !runs.empty() && seen->possible <= until;
+    const bool goes_on = !runs.empty() && pause_between(*same[runs.size() - 1], *seen) < burst;
+    if (!overlaps && !goes_on) together.push_back(false);
+    if (overlaps) together.back() = true;
+    runs.push_back(together.size() - 1);
+    until = std::max(until, under_way_until(*seen));
   }
-  RealTime next = RealTime::max();
-  for (std::size_t i = count; i-- > 0;) {
-    if (under_way_until(*same[i]) >= next) company[i] = true;
-    next = std::min(next, same[i]->possible);
-  }
-  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
-    bool any = false;
-    do any = any || company[end];
-    while (++end < count && pause_between(*same[end - 1], *same[end]) < burst);
-    using Offset = std::vector<bool>::difference_type;
-    if (any) std::fill(company.begin() + static_cast<Offset>(begin), company.begin() + static_cast<Offset>(end), true);
-  }
+  std::vector<bool> company;
+  for (const std::size_t run : runs) company.push_back(together[run]);
   return company;
 }
 
@@ -293,31 +222,27 @@ std::string soon_after_error(const Seen& first, const Seen& second, Duration ask
   return seconds(told(pause_between(first, second), shown, asked)) + " after " + error_of(*first.record);
 }
 
-/// Nothing when the quota was none of a day, or the day may have changed since.
-std::optional<Finding> daily_quota_retried(const Seen& first, const Seen& second) {
-  if (!is_over_for_the_day(first.record->advice) || pause_between(first, second) >= a_while) return std::nullopt;
+/// Whether a quota of a day was used up, and the day cannot have changed since.
+bool is_same_day(const Seen& first, const Seen& second) {
+  return is_over_for_the_day(first.record->advice) && pause_between(first, second) < a_while;
+}
+
+Finding daily_quota_retried(const Seen& first, const Seen& second) {
   return finding(finding_kinds::daily_quota_retried, first, second,
                  "retried " + soon_after_error(first, second, a_while) +
                      ", which names the quota of a day. Report the error to the caller: waiting a moment gives nothing "
                      "back.");
 }
 
-/// What was wrong about this retry.
-std::optional<Finding> judge_retry(const Seen& first, const Seen& second) {
-  if (is_final(*first.record)) return retried_final_error(first, second);
-  if (const auto early = too_early(first, second)) return came_too_early(first, second, *early);
-  return daily_quota_retried(first, second);
-}
-
-/// What was wrong about a request that no number makes a retry, and that came alone.
-std::optional<Finding> judge_lone(const Seen& first, const Seen& second) {
-  const bool is_final_error = is_final(*first.record) && pause_between(first, second) < soon;
+/// What was wrong about the second request, which follows the first. Alone: no number makes it a retry.
+std::optional<Finding> judge(const Seen& first, const Seen& second, bool alone) {
+  const bool is_final_error = is_final(*first.record) && (!alone || pause_between(first, second) < soon);
   const auto early = too_early(first, second);
-  const auto daily = daily_quota_retried(first, second);
-  if (!is_final_error && !early && !daily) return std::nullopt;
-  const std::string sign = sign_of_new_call(first, second);
+  if (!is_final_error && !early && !is_same_day(first, second)) return std::nullopt;
+  const std::string sign = alone ? sign_of_new_call(first, second) : "";
   if (sign.empty()) {
-    return is_final_error ? retried_final_error(first, second) : early ? came_too_early(first, second, *early) : daily;
+    if (is_final_error) return retried_final_error(first, second);
+    return early ? came_too_early(first, second, *early) : daily_quota_retried(first, second);
   }
   std::string message = "asked the same again ";
   if (is_final_error || !early) {
@@ -385,7 +310,7 @@ Finding resent_after_own_timeout(const Seen& first, const Seen& second) {
 class SameQuestion {
  public:
   SameQuestion(const Group& same, std::vector<Finding>& findings)
-      : same_(same), findings_(findings), is_retry_(same.size()), is_continued_(same.size()), continues_(same.size()) {
+      : same_(same), findings_(findings), continues_(same.size()), is_continued_(same.size()) {
     Group unnumbered;
     for (const Seen* seen : same)
       if (!seen->number) unnumbered.push_back(seen);
@@ -400,9 +325,10 @@ class SameQuestion {
       if (seen.record->status >= 400 || (seen.number && seen.outcome != Outcome::Kind::completed)) open_.push_back(i);
     }
     const std::vector<bool> company = in_company(same_);
-    for (std::size_t i = 1; i < same_.size(); ++i)
+    for (std::size_t i = 1; i < same_.size(); ++i) {
       if (!company[i]) judge_lone_at(i);
-    for (std::size_t i = 1; i < same_.size(); ++i) judge_resent_at(i);
+      judge_resent_at(i);
+    }
   }
 
  private:
@@ -425,14 +351,13 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge_retry(first, second) : std::nullopt;
+      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
     if (wrong) findings_.push_back(std::move(*wrong));
     const Seen& first = *same_[*continued];
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
-    is_retry_[at] = true;
     is_continued_[*continued] = true;
     continues_[at] = *continued;
     open_.erase(std::find(open_.begin(), open_.end(), *continued));
@@ -442,9 +367,9 @@ class SameQuestion {
     const Seen& first = *same_[at - 1];
     const Seen& second = *same_[at];
     // What a retry continues later was still under way, and what it has continued before is over.
-    if (is_retry_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
+    if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge_lone(first, second)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
@@ -453,7 +378,7 @@ class SameQuestion {
     // Without numbers only what came right before can be told to be the same call.
     const std::size_t earliest = second.number ? 0 : at - 1;
     for (std::size_t i = at; i-- > earliest;) {
-      if (is_retry_[at] ? continues_[at] != i : is_continued_[i]) continue;
+      if (continues_[at] ? continues_[at] != i : is_continued_[i]) continue;
       if (!is_resent(*same_[i], second)) continue;
       findings_.push_back(resent_after_own_timeout(*same_[i], second));
       is_continued_[i] = true;
@@ -464,10 +389,9 @@ class SameQuestion {
   const Group& same_;
   std::vector<Finding>& findings_;
   bool parallel_ = false;
-  std::vector<std::size_t> open_;       // that failed, and no retry has continued
-  std::vector<bool> is_retry_;          // of one that failed
-  std::vector<bool> is_continued_;      // by a retry
-  std::vector<std::size_t> continues_;  // of a retry: what it continues
+  std::vector<std::size_t> open_;                      // failed, and no retry has continued them
+  std::vector<std::optional<std::size_t>> continues_;  // which failed request this one is the retry of
+  std::vector<bool> is_continued_;
 };
 
 }  // namespace retries

@@ -68,6 +68,8 @@ struct Seen {
 /// Finds requests that come back too early, or should not come back. What is a retry: see Review. `all` is in the order
 /// of ids.
 void review_retries(const std::vector<Seen>& all, std::vector<Finding>& findings);
+/// Shows the journal to the reviews of the other gateways of this process, as long as it lives. For any thread.
+void remember_journal(const std::shared_ptr<const JournalState>& journal);
 /// Finds keys that a client took to another gateway of this process, or brought from there, behind a redirect.
 void review_redirects(const std::vector<Seen>& all, const JournalState& journal, std::vector<Finding>& findings);
 

@@ -18,7 +18,6 @@
 #include "../core/timeline.hpp"
 #include "../core/warning.hpp"
 #include "../evidence/gateway_problems.hpp"
-#include "../evidence/neighbours.hpp"
 #include "../evidence/record.hpp"
 #include "../evidence/review_parts.hpp"
 #include "../http/server.hpp"
@@ -109,13 +108,12 @@ class Gateway::Impl : public detail::NoteSource {
       root_url = "http://" + detail::facade::reachable(host) + ":" + std::to_string(port);
       state.settings.root_url = root_url;
     });
-    detail::neighbours::add(root_url, state.journal);
+    detail::remember_journal(state.journal);
     begin_notes();
   }
 
   ~Impl() override {
     end_notes();
-    detail::neighbours::remove(*state.journal);
     if (server && server->is_own_thread()) {
       detail::warn({"the gateway made at ", where.to_string(),
                     " is destroyed by a function that it called itself, for whose end its destructor would wait; "

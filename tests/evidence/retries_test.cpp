@@ -553,7 +553,8 @@ TEST_CASE("bodies that are no JSON object compare byte by byte, and those of any
   CHECK(found("{\"user\":" + deep, "{\"user\":" + deep));
   CHECK_FALSE(found("{\"user\":" + deep, "{\"user\":" + deep + "["));
   const std::string closed = std::string(500'000, '[') + std::string(500'000, ']');
-  CHECK(found("{\"user\":" + closed + "}", "{\"user\":1}"));
+  CHECK(found("{\"user\":" + closed + "}", "{\"user\":" + closed + "}"));
+  CHECK_FALSE(found("{\"user\":" + closed + "}", "{\"user\":1}"));  // deeper than the gateway reads
   CHECK_FALSE(found("{\"seed\":" + closed + "}", "{\"seed\":1}"));
 }
 
