@@ -3628,7 +3628,7 @@ struct StrictAcceptance {
 
 }}  // namespace mock_gateway
 
-// ---- model/chat_request.hpp -----------------------------------------------------------------------------------------
+// ---- request/chat_request.hpp ---------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -4965,6 +4965,103 @@ Json read_json_if_valid(std::string_view text);
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/pattern.hpp -----------------------------------------------------------------------------------------------
+
+// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
+// a client or a test writes costs a fraction of a second at most, and never the stack.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace schema {
+
+inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
+inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
+inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
+
+/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
+/// supported, asks for too much, or cannot be satisfied.
+struct Unsupported {
+  std::string path;    ///< JSON pointer into the schema; empty for its root.
+  std::string reason;  ///< A sentence that says why.
+};
+
+/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
+class Budget {
+ public:
+  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
+  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
+      : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
+
+  void spend(std::size_t steps) {
+    if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
+    left_ -= steps;
+    spent_ += steps;
+    if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
+  }
+  void earn(std::size_t steps) {
+    const std::size_t earned = steps < earnable_ ? steps : earnable_;
+    earnable_ -= earned;
+    left_ += earned;
+  }
+  std::size_t spent() const { return spent_; }
+
+  /// One nested call, for as long as it lives.
+  class Frame {
+   public:
+    explicit Frame(Budget& budget) : budget_(budget) {
+      if (budget_.frames_ == 400) throw Unsupported{"", "Too many nested subschemas apply to one value."};
+      ++budget_.frames_;
+    }
+    ~Frame() { --budget_.frames_; }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+   private:
+    Budget& budget_;
+  };
+
+ private:
+  std::size_t left_;
+  std::size_t earnable_;
+  std::size_t spent_ = 0;
+  const std::atomic<bool>* stopped_;
+  std::size_t frames_ = 0;
+};
+
+using Numbers = std::vector<std::size_t>;
+
+/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
+/// ends, passes where what it holds follows or does not follow, or is the match.
+enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
+
+struct PatternState {
+  StateKind kind;
+  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
+  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
+};
+
+/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
+/// the pattern; with lookaheads to text² × states at worst.
+struct Pattern {
+  std::vector<PatternState> states;  ///< The first is the start, the last the match.
+  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  Numbers sets;
+};
+
+/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
+Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
+
+/// Whether the pattern occurs anywhere in the text.
+bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
+
+/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
+/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget);
+
+}  // namespace schema
+}}}  // namespace mock_gateway::detail
+
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
 // JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
@@ -5659,30 +5756,6 @@ struct RequestError {
 
 }}}  // namespace mock_gateway::detail
 
-// ---- model/embedding_request.hpp ------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// One text of a request, or its tokens.
-struct EmbeddingInput {
-  std::optional<std::string> text;
-  std::vector<std::int64_t> tokens;
-};
-
-/// A request for embeddings, as OpenAI documents it.
-struct EmbeddingRequest {
-  std::string model;
-  std::vector<EmbeddingInput> inputs;
-  std::size_t dimensions = 1536;
-  bool base64 = false;
-  std::vector<Finding> findings;
-};
-
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
-EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- model/fault_rows.hpp -------------------------------------------------------------------------------------------
 
 // What the library knows of each trigger and each effect by its name. The rows stand in `src/model/fault.cpp`; what one
@@ -5812,24 +5885,6 @@ std::string what_happened(const Fault& fault);
 }  // namespace faults
 }}}  // namespace mock_gateway::detail
 
-// ---- model/chat_parser.hpp ------------------------------------------------------------------------------------------
-
-// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-struct ChatLimits {
-  /// Largest `n` accepted.
-  std::int64_t max_n = 128;
-  /// Whose requests they are: what the profile's service documents is no finding.
-  Profile profile = Profile::documented;
-};
-
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
-ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
-
-}}}  // namespace mock_gateway::detail
-
 // ---- model/dialect_rows.hpp -----------------------------------------------------------------------------------------
 
 // What the library knows of each setting of an SSE dialect by its name. The rows stand in `src/model/sse_dialect.cpp`;
@@ -5873,7 +5928,7 @@ struct DialectRow {
 // ---- model/finding_kinds.hpp ----------------------------------------------------------------------------------------
 
 // The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
-// `chat_reader.cpp`.
+// `request/chat_reader.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace finding_kinds {
@@ -5982,7 +6037,72 @@ std::string why_never(const ReplyData& data, const Trigger& trigger, const Effec
 
 }}}  // namespace mock_gateway::detail
 
-// ---- model/chat_fields.hpp ------------------------------------------------------------------------------------------
+// ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
+
+// Replies that quote the request: Reply::templated.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// What the places of a template stand for.
+struct TemplateFacts {
+  std::string last_user_text;
+  const Json& body;  // of the request
+  const ReceivedRequest& http;
+  std::size_t call;  // of the stub, from 1
+  TimePoint now;
+  std::uint64_t seed;
+};
+
+/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
+void require_template(const ReplyData& data);
+/// Puts the values in their places. Throws as require_template.
+void fill_template(ReplyData& data, const TemplateFacts& facts);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- request/embedding_request.hpp ----------------------------------------------------------------------------------
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+/// One text of a request, or its tokens.
+struct EmbeddingInput {
+  std::optional<std::string> text;
+  std::vector<std::int64_t> tokens;
+};
+
+/// A request for embeddings, as OpenAI documents it.
+struct EmbeddingRequest {
+  std::string model;
+  std::vector<EmbeddingInput> inputs;
+  std::size_t dimensions = 1536;
+  bool base64 = false;
+  std::vector<Finding> findings;
+};
+
+/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- request/chat_parser.hpp ----------------------------------------------------------------------------------------
+
+// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+
+struct ChatLimits {
+  /// Largest `n` accepted.
+  std::int64_t max_n = 128;
+  /// Whose requests they are: what the profile's service documents is no finding.
+  Profile profile = Profile::documented;
+};
+
+/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
+
+}}}  // namespace mock_gateway::detail
+
+// ---- request/chat_fields.hpp ----------------------------------------------------------------------------------------
 
 // What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
 // came.
@@ -6031,7 +6151,7 @@ const Json& require_member(const Json::object_t& object, const Path& path, std::
 }  // namespace chat_fields
 }}}  // namespace mock_gateway::detail
 
-// ---- model/chat_reader.hpp ------------------------------------------------------------------------------------------
+// ---- request/chat_reader.hpp ----------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -6127,28 +6247,6 @@ class Reader {
 };
 
 }  // namespace chat_fields
-}}}  // namespace mock_gateway::detail
-
-// ---- model/reply_template.hpp ---------------------------------------------------------------------------------------
-
-// Replies that quote the request: Reply::templated.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// What the places of a template stand for.
-struct TemplateFacts {
-  const ChatRequest& chat;
-  const ReceivedRequest& http;
-  std::size_t call;  // of the stub, from 1
-  TimePoint now;
-  std::uint64_t seed;
-};
-
-/// Throws GatewayError for a `{{` that begins none of the places, with what they are.
-void require_template(const ReplyData& data);
-/// Puts the values in their places. Throws as require_template.
-void fill_template(ReplyData& data, const TemplateFacts& facts);
-
 }}}  // namespace mock_gateway::detail
 
 // ---- keys/secrets.hpp -----------------------------------------------------------------------------------------------
@@ -6819,103 +6917,6 @@ Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::a
 /// of arrival. `stream` and `stream_options` do not count.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/schema_pattern.hpp --------------------------------------------------------------------------------------
-
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
-// a client or a test writes costs a fraction of a second at most, and never the stack.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace schema {
-
-inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
-inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
-
-/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
-/// supported, asks for too much, or cannot be satisfied.
-struct Unsupported {
-  std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence that says why.
-};
-
-/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
-class Budget {
- public:
-  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
-  /// true. It must outlive the budget; null: nothing but the limit ends it.
-  explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
-      : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
-
-  void spend(std::size_t steps) {
-    if (steps > left_) throw Unsupported{"", "The schema takes too much work: it is too large or too ambiguous."};
-    left_ -= steps;
-    spent_ += steps;
-    if (stopped_ != nullptr && stopped_->load(std::memory_order_relaxed)) throw Unsupported{"", "The gateway stops."};
-  }
-  void earn(std::size_t steps) {
-    const std::size_t earned = steps < earnable_ ? steps : earnable_;
-    earnable_ -= earned;
-    left_ += earned;
-  }
-  std::size_t spent() const { return spent_; }
-
-  /// One nested call, for as long as it lives.
-  class Frame {
-   public:
-    explicit Frame(Budget& budget) : budget_(budget) {
-      if (budget_.frames_ == 400) throw Unsupported{"", "Too many nested subschemas apply to one value."};
-      ++budget_.frames_;
-    }
-    ~Frame() { --budget_.frames_; }
-    Frame(const Frame&) = delete;
-    Frame& operator=(const Frame&) = delete;
-
-   private:
-    Budget& budget_;
-  };
-
- private:
-  std::size_t left_;
-  std::size_t earnable_;
-  std::size_t spent_ = 0;
-  const std::atomic<bool>* stopped_;
-  std::size_t frames_ = 0;
-};
-
-using Numbers = std::vector<std::size_t>;
-
-/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
-/// ends, passes where what it holds follows or does not follow, or is the match.
-enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
-
-struct PatternState {
-  StateKind kind;
-  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
-  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
-};
-
-/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
-/// the pattern; with lookaheads to text² × states at worst.
-struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
-  Numbers sets;
-};
-
-/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
-Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
-
-/// Whether the pattern occurs anywhere in the text.
-bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
-
-/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
-/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
-std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
-                                   Random& random, Budget& budget);
-
-}  // namespace schema
 }}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
@@ -13148,6 +13149,424 @@ MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
 
 }}}  // namespace mock_gateway::detail
 
+// ---- core/pattern.cpp -----------------------------------------------------------------------------------------------
+
+// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace schema {
+
+namespace patterns {
+
+inline constexpr std::size_t max_states = 20000;
+inline constexpr std::size_t max_nesting = 100;
+inline constexpr std::size_t end_of_characters = 0x110000;
+
+// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+
+MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
+  if (!set.empty() && set.front() == 0)
+    set.erase(set.begin());
+  else
+    set.insert(set.begin(), 0);
+  return set;
+}
+
+/// Adds the characters from `first` to before `end`.
+MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
+  const auto low = std::lower_bound(set.begin(), set.end(), first);
+  const auto high = std::upper_bound(low, set.end(), end);
+  Numbers borders;  // in place of those that it covers
+  if ((low - set.begin()) % 2 == 0) borders.push_back(first);
+  if ((high - set.begin()) % 2 == 0) borders.push_back(end);
+  set.insert(set.erase(low, high), borders.begin(), borders.end());
+}
+
+/// Whether the set at a place of Pattern::sets has a character.
+MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
+  const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
+  const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
+  return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
+}
+
+/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
+/// behind its last. States know each other by distances, so that a block can be moved and repeated.
+class Parser {
+ public:
+  Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
+      : path_(path), budget_(budget), lookahead_(lookahead) {
+    for (std::size_t offset = 0, length = 0; offset < source.size(); offset += length) {
+      char32_t character = 0;
+      length = text::decode_utf8(source, offset, character);
+      if (length == 0) refuse("is not UTF-8");
+      source_.push_back(character);
+    }
+  }
+
+  Pattern parse() {
+    alternatives(0);
+    if (!at_end()) refuse("has a ')' without a '('");
+    insert(size(), StateKind::match);
+    return std::move(made_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Unsupported{path_, "The pattern " + what + " (at character " + std::to_string(position_ + 1) + ")."};
+  }
+
+  bool at_end() const { return position_ >= source_.size(); }
+  char32_t peek(std::size_t ahead = 0) const {
+    return position_ + ahead < source_.size() ? static_cast<char32_t>(source_[position_ + ahead]) : U'\0';
+  }
+  bool take(char32_t character) {
+    if (at_end() || peek() != character) return false;
+    ++position_;
+    return true;
+  }
+
+  std::size_t size() const { return made_.states.size(); }
+
+  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
+    if (size() >= max_states) refuse("is too large");
+    budget_.spend(1 + (size() - place) / 4);
+    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
+  }
+  /// Adds a copy of a block.
+  void repeat(const std::vector<PatternState>& block) {
+    if (size() + block.size() > max_states) refuse("is too large");
+    budget_.spend(1 + block.size() / 4);
+    for (const PatternState& state : block) made_.states.push_back(state);
+  }
+
+  void add_set(const Numbers& set) {
+    insert(size(), StateKind::set, made_.sets.size());
+    made_.sets.push_back(set.size());
+    for (const std::size_t border : set) made_.sets.push_back(border);
+  }
+
+  void alternatives(std::size_t nesting) {
+    if (nesting > max_nesting) refuse("nests its groups too deeply");
+    Numbers jumps;
+    for (;;) {
+      const std::size_t begin = size();
+      while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
+      if (!take(U'|')) break;
+      insert(begin, StateKind::split);
+      jumps.push_back(size());
+      insert(size(), StateKind::jump);
+      made_.states[begin].other = size() - begin;
+    }
+    for (const std::size_t jump : jumps) made_.states[jump].next = size() - jump;
+  }
+
+  void quantified(std::size_t nesting) {
+    const std::size_t begin = size();
+    atom(nesting);
+    std::size_t least = 0;
+    std::size_t most = none;
+    if (take(U'+')) {
+      least = 1;
+    } else if (take(U'?')) {
+      most = 1;
+    } else if (take(U'{')) {
+      least = most = count();
+      if (take(U',')) most = peek() == U'}' ? none : count();
+      if (!take(U'}') || most < least) refuse("has a '{' that is no quantifier; a literal one is written \\{");
+    } else if (!take(U'*')) {
+      return;
+    }
+    take(U'?');  // lazy: the same texts match
+    const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          made_.states.end());
+    made_.states.resize(begin);
+    for (std::size_t copy = 0; copy < least; ++copy) repeat(block);
+    Numbers splits;
+    for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
+      splits.push_back(size());
+      insert(size(), StateKind::split);
+      repeat(block);
+    }
+    if (most == none) {
+      insert(size(), StateKind::jump);
+      made_.states.back().next = splits[0] - (size() - 1);
+    }
+    for (const std::size_t split : splits) made_.states[split].other = size() - split;
+  }
+
+  std::size_t count() {
+    if (peek() < U'0' || peek() > U'9') refuse("has a '{' that is no quantifier; a literal one is written \\{");
+    std::size_t value = 0;
+    while (peek() >= U'0' && peek() <= U'9') {
+      value = value * 10 + source_[position_++] - '0';
+      if (value > max_characters) refuse("has a quantifier above " + std::to_string(max_characters));
+    }
+    return value;
+  }
+
+  void atom(std::size_t nesting) {
+    const auto character = static_cast<char32_t>(source_[position_++]);
+    switch (character) {
+      case U'^': return insert(size(), StateKind::begin);
+      case U'$': return insert(size(), StateKind::end);
+      case U'(': return group(nesting);
+      case U'[': return add_set(bracket());
+      case U'\\': return add_set(escape(false));
+      case U'.': return add_set(inverse({'\n', '\n' + 1, '\r', '\r' + 1, 0x2028, 0x202a}));
+      case U'*':
+      case U'+':
+      case U'?':
+      case U'{':
+      case U'}':
+      case U']': --position_; refuse("has a bare '*', '+', '?', '{', '}' or ']'; a literal one takes a backslash");
+      default: return add_set({character, character + 1});
+    }
+  }
+
+  void group(std::size_t nesting) {
+    const std::size_t begin = size();
+    bool ahead = false;
+    if (take(U'?')) {
+      if (take(U'<')) {
+        if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
+        while (!at_end() && !take(U'>')) ++position_;
+      } else if (peek() == U'=' || peek() == U'!') {
+        if (!lookahead_) refuse("uses lookahead, which is not supported");
+        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead);
+        ahead = true;
+      } else if (!take(U':')) {
+        refuse("uses a kind of group that is not supported");
+      }
+    }
+    alternatives(nesting + 1);
+    if (!take(U')')) refuse("has a '(' without a ')'");
+    if (!ahead) return;
+    insert(size(), StateKind::match);
+    made_.states[begin].next = size() - begin;
+  }
+
+  char32_t hexadecimal(std::size_t digits) {
+    char32_t value = 0;
+    for (; digits > 0; --digits, ++position_) {
+      const int hex = peek() < 0x80 ? text::hex_value(static_cast<char>(peek())) : -1;
+      if (hex < 0) refuse("has a malformed \\x or \\u escape");
+      value = value * 16 + static_cast<char32_t>(hex);
+    }
+    return value;
+  }
+
+  char32_t unicode_escape() {
+    if (take(U'{')) {
+      std::size_t digits = 1;
+      while (digits < 6 && peek(digits) != U'}') ++digits;
+      const char32_t value = hexadecimal(digits);
+      if (!take(U'}') || value > 0x10ffff) refuse("has a malformed \\u{…} escape");
+      return value;
+    }
+    const char32_t value = hexadecimal(4);
+    if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
+    position_ += 2;
+    const char32_t low = hexadecimal(4);
+    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
+    return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
+  }
+
+  /// What follows a backslash.
+  Numbers escape(bool in_class) {
+    if (at_end()) refuse("ends with a backslash");
+    const auto character = static_cast<char32_t>(source_[position_++]);
+    const auto single = [](char32_t value) { return Numbers{value, value + 1}; };
+    const Numbers digit{'0', '9' + 1};
+    const Numbers word{'0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1};
+    const Numbers space{0x09,   0x0e,   0x20,   0x21,   0xa0,   0xa1,   0x1680, 0x1681, 0x2000, 0x200b,
+                        0x2028, 0x202a, 0x202f, 0x2030, 0x205f, 0x2060, 0x3000, 0x3001, 0xfeff, 0xff00};
+    switch (character) {
+      case U'd': return digit;
+      case U'D': return inverse(digit);
+      case U'w': return word;
+      case U'W': return inverse(word);
+      case U's': return space;
+      case U'S': return inverse(space);
+      case U't': return single(U'\t');
+      case U'n': return single(U'\n');
+      case U'v': return single(U'\v');
+      case U'f': return single(U'\f');
+      case U'r': return single(U'\r');
+      case U'0':
+        if (peek() >= U'0' && peek() <= U'9') refuse("uses an octal escape, which is not supported");
+        return single(0);
+      case U'c':
+        if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
+        return single(static_cast<char32_t>(source_[position_++] & 0x1fu));
+      case U'x': return single(hexadecimal(2));
+      case U'u': return single(unicode_escape());
+      case U'b':
+        if (in_class) return single(U'\b');
+        break;
+    }
+    if (character == U'k' || (character >= U'1' && character <= U'9')) {
+      refuse("uses a backreference, which is not supported");
+    }
+    const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
+    if (letter) refuse("uses \\" + std::string(1, static_cast<char>(character)) + ", which is not supported");
+    if (character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
+    return single(character);
+  }
+
+  Numbers class_member() {
+    const auto character = static_cast<char32_t>(source_[position_++]);
+    if (character == U'\\') return escape(true);
+    return {character, character + 1};
+  }
+
+  Numbers bracket() {
+    const bool inverted = take(U'^');
+    if (peek() == U']') refuse("has an empty character class");
+    Numbers set;
+    while (!take(U']')) {
+      if (at_end()) refuse("has a '[' without a ']'");
+      const Numbers first = class_member();
+      const auto is_single = [](const Numbers& member) { return member.size() == 2 && member[1] == member[0] + 1; };
+      if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
+        const std::size_t hyphen = position_++;
+        const Numbers last = class_member();
+        if (is_single(first) && is_single(last)) {
+          if (first[0] > last[0]) refuse("has a range that is out of order");
+          add(set, first[0], last[1]);
+          continue;
+        }
+        position_ = hyphen;  // beside a class such as \w the hyphen is literal
+      }
+      for (std::size_t place = 0; place < first.size(); place += 2) {
+        add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
+      }
+    }
+    return inverted ? inverse(set) : set;
+  }
+
+  std::string path_;
+  Budget& budget_;
+  bool lookahead_;
+  Numbers source_;  // code points
+  std::size_t position_ = 0;
+  Pattern made_;
+};
+
+/// Follows a pattern's automaton, all states at once.
+class Run {
+ public:
+  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
+    budget.spend(pattern.states.size() / 64);
+  }
+
+  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
+    const Budget::Frame frame(budget_);
+    Numbers states{start};
+    for (;;) {
+      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
+      if (offset >= text.size() || (anchored && states.empty())) return false;
+      char32_t character = 0xfffd;
+      offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
+      Numbers next;
+      for (const std::size_t index : states) {
+        const PatternState& state = pattern_.states[index];
+        if (contains(pattern_.sets, state.other, character)) next.push_back(index + state.next);
+      }
+      if (!anchored) next.push_back(start);
+      states = std::move(next);
+    }
+  }
+
+  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
+  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
+    ++generation_;
+    pending_ = std::move(states);
+    states.clear();
+    bool matched = false;
+    std::size_t visited = 0;
+    for (; !pending_.empty(); ++visited) {
+      const std::size_t index = pending_.back();
+      pending_.pop_back();
+      if (seen_[index] == generation_) continue;
+      seen_[index] = generation_;
+      const PatternState& state = pattern_.states[index];
+      const bool positive = state.kind == StateKind::ahead;
+      matched = matched || state.kind == StateKind::match;
+      if (state.kind == StateKind::set) states.push_back(index);
+      if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
+      if (state.kind == StateKind::split) pending_.push_back(index + state.other);
+      if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
+      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
+      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
+      pending_.push_back(index + state.next);
+    }
+    budget_.spend(1 + std::max(states.size(), visited / 4));
+    return matched;
+  }
+
+ private:
+  const Pattern& pattern_;
+  Budget& budget_;
+  Numbers seen_;  // by state: the generation that saw it last
+  Numbers pending_;
+  std::size_t generation_ = 0;
+};
+
+/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
+  constexpr std::string_view alphabet =
+      "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
+  for (int draw = 0; draw < 12; ++draw) {
+    const char32_t character = static_cast<unsigned char>(alphabet[random.below(alphabet.size())]);
+    if (contains(sets, place, character)) return character;
+  }
+  for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
+    const auto first = static_cast<char32_t>(sets[place + border]);
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
+  }
+  return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
+}
+
+}  // namespace patterns
+
+MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
+  budget.spend(source.size());
+  return patterns::Parser(source, path, budget, lookahead).parse();
+}
+
+MOCK_GATEWAY_INLINE bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
+  return patterns::Run(pattern, budget).run(0, text, 0, false);
+}
+
+MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
+                                   Random& random, Budget& budget) {
+  patterns::Run run(pattern, budget);
+  std::optional<std::string> found;
+  std::string made;
+  Numbers states{0};  // those that a walk along one way has come to
+  for (std::size_t length = 0; length <= most; ++length) {
+    Numbers ending = states;
+    if (run.close(ending, length == 0, true, nullptr, 0)) {
+      found = made;
+      if (length >= least && random.below(spare) == 0) break;
+    }
+    run.close(states, length == 0, false, nullptr, 0);
+    if (states.empty()) break;
+    const std::size_t place = states[random.below(states.size())];
+    const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);
+    if (!character) break;
+    text::append_utf8(made, *character);
+    states = {place + pattern.states[place].next};
+  }
+  return found;
+}
+
+}  // namespace schema
+}}}  // namespace mock_gateway::detail
+
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
 // The process id; SIGPIPE stays as it was.
@@ -13799,850 +14218,6 @@ MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& accepta
 
 }}  // namespace mock_gateway
 
-// ---- model/chat_fields.cpp ------------------------------------------------------------------------------------------
-
-// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace chat_fields {
-
-MOCK_GATEWAY_INLINE std::string Path::to_string() const {
-  const std::string before = parent_ == nullptr ? std::string{} : parent_->to_string();
-  if (name_.empty()) return before + "[" + std::to_string(index_) + "]";
-  return before.empty() ? std::string(name_) : before + "." + std::string(name_);
-}
-
-MOCK_GATEWAY_INLINE std::string type_and_value(const Json& value) {
-  constexpr std::size_t shown = 60;
-  switch (value.type()) {
-    case Json::value_t::null: return "null";
-    case Json::value_t::boolean: return value.get<bool>() ? "a boolean (true)" : "a boolean (false)";
-    case Json::value_t::string: {
-      std::string literal;
-      text::append_json_string(literal, text::excerpt(value.get_ref<const std::string&>(), shown));
-      return "a string (" + literal + ")";
-    }
-    case Json::value_t::array: return value.empty() ? "an empty array" : "an array";
-    case Json::value_t::object: return "an object";
-    default: return "a number (" + value.dump() + ")";
-  }
-}
-
-MOCK_GATEWAY_INLINE std::string quoted_list(std::initializer_list<std::string_view> values) {
-  std::string list;
-  for (const std::string_view value : values) {
-    if (value.empty()) continue;
-    if (!list.empty()) list += ", ";
-    list += "\"" + std::string(value) + "\"";
-  }
-  return list;
-}
-
-MOCK_GATEWAY_INLINE void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual) {
-  const std::string place = path.to_string();
-  throw RequestError{failure(400, code, place + ": expected " + expected + ", got " + actual).param(place)};
-}
-
-MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected, const Json& actual) {
-  fail("invalid_type", path, expected, type_and_value(actual));
-}
-
-MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
-  std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
-    const std::size_t open = description.find('(');
-    description = description.substr(open + 1, description.size() - open - 2);
-  }
-  fail("invalid_value", path, expected, description);
-}
-
-MOCK_GATEWAY_INLINE void fail_missing(const Path& path, const std::string& expected) {
-  fail("missing_required_parameter", path, expected, "nothing");
-}
-
-MOCK_GATEWAY_INLINE const std::string& require_string(const Json& value, const Path& path) {
-  if (!value.is_string()) fail_type(path, "a string", value);
-  return value.get_ref<const std::string&>();
-}
-
-MOCK_GATEWAY_INLINE const std::string& require_filled_string(const Json& value, const Path& path) {
-  const std::string& string = require_string(value, path);
-  if (string.empty()) fail_value(path, "a string that is not empty", value);
-  return string;
-}
-
-MOCK_GATEWAY_INLINE bool require_boolean(const Json& value, const Path& path) {
-  if (!value.is_boolean()) fail_type(path, "a boolean", value);
-  return value.get<bool>();
-}
-
-MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path) {
-  if (!value.is_number()) fail_type(path, "a number", value);
-  return value.get<double>();
-}
-
-MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path, double least, double most) {
-  const double number = require_number(value, path);
-  if (number < least) fail("value_below_minimum", path, "at least " + Json(least).dump(), value.dump());
-  if (number > most) fail("value_above_maximum", path, "at most " + Json(most).dump(), value.dump());
-  return number;
-}
-
-MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most) {
-  constexpr double two_to_63 = 9223372036854775808.0;
-  if (!value.is_number()) fail_type(path, "an integer", value);
-  bool below = false;
-  bool above = false;
-  std::int64_t number = 0;
-  if (value.is_number_float()) {
-    const double real = value.get<double>();
-    if (std::trunc(real) != real) fail_type(path, "an integer", value);
-    below = real <= -two_to_63;  // also what -2^63 - 1, too large for an integer, is rounded to
-    above = real >= two_to_63;
-    if (!below && !above) number = static_cast<std::int64_t>(real);
-  } else if (value.is_number_unsigned()) {
-    const std::uint64_t size = value.get<std::uint64_t>();
-    above = size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (!above) number = static_cast<std::int64_t>(size);
-  } else {
-    number = value.get<std::int64_t>();
-  }
-  if (below || (!above && number < least)) {
-    fail("value_below_minimum", path, "at least " + std::to_string(least), value.dump());
-  }
-  if (above || number > most) fail("value_above_maximum", path, "at most " + std::to_string(most), value.dump());
-  return number;
-}
-
-MOCK_GATEWAY_INLINE const Json::object_t& require_object(const Json& value, const Path& path) {
-  if (!value.is_object()) fail_type(path, "an object", value);
-  return value.get_ref<const Json::object_t&>();
-}
-
-MOCK_GATEWAY_INLINE const Json::array_t& require_array(const Json& value, const Path& path) {
-  if (!value.is_array()) fail_type(path, "an array", value);
-  return value.get_ref<const Json::array_t&>();
-}
-
-MOCK_GATEWAY_INLINE const Json* member(const Json::object_t& object, std::string_view name) {
-  for (const auto& [key, value] : object) {
-    if (key == name) return &value;
-  }
-  return nullptr;
-}
-
-MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name,
-                           const char* expected) {
-  const Json* value = member(object, name);
-  if (value == nullptr) fail_missing(Path(path, name), expected);
-  return *value;
-}
-
-}  // namespace chat_fields
-}}}  // namespace mock_gateway::detail
-
-// ---- model/chat_messages.cpp ----------------------------------------------------------------------------------------
-
-// `messages` of a body: roles, content parts, tool calls and their results; their 400s and findings.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace chat_fields {
-
-MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& path) {
-  const Json::array_t& array = require_array(value, path);
-  if (array.empty()) fail_value(path, "at least one message", value);
-  request_.messages.reserve(array.size());
-  for (std::size_t index = 0; index < array.size(); ++index) read_message(array[index], Path(path, index));
-}
-
-MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
-  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role() ? "tool" : "",
-                                  acceptance_.developer_role() ? "developer" : ""});
-}
-
-MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
-  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
-  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
-  const Json::object_t& object = require_object(value, path);
-  wire::Message& message = request_.messages.emplace_back();
-
-  const Path role_path(path, "role");
-  const Json* role = member(object, "role");
-  if (role == nullptr) fail_missing(role_path, expected_role());
-  if (!role->is_string()) fail_type(role_path, "a string", *role);
-  message.role = role->get_ref<const std::string&>();
-  const bool assistant = message.role == "assistant";
-  const bool tool = acceptance_.tool_role() && message.role == "tool";
-  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
-                     (acceptance_.developer_role() && message.role == "developer");
-  if (!known && message.role == "tool") {
-    fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
-  }
-  if (!known && message.role == "developer")
-    fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
-  if (!known) fail_value(role_path, expected_role(), *role);
-  if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
-
-  if (assistant) {
-    const Path calls_path(path, "tool_calls");
-    if (acceptance_.tool_calls_in_messages()) {
-      if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
-    } else if (member(object, "tool_calls") != nullptr) {
-      const std::string place = calls_path.to_string();
-      throw RequestError{failure(400, "unknown_parameter",
-                                 place + (profile_.profile == Profile::openai ? ": " : ": not a documented field; ") +
-                                     switched_off("tool_calls_in_messages"))
-                             .param(place)};
-    }
-  }
-  read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
-  if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
-  if (tool) {
-    const Json& id = require_member(object, path, "tool_call_id", "a string");
-    message.tool_call_id = require_string(id, Path(path, "tool_call_id"));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
-  if (!value.is_object()) return;
-  const Json::object_t& object = value.get_ref<const Json::object_t&>();
-  const auto take_string = [&object](std::string_view name, std::string& target) {
-    const Json* string = member(object, name);
-    if (string != nullptr && string->is_string()) target = string->get_ref<const std::string&>();
-  };
-  wire::Message& message = request_.messages.emplace_back();
-  take_string("role", message.role);
-  take_string("name", message.name);
-  take_string("tool_call_id", message.tool_call_id);
-  const Json* content = member(object, "content");
-  if (content != nullptr && (content->is_string() || content->is_array())) message.content = *content;
-  if (const Json* calls = member(object, "tool_calls")) {
-    try {
-      read_tool_calls(*calls, Path("tool_calls"), message);
-    } catch (const RequestError&) {
-      message.tool_calls.clear();
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
-  if (!acceptance_.null_content_with_tool_calls()) return false;
-  if (!message.tool_calls.empty()) return true;
-  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
-  // The service sends these in place of content, and clients send them back.
-  for (const std::string_view name : {"refusal", "audio", "function_call"}) {
-    const Json* value = member(object, name);
-    if (value != nullptr && !value->is_null()) return true;
-  }
-  return false;
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
-  const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
-  const char* expected = parts ? "a string or an array of parts" : "a string";
-  if (value == nullptr || value->is_null()) {
-    if (may_be_null) return;
-    if (!message.tool_calls.empty()) {
-      const std::string got = value == nullptr ? "nothing" : "null";
-      fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
-           got + "; " + switched_off("null_content_with_tool_calls"));
-    }
-    if (value == nullptr) fail_missing(path, expected);
-    fail_type(path, expected, *value);
-  }
-  if (parts && value->is_array()) {
-    if (value->empty()) fail_value(path, "at least one part", *value);
-    check_parts(value->get_ref<const Json::array_t&>(), path);
-  } else if (!value->is_string()) {
-    fail_type(path, expected, *value);
-  }
-  message.content = *value;
-}
-
-MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const Path& path) {
-  for (std::size_t index = 0; index < parts.size(); ++index) {
-    const Path part_path(path, index);
-    const Json::object_t& part = require_object(parts[index], part_path);
-    const Path type_path(part_path, "type");
-    const Json& type = require_member(part, part_path, "type", "a string");
-    const std::string& kind = require_string(type, type_path);
-    const bool is_text = kind == "text";
-    if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
-      if (is_text) fail_value(type_path, "another type than \"text\"", type);
-      fail("invalid_value", type_path, "\"text\"",
-           "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));
-    }
-    if (!is_text) note_extension(Extension::other_parts, type_path.to_string());
-    if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
-    if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
-    const Path content_path(part_path, kind);
-    const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
-    const auto require_text = [&](std::string_view name) {
-      require_string(require_member(content, content_path, name, "a string"), Path(content_path, name));
-    };
-    if (kind == "image_url") require_text("url");
-    if (kind == "input_audio") {
-      require_text("data");
-      require_text("format");
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, wire::Message& message) {
-  const Json::array_t& array = require_array(value, path);
-  message.tool_calls.reserve(array.size());
-  for (std::size_t index = 0; index < array.size(); ++index) {
-    const Path call_path(path, index);
-    const Json::object_t& call = require_object(array[index], call_path);
-    wire::ToolCall& target = message.tool_calls.emplace_back();
-    target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
-    target.custom = read_tool_type(call, call_path);
-    const std::string_view kind = target.custom ? "custom" : "function";
-    const std::string_view arguments = target.custom ? "input" : "arguments";
-    const Path function_path(call_path, kind);
-    const Json::object_t& function = require_object(require_member(call, call_path, kind, "an object"), function_path);
-    target.name =
-        require_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
-    target.arguments =
-        require_string(require_member(function, function_path, arguments, "a string"), Path(function_path, arguments));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
-  const std::vector<wire::Message>& messages = request_.messages;
-  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
-  const auto quoted = [](const std::string& id) {
-    std::string literal;
-    text::append_json_string(literal, text::excerpt(id, 60));
-    return literal;
-  };
-  std::set<std::string> known;
-  for (std::size_t index = 0; index < messages.size(); ++index) {
-    const wire::Message& message = messages[index];
-    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
-      add_finding(finding_kinds::tool_result_unknown_id,
-                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
-                      ". Send the call's own id, and keep the assistant's message with the call.");
-    }
-    if (message.tool_calls.empty()) continue;
-    std::set<std::string> answered;
-    std::size_t end = index + 1;
-    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
-    std::string missing;
-    std::size_t count = 0;
-    for (const wire::ToolCall& call : message.tool_calls) {
-      known.insert(call.id);
-      if (!answered.insert(call.id).second) continue;
-      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
-    }
-    if (count == 0) continue;
-    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
-    add_finding(finding_kinds::tool_call_unanswered,
-                place(index) + ".tool_calls: no tool message " +
-                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
-                    missing + ". Send each call's result right after the call.");
-  }
-}
-
-}  // namespace chat_fields
-}}}  // namespace mock_gateway::detail
-
-// ---- model/chat_reader.cpp ------------------------------------------------------------------------------------------
-
-// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
-// fields.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace chat_fields {
-
-inline constexpr std::array<std::string_view, field_count> field_names = {"model",
-                                                                          "messages",
-                                                                          "stream",
-                                                                          "stream_options",
-                                                                          "temperature",
-                                                                          "top_p",
-                                                                          "max_tokens",
-                                                                          "max_completion_tokens",
-                                                                          "presence_penalty",
-                                                                          "n",
-                                                                          "seed",
-                                                                          "stop",
-                                                                          "tools",
-                                                                          "tool_choice",
-                                                                          "parallel_tool_calls",
-                                                                          "response_format",
-                                                                          "enable_thinking",
-                                                                          "repetition_penalty",
-                                                                          "logprobs",
-                                                                          "top_logprobs"};
-
-/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
-inline constexpr std::size_t max_findings = 100;
-
-MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
-  if (!duplicates.empty()) check_duplicates(duplicates);
-  const Path root("body");
-  collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages()) {
-    read_what_fits();
-  } else {
-    read_all();
-  }
-  check_tool_messages();
-  if (request_.temperature && request_.top_p) {
-    add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
-  }
-  if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
-    request_.tool_choice.mode = wire::ToolChoice::Mode::automatic;
-  }
-}
-
-MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
-  const Json* value = member(object, name);
-  return value != nullptr && value->is_null() && is_absent_as_null(name) ? nullptr : value;
-}
-
-MOCK_GATEWAY_INLINE bool Reader::is_absent_as_null(std::string_view name) const {
-  return acceptance_.null_as_absent() ||
-         (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
-}
-
-MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) const {
-  if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
-}
-
-MOCK_GATEWAY_INLINE void Reader::note_extension(Extension extension, const std::string& place) const {
-  const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
-  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
-  add_finding(finding_kinds::beyond_documentation,
-              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
-                  row.name + " takes it.");
-}
-
-MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
-  for (const JsonDuplicate& duplicate : duplicates) {
-    const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
-    const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields()) {
-      throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
-    }
-    add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
-  for (const auto& [key, value] : body) {
-    const auto name = std::find(field_names.begin(), field_names.end(), key);
-    const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
-      if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
-    } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
-      fields_[field] = &value;
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE bool Reader::is_documented_by_service(std::string_view name) const {
-  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
-         profile_.further_fields.has(name);
-}
-
-MOCK_GATEWAY_INLINE bool Reader::is_own_field(std::string_view name) const {
-  return StrictAcceptance::takes_documented_fields(acceptance_) && profile_.own_fields.has(name);
-}
-
-MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
-  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
-                             : name == "max_completion_tokens" ? "use max_tokens instead"
-                             : name == "repetition_penalty"    ? "use frequency_penalty instead"
-                             : name == "enable_thinking"       ? "use reasoning_effort instead"
-                                                               : "leave it out";
-  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
-  if (is_openais) return note_extension(Extension::openai_fields, path);
-  const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
-  add_finding(finding_kinds::unknown_field, message + ".");
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_all() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_filled_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  read_messages(*fields_[messages], Path("messages"));
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
-  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
-  request_.model = require_string(*fields_[model], Path("model"));
-  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
-  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
-  for (std::size_t field = stream; field < field_count; ++field) {
-    if (fields_[field] == nullptr) continue;
-    try {
-      read_field(static_cast<Field>(field), *fields_[field]);
-    } catch (const RequestError&) {
-      fields_[field] = nullptr;  // as if it were absent
-    }
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
-  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  const Path path(field_names[field]);
-  switch (field) {
-    case stream: request_.stream = require_boolean(value, path); break;
-    case stream_options: read_stream_options(value, path); break;
-    case temperature: read_temperature(value, path); break;
-    case top_p: request_.top_p = require_number(value, path, 0, 1); break;
-    case max_tokens: request_.max_tokens = require_integer(value, path, 1, largest); break;
-    case max_completion_tokens: read_max_completion_tokens(value, path); break;
-    case presence_penalty: request_.presence_penalty = require_number(value, path, -2, 2); break;
-    case n: request_.n = require_integer(value, path, 1, limits_.max_n); break;
-    case seed: request_.seed = require_integer(value, path, std::numeric_limits<std::int64_t>::min(), largest); break;
-    case stop: read_stop(value, path); break;
-    case tools: read_tools(value, path); break;
-    case tool_choice: read_tool_choice(value, path); break;
-    case parallel_tool_calls: request_.parallel_tool_calls = require_boolean(value, path); break;
-    case response_format: read_response_format(value, path); break;
-    case enable_thinking: request_.enable_thinking = require_boolean(value, path); break;
-    case repetition_penalty: request_.repetition_penalty = require_number(value, path); break;
-    case logprobs: request_.logprobs = require_boolean(value, path); break;
-    case top_logprobs: read_top_logprobs(value, path); break;
-    case model:
-    case messages:
-    case field_count: break;
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
-  if (fields_[max_tokens] != nullptr) {
-    // OpenAI's own words.
-    throw RequestError{failure(400, "invalid_parameter_combination",
-                               "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
-                           .param("max_tokens")};
-  }
-  note_extension(Extension::max_completion_tokens, path.to_string());
-  request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Path& path) {
-  const Json::object_t& options = require_object(value, path);
-  if (const Json* include_usage = optional_member(options, "include_usage")) {
-    request_.include_usage = require_boolean(*include_usage, Path(path, "include_usage"));
-  }
-  for (const auto& option : options) {
-    if (option.first != "include_usage") {
-      const std::string name = "stream_options." + option.first;
-      if (!is_documented_by_service(name))
-        unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), name);
-    }
-  }
-  if (!request_.stream) {
-    if (!acceptance_.stream_options_without_stream()) {
-      fail("invalid_value", path, "nothing unless stream is true", "an object");
-    }
-    add_finding(finding_kinds::stream_options_without_stream,
-                "stream_options: without stream they have no effect; leave them out or set stream to true.");
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path& path) {
-  if (profile_.rejects_temperature_out_of_range) {
-    request_.temperature = require_number(value, path, 0, 2);
-    return;
-  }
-  request_.temperature = require_number(value, path);
-  if (*request_.temperature < 0 || *request_.temperature > 2) {
-    add_finding(finding_kinds::temperature_out_of_range,
-                "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
-  if (value.is_string() && acceptance_.stop_as_string()) {
-    request_.stop.push_back(require_filled_string(value, path));
-    if (!profile_.documents_stop_as_string)
-      add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
-    return;
-  }
-  if (!value.is_array()) {
-    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
-  }
-  const Json::array_t& array = value.get_ref<const Json::array_t&>();
-  std::vector<std::string> sequences;
-  sequences.reserve(array.size());
-  for (std::size_t index = 0; index < array.size(); ++index) {
-    sequences.push_back(require_filled_string(array[index], Path(path, index)));
-  }
-  request_.stop = std::move(sequences);
-}
-
-MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
-}
-
-MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
-  const Path type_path(path, "type");
-  const Json* type = member(object, "type");
-  if (type == nullptr) fail_missing(type_path, expected_tool_type());
-  const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools() && kind == "custom";
-  if (kind == "custom" && !custom)
-    fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
-  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
-  if (custom) note_extension(Extension::custom_tools, type_path.to_string());
-  return custom;
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
-  const Json::array_t& array = require_array(value, path);
-  std::vector<wire::Tool> tools;
-  tools.reserve(array.size());
-  for (std::size_t index = 0; index < array.size(); ++index) {
-    const Path tool_path(path, index);
-    const Json::object_t& object = require_object(array[index], tool_path);
-    const bool custom = read_tool_type(object, tool_path);
-    const std::string_view kind = custom ? "custom" : "function";
-    const Path function_path(tool_path, kind);
-    const Json::object_t& function =
-        require_object(require_member(object, tool_path, kind, "an object"), function_path);
-
-    wire::Tool& tool = tools.emplace_back();
-    tool.custom = custom;
-    tool.name =
-        require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
-    if (const Json* description = optional_member(function, "description")) {
-      tool.description = require_string(*description, Path(function_path, "description"));
-    }
-    if (custom) {
-      if (const Json* format = optional_member(function, "format"))
-        require_object(*format, Path(function_path, "format"));
-      continue;
-    }
-    if (const Json* parameters = optional_member(function, "parameters")) {
-      require_object(*parameters, Path(function_path, "parameters"));
-      tool.parameters = *parameters;
-    }
-    if (const Json* strict = optional_member(function, "strict")) {
-      tool.strict = require_boolean(*strict, Path(function_path, "strict"));
-    }
-  }
-  request_.tools = std::move(tools);
-}
-
-MOCK_GATEWAY_INLINE std::string Reader::read_tool_name(const Json::object_t& object, const Path& path) const {
-  const bool custom = read_tool_type(object, path);
-  const std::string_view kind = custom ? "custom" : "function";
-  const Path function_path(path, kind);
-  const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
-  const Path name_path(function_path, "name");
-  const Json& name = require_member(function, function_path, "name", "a string");
-  const std::string& text = require_filled_string(name, name_path);
-  const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(),
-                                  [&](const wire::Tool& tool) { return tool.name == text && tool.custom == custom; });
-  if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
-  return text;
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
-  if (!acceptance_.allowed_tools()) {
-    fail("invalid_value", Path(path, "type"), expected_tool_type(),
-         R"("allowed_tools"; )" + switched_off("allowed_tools"));
-  }
-  note_extension(Extension::allowed_tools, path.to_string());
-  const Path allowed_path(path, "allowed_tools");
-  const Json::object_t& allowed =
-      require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
-  const Path mode_path(allowed_path, "mode");
-  const std::string expected = "one of " + quoted_list({"auto", "required"});
-  const Json* const mode = member(allowed, "mode");
-  if (mode == nullptr) fail_missing(mode_path, expected);
-  const std::string& word = require_string(*mode, mode_path);
-  if (word != "auto" && word != "required") fail_value(mode_path, expected, *mode);
-  choice.mode = word == "auto" ? wire::ToolChoice::Mode::automatic : wire::ToolChoice::Mode::required;
-  const Path tools_path(allowed_path, "tools");
-  const Json& tools = require_member(allowed, allowed_path, "tools", "an array");
-  const Json::array_t& array = require_array(tools, tools_path);
-  if (array.empty()) fail_value(tools_path, "at least one tool", tools);
-  for (std::size_t index = 0; index < array.size(); ++index) {
-    const Path tool_path(tools_path, index);
-    choice.allowed.push_back(read_tool_name(require_object(array[index], tool_path), tool_path));
-  }
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path& path) {
-  wire::ToolChoice choice;
-  if (value.is_string()) {
-    const std::string& mode = value.get_ref<const std::string&>();
-    if (mode == "none") {
-      choice.mode = wire::ToolChoice::Mode::none;
-    } else if (mode == "auto") {
-      choice.mode = wire::ToolChoice::Mode::automatic;
-    } else if (mode == "required" && acceptance_.tool_choice_required()) {
-      choice.mode = wire::ToolChoice::Mode::required;
-      if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
-    } else {
-      fail_value(path,
-                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
-                     " or an object that names a function",
-                 value);
-    }
-  } else if (value.is_object()) {
-    const Json::object_t& object = value.get_ref<const Json::object_t&>();
-    const Json* const type = member(object, "type");
-    if (type != nullptr && type->is_string() && type->get_ref<const std::string&>() == "allowed_tools") {
-      read_allowed_tools(object, path, choice);
-    } else {
-      choice.mode = wire::ToolChoice::Mode::named;
-      choice.name = read_tool_name(object, path);
-    }
-  } else {
-    fail_type(path, "a string or an object", value);
-  }
-  request_.tool_choice = std::move(choice);
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const Path& path) {
-  const Json::object_t& object = require_object(value, path);
-  const Path type_path(path, "type");
-  const Json& type = require_member(object, path, "type", "a string");
-  const std::string& kind = require_string(type, type_path);
-  wire::ResponseFormat format;
-  if (kind == "text") {
-    format.kind = wire::ResponseFormat::Kind::text;
-  } else if (kind == "json_object") {
-    format.kind = wire::ResponseFormat::Kind::json_object;
-  } else if (kind == "json_schema") {
-    format.kind = wire::ResponseFormat::Kind::json_schema;
-    const Path schema_path(path, "json_schema");
-    const Json::object_t& description =
-        require_object(require_member(object, path, "json_schema", "an object"), schema_path);
-    format.name =
-        require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
-    const Path place(schema_path, "schema");
-    const bool is_optional = acceptance_.json_schema_without_schema();
-    if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
-      require_object(*schema, place);
-      format.schema = *schema;
-    } else if (is_optional) {
-      note_extension(Extension::json_schema_without_schema, place.to_string());
-    } else {
-      fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
-    }
-    const Json* strict = member(description, "strict");
-    if (strict != nullptr && !strict->is_null()) {
-      format.strict = require_boolean(*strict, Path(schema_path, "strict"));
-    }
-    if (const Json* about = optional_member(description, "description")) {
-      require_string(*about, Path(schema_path, "description"));
-    }
-  } else {
-    fail_value(type_path, "one of " + quoted_list({"text", "json_object", "json_schema"}), type);
-  }
-  request_.response_format = std::move(format);
-}
-
-MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path& path) {
-  const std::int64_t count = require_integer(value, path, 0, 20);
-  if (!request_.logprobs) fail("invalid_value", path, "nothing unless logprobs is true", value.dump());
-  request_.top_logprobs = count;
-}
-
-}  // namespace chat_fields
-}}}  // namespace mock_gateway::detail
-
-// ---- model/chat_request.cpp -----------------------------------------------------------------------------------------
-
-// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
-// empty or broken body.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-namespace detail {
-
-MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits) {
-  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
-  ChatRequest request;
-  std::vector<JsonDuplicate> duplicates;
-  JsonReadOptions options;
-  options.duplicates = &duplicates;
-  try {
-    request.body = read_json(body, options);
-  } catch (const JsonError& error) {
-    throw RequestError{failure(400, "invalid_json", error.what())};
-  }
-  chat_fields::Reader(acceptance, limits, request).read(duplicates);
-  return request;
-}
-
-}  // namespace detail
-
-MOCK_GATEWAY_INLINE Json wire::ToolCall::json() const {
-  Json value = detail::read_json_if_valid(arguments);
-  return value.is_discarded() ? Json() : value;
-}
-
-MOCK_GATEWAY_INLINE std::string wire::Message::text() const {
-  if (content.is_string()) return content.get_ref<const std::string&>();
-  std::string joined;
-  if (!content.is_array()) return joined;
-  for (const Json& part : content) {
-    if (!part.is_object()) continue;
-    const auto& members = part.get_ref<const Json::object_t&>();
-    const Json* type = detail::chat_fields::member(members, "type");
-    const Json* value = detail::chat_fields::member(members, "text");
-    if (type != nullptr && *type == "text" && value != nullptr && value->is_string()) {
-      joined += value->get_ref<const std::string&>();
-    }
-  }
-  return joined;
-}
-
-MOCK_GATEWAY_INLINE std::string ChatRequest::last_user_text() const {
-  const auto last = std::find_if(messages.rbegin(), messages.rend(),
-                                 [](const wire::Message& message) { return message.role == "user"; });
-  return last == messages.rend() ? std::string{} : last->text();
-}
-
-MOCK_GATEWAY_INLINE bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
-
-MOCK_GATEWAY_INLINE const wire::Tool* ChatRequest::tool(std::string_view name) const {
-  const auto found =
-      std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
-  return found == tools.end() ? nullptr : &*found;
-}
-
-MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ToolChoice::Mode mode) {
-  switch (mode) {
-    case wire::ToolChoice::Mode::none: return "none";
-    case wire::ToolChoice::Mode::automatic: return "automatic";
-    case wire::ToolChoice::Mode::required: return "required";
-    case wire::ToolChoice::Mode::named: return "named";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ToolChoice::Mode mode) { return out << to_string(mode); }
-
-MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ResponseFormat::Kind kind) {
-  switch (kind) {
-    case wire::ResponseFormat::Kind::text: return "text";
-    case wire::ResponseFormat::Kind::json_object: return "json_object";
-    case wire::ResponseFormat::Kind::json_schema: return "json_schema";
-  }
-  return "unknown";
-}
-
-MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
-
-}}  // namespace mock_gateway
-
 // ---- model/checks.cpp -----------------------------------------------------------------------------------------------
 
 // `GatewayError`s that several share: header names and values, UTF-8, counting from 1.
@@ -14782,93 +14357,6 @@ MOCK_GATEWAY_INLINE ConnectionFault reply_then_read_body(const Failure& failure)
 }
 
 }}  // namespace mock_gateway
-
-// ---- model/embedding_request.cpp ------------------------------------------------------------------------------------
-
-// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace embedding_request {
-
-using namespace chat_fields;
-
-inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
-                                                               "user"};
-/// OpenAI's.
-inline constexpr std::size_t most_inputs = 2048;
-/// Twice as many as the largest model of a service has.
-inline constexpr std::int64_t most_dimensions = 8192;
-inline constexpr std::int64_t largest_token = 0x7fffffff;
-inline constexpr const char* expected_input = "a string, an array of strings, or tokens";
-
-MOCK_GATEWAY_INLINE EmbeddingInput input_of(const Json& value, const Path& path) {
-  if (value.is_string()) return {require_filled_string(value, path), {}};
-  if (!value.is_array()) fail_type(path, expected_input, value);
-  const Json::array_t& tokens = require_array(value, path);
-  if (tokens.empty()) fail_value(path, "at least one token", value);
-  EmbeddingInput input;
-  for (std::size_t index = 0; index < tokens.size(); ++index)
-    input.tokens.push_back(require_integer(tokens[index], Path(path, index), 0, largest_token));
-  return input;
-}
-
-MOCK_GATEWAY_INLINE void read_input(const Json& value, EmbeddingRequest& request) {
-  const Path path("input");
-  if (!value.is_array() || (!value.empty() && value[0].is_number())) {
-    request.inputs.push_back(input_of(value, path));
-    return;
-  }
-  const Json::array_t& all = require_array(value, path);
-  if (all.empty() || all.size() > most_inputs)
-    fail("invalid_value", path, "1 to " + std::to_string(most_inputs) + " inputs", std::to_string(all.size()));
-  for (std::size_t index = 0; index < all.size(); ++index)
-    request.inputs.push_back(input_of(all[index], Path(path, index)));
-}
-
-MOCK_GATEWAY_INLINE void read_format(const Json& value, EmbeddingRequest& request) {
-  const Path path("encoding_format");
-  const std::string& format = require_string(value, path);
-  if (format != "float" && format != "base64") fail_value(path, R"("float" or "base64")", value);
-  request.base64 = format == "base64";
-}
-
-}  // namespace embedding_request
-
-MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance) {
-  using namespace embedding_request;
-  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
-  Json parsed;
-  try {
-    parsed = read_json(body, JsonReadOptions());
-  } catch (const JsonError& error) {
-    throw RequestError{failure(400, "invalid_json", error.what())};
-  }
-  EmbeddingRequest request;
-  const Json::object_t& fields = require_object(parsed, Path("body"));
-  const auto sent = [&](std::string_view name) {
-    const Json* value = member(fields, name);
-    return value != nullptr && value->is_null() && acceptance.null_as_absent() ? nullptr : value;
-  };
-  for (const auto& [name, value] : fields) {
-    if (std::find(documented.begin(), documented.end(), name) != documented.end()) continue;
-    const std::string shown = text::excerpt(name, 60);
-    const std::string message = shown + ": OpenAI documents no such field of embeddings; leave it out";
-    if (!acceptance.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
-    request.findings.push_back(finding_kinds::unknown_field.make(message + "."));
-    if (request.findings.size() >= 100) break;
-  }
-  if (sent("model") == nullptr) fail_missing(Path("model"), "a string");
-  request.model = require_filled_string(*sent("model"), Path("model"));
-  if (sent("input") == nullptr) fail_missing(Path("input"), expected_input);
-  read_input(*sent("input"), request);
-  if (const Json* format = sent("encoding_format")) read_format(*format, request);
-  if (const Json* dimensions = sent("dimensions"))
-    request.dimensions = static_cast<std::size_t>(require_integer(*dimensions, Path("dimensions"), 1, most_dimensions));
-  if (const Json* user = sent("user")) require_string(*user, Path("user"));
-  return request;
-}
-
-}}}  // namespace mock_gateway::detail
 
 // ---- model/failure.cpp ----------------------------------------------------------------------------------------------
 
@@ -16596,14 +16084,14 @@ class Filler {
   }
 
   Json value_of(std::string_view name) {
-    if (name == "request.last_user_text") return facts_ ? Json(facts_->chat.last_user_text()) : Json();
+    if (name == "request.last_user_text") return facts_ ? Json(facts_->last_user_text) : Json();
     if (name == "count") return facts_ ? Json(facts_->call) : Json();
     if (name == "now") return facts_ ? Json(calendar::rfc3339_milliseconds(facts_->now)) : Json();
     if (name == "uuid") return facts_ ? Json(uuid(random_)) : Json();
     if (name.substr(0, of_body.size()) == of_body) {
       const std::string_view pointer = name.substr(of_body.size());
       if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
-      const Json* const found = facts_ ? find(facts_->chat.body, pointer) : nullptr;
+      const Json* const found = facts_ ? find(facts_->body, pointer) : nullptr;
       return found ? *found : Json();
     }
     if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {
@@ -16821,6 +16309,937 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 }
 
 }}  // namespace mock_gateway
+
+// ---- request/chat_fields.cpp ----------------------------------------------------------------------------------------
+
+// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace chat_fields {
+
+MOCK_GATEWAY_INLINE std::string Path::to_string() const {
+  const std::string before = parent_ == nullptr ? std::string{} : parent_->to_string();
+  if (name_.empty()) return before + "[" + std::to_string(index_) + "]";
+  return before.empty() ? std::string(name_) : before + "." + std::string(name_);
+}
+
+MOCK_GATEWAY_INLINE std::string type_and_value(const Json& value) {
+  constexpr std::size_t shown = 60;
+  switch (value.type()) {
+    case Json::value_t::null: return "null";
+    case Json::value_t::boolean: return value.get<bool>() ? "a boolean (true)" : "a boolean (false)";
+    case Json::value_t::string: {
+      std::string literal;
+      text::append_json_string(literal, text::excerpt(value.get_ref<const std::string&>(), shown));
+      return "a string (" + literal + ")";
+    }
+    case Json::value_t::array: return value.empty() ? "an empty array" : "an array";
+    case Json::value_t::object: return "an object";
+    default: return "a number (" + value.dump() + ")";
+  }
+}
+
+MOCK_GATEWAY_INLINE std::string quoted_list(std::initializer_list<std::string_view> values) {
+  std::string list;
+  for (const std::string_view value : values) {
+    if (value.empty()) continue;
+    if (!list.empty()) list += ", ";
+    list += "\"" + std::string(value) + "\"";
+  }
+  return list;
+}
+
+MOCK_GATEWAY_INLINE void fail(const char* code, const Path& path, const std::string& expected, const std::string& actual) {
+  const std::string place = path.to_string();
+  throw RequestError{failure(400, code, place + ": expected " + expected + ", got " + actual).param(place)};
+}
+
+MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected, const Json& actual) {
+  fail("invalid_type", path, expected, type_and_value(actual));
+}
+
+MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
+  std::string description = type_and_value(actual);
+  if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
+    const std::size_t open = description.find('(');
+    description = description.substr(open + 1, description.size() - open - 2);
+  }
+  fail("invalid_value", path, expected, description);
+}
+
+MOCK_GATEWAY_INLINE void fail_missing(const Path& path, const std::string& expected) {
+  fail("missing_required_parameter", path, expected, "nothing");
+}
+
+MOCK_GATEWAY_INLINE const std::string& require_string(const Json& value, const Path& path) {
+  if (!value.is_string()) fail_type(path, "a string", value);
+  return value.get_ref<const std::string&>();
+}
+
+MOCK_GATEWAY_INLINE const std::string& require_filled_string(const Json& value, const Path& path) {
+  const std::string& string = require_string(value, path);
+  if (string.empty()) fail_value(path, "a string that is not empty", value);
+  return string;
+}
+
+MOCK_GATEWAY_INLINE bool require_boolean(const Json& value, const Path& path) {
+  if (!value.is_boolean()) fail_type(path, "a boolean", value);
+  return value.get<bool>();
+}
+
+MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path) {
+  if (!value.is_number()) fail_type(path, "a number", value);
+  return value.get<double>();
+}
+
+MOCK_GATEWAY_INLINE double require_number(const Json& value, const Path& path, double least, double most) {
+  const double number = require_number(value, path);
+  if (number < least) fail("value_below_minimum", path, "at least " + Json(least).dump(), value.dump());
+  if (number > most) fail("value_above_maximum", path, "at most " + Json(most).dump(), value.dump());
+  return number;
+}
+
+MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& path, std::int64_t least, std::int64_t most) {
+  constexpr double two_to_63 = 9223372036854775808.0;
+  if (!value.is_number()) fail_type(path, "an integer", value);
+  bool below = false;
+  bool above = false;
+  std::int64_t number = 0;
+  if (value.is_number_float()) {
+    const double real = value.get<double>();
+    if (std::trunc(real) != real) fail_type(path, "an integer", value);
+    below = real <= -two_to_63;  // also what -2^63 - 1, too large for an integer, is rounded to
+    above = real >= two_to_63;
+    if (!below && !above) number = static_cast<std::int64_t>(real);
+  } else if (value.is_number_unsigned()) {
+    const std::uint64_t size = value.get<std::uint64_t>();
+    above = size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (!above) number = static_cast<std::int64_t>(size);
+  } else {
+    number = value.get<std::int64_t>();
+  }
+  if (below || (!above && number < least)) {
+    fail("value_below_minimum", path, "at least " + std::to_string(least), value.dump());
+  }
+  if (above || number > most) fail("value_above_maximum", path, "at most " + std::to_string(most), value.dump());
+  return number;
+}
+
+MOCK_GATEWAY_INLINE const Json::object_t& require_object(const Json& value, const Path& path) {
+  if (!value.is_object()) fail_type(path, "an object", value);
+  return value.get_ref<const Json::object_t&>();
+}
+
+MOCK_GATEWAY_INLINE const Json::array_t& require_array(const Json& value, const Path& path) {
+  if (!value.is_array()) fail_type(path, "an array", value);
+  return value.get_ref<const Json::array_t&>();
+}
+
+MOCK_GATEWAY_INLINE const Json* member(const Json::object_t& object, std::string_view name) {
+  for (const auto& [key, value] : object) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+MOCK_GATEWAY_INLINE const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name,
+                           const char* expected) {
+  const Json* value = member(object, name);
+  if (value == nullptr) fail_missing(Path(path, name), expected);
+  return *value;
+}
+
+}  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
+
+// ---- request/chat_messages.cpp --------------------------------------------------------------------------------------
+
+// `messages` of a body: roles, content parts, tool calls and their results; their 400s and findings.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace chat_fields {
+
+MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& path) {
+  const Json::array_t& array = require_array(value, path);
+  if (array.empty()) fail_value(path, "at least one message", value);
+  request_.messages.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) read_message(array[index], Path(path, index));
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
+  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role() ? "tool" : "",
+                                  acceptance_.developer_role() ? "developer" : ""});
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
+  if (profile_.profile == Profile::openai) return std::string("the acceptance's switch ") + name + " is off";
+  return std::string("the acceptance's switch ") + name + " takes it, and so does the profile openai";
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& path) {
+  const Json::object_t& object = require_object(value, path);
+  wire::Message& message = request_.messages.emplace_back();
+
+  const Path role_path(path, "role");
+  const Json* role = member(object, "role");
+  if (role == nullptr) fail_missing(role_path, expected_role());
+  if (!role->is_string()) fail_type(role_path, "a string", *role);
+  message.role = role->get_ref<const std::string&>();
+  const bool assistant = message.role == "assistant";
+  const bool tool = acceptance_.tool_role() && message.role == "tool";
+  const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
+                     (acceptance_.developer_role() && message.role == "developer");
+  if (!known && message.role == "tool") {
+    fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
+  }
+  if (!known && message.role == "developer")
+    fail("invalid_value", role_path, expected_role(), R"("developer"; )" + switched_off("developer_role"));
+  if (!known) fail_value(role_path, expected_role(), *role);
+  if (message.role == "developer") note_extension(Extension::developer_role, role_path.to_string());
+
+  if (assistant) {
+    const Path calls_path(path, "tool_calls");
+    if (acceptance_.tool_calls_in_messages()) {
+      if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
+    } else if (member(object, "tool_calls") != nullptr) {
+      const std::string place = calls_path.to_string();
+      throw RequestError{failure(400, "unknown_parameter",
+                                 place + (profile_.profile == Profile::openai ? ": " : ": not a documented field; ") +
+                                     switched_off("tool_calls_in_messages"))
+                             .param(place)};
+    }
+  }
+  read_content(member(object, "content"), Path(path, "content"), needs_no_content(object, message), message);
+  if (const Json* name = optional_member(object, "name")) message.name = require_string(*name, Path(path, "name"));
+  if (tool) {
+    const Json& id = require_member(object, path, "tool_call_id", "a string");
+    message.tool_call_id = require_string(id, Path(path, "tool_call_id"));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
+  if (!value.is_object()) return;
+  const Json::object_t& object = value.get_ref<const Json::object_t&>();
+  const auto take_string = [&object](std::string_view name, std::string& target) {
+    const Json* string = member(object, name);
+    if (string != nullptr && string->is_string()) target = string->get_ref<const std::string&>();
+  };
+  wire::Message& message = request_.messages.emplace_back();
+  take_string("role", message.role);
+  take_string("name", message.name);
+  take_string("tool_call_id", message.tool_call_id);
+  const Json* content = member(object, "content");
+  if (content != nullptr && (content->is_string() || content->is_array())) message.content = *content;
+  if (const Json* calls = member(object, "tool_calls")) {
+    try {
+      read_tool_calls(*calls, Path("tool_calls"), message);
+    } catch (const RequestError&) {
+      message.tool_calls.clear();
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
+  if (!acceptance_.null_content_with_tool_calls()) return false;
+  if (!message.tool_calls.empty()) return true;
+  if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
+  // The service sends these in place of content, and clients send them back.
+  for (const std::string_view name : {"refusal", "audio", "function_call"}) {
+    const Json* value = member(object, name);
+    if (value != nullptr && !value->is_null()) return true;
+  }
+  return false;
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
+  const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
+  const char* expected = parts ? "a string or an array of parts" : "a string";
+  if (value == nullptr || value->is_null()) {
+    if (may_be_null) return;
+    if (!message.tool_calls.empty()) {
+      const std::string got = value == nullptr ? "nothing" : "null";
+      fail(value == nullptr ? "missing_required_parameter" : "invalid_type", path, expected,
+           got + "; " + switched_off("null_content_with_tool_calls"));
+    }
+    if (value == nullptr) fail_missing(path, expected);
+    fail_type(path, expected, *value);
+  }
+  if (parts && value->is_array()) {
+    if (value->empty()) fail_value(path, "at least one part", *value);
+    check_parts(value->get_ref<const Json::array_t&>(), path);
+  } else if (!value->is_string()) {
+    fail_type(path, expected, *value);
+  }
+  message.content = *value;
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const Path& path) {
+  for (std::size_t index = 0; index < parts.size(); ++index) {
+    const Path part_path(path, index);
+    const Json::object_t& part = require_object(parts[index], part_path);
+    const Path type_path(part_path, "type");
+    const Json& type = require_member(part, part_path, "type", "a string");
+    const std::string& kind = require_string(type, type_path);
+    const bool is_text = kind == "text";
+    if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
+      if (is_text) fail_value(type_path, "another type than \"text\"", type);
+      fail("invalid_value", type_path, "\"text\"",
+           "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));
+    }
+    if (!is_text) note_extension(Extension::other_parts, type_path.to_string());
+    if (is_text) require_string(require_member(part, part_path, "text", "a string"), Path(part_path, "text"));
+    if (!profile_.checks_other_parts || (kind != "image_url" && kind != "input_audio" && kind != "file")) continue;
+    const Path content_path(part_path, kind);
+    const Json::object_t& content = require_object(require_member(part, part_path, kind, "an object"), content_path);
+    const auto require_text = [&](std::string_view name) {
+      require_string(require_member(content, content_path, name, "a string"), Path(content_path, name));
+    };
+    if (kind == "image_url") require_text("url");
+    if (kind == "input_audio") {
+      require_text("data");
+      require_text("format");
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_tool_calls(const Json& value, const Path& path, wire::Message& message) {
+  const Json::array_t& array = require_array(value, path);
+  message.tool_calls.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path call_path(path, index);
+    const Json::object_t& call = require_object(array[index], call_path);
+    wire::ToolCall& target = message.tool_calls.emplace_back();
+    target.id = require_string(require_member(call, call_path, "id", "a string"), Path(call_path, "id"));
+    target.custom = read_tool_type(call, call_path);
+    const std::string_view kind = target.custom ? "custom" : "function";
+    const std::string_view arguments = target.custom ? "input" : "arguments";
+    const Path function_path(call_path, kind);
+    const Json::object_t& function = require_object(require_member(call, call_path, kind, "an object"), function_path);
+    target.name =
+        require_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
+    target.arguments =
+        require_string(require_member(function, function_path, arguments, "a string"), Path(function_path, arguments));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
+  const std::vector<wire::Message>& messages = request_.messages;
+  const auto place = [](std::size_t index) { return "messages[" + std::to_string(index) + "]"; };
+  const auto quoted = [](const std::string& id) {
+    std::string literal;
+    text::append_json_string(literal, text::excerpt(id, 60));
+    return literal;
+  };
+  std::set<std::string> known;
+  for (std::size_t index = 0; index < messages.size(); ++index) {
+    const wire::Message& message = messages[index];
+    if (message.role == "tool" && known.count(message.tool_call_id) == 0) {
+      add_finding(finding_kinds::tool_result_unknown_id,
+                  place(index) + ".tool_call_id: no call before it has the id " + quoted(message.tool_call_id) +
+                      ". Send the call's own id, and keep the assistant's message with the call.");
+    }
+    if (message.tool_calls.empty()) continue;
+    std::set<std::string> answered;
+    std::size_t end = index + 1;
+    for (; end < messages.size() && messages[end].role == "tool"; ++end) answered.insert(messages[end].tool_call_id);
+    std::string missing;
+    std::size_t count = 0;
+    for (const wire::ToolCall& call : message.tool_calls) {
+      known.insert(call.id);
+      if (!answered.insert(call.id).second) continue;
+      if (++count <= 3) missing += (count == 1 ? "" : ", ") + quoted(call.id);
+    }
+    if (count == 0) continue;
+    if (count > 3) missing += " and " + std::to_string(count - 3) + " more";
+    add_finding(finding_kinds::tool_call_unanswered,
+                place(index) + ".tool_calls: no tool message " +
+                    (end < messages.size() ? "before " + place(end) : "up to the end of messages") + " answers " +
+                    missing + ". Send each call's result right after the call.");
+  }
+}
+
+}  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
+
+// ---- request/chat_reader.cpp ----------------------------------------------------------------------------------------
+
+// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
+// fields.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace chat_fields {
+
+inline constexpr std::array<std::string_view, field_count> field_names = {"model",
+                                                                          "messages",
+                                                                          "stream",
+                                                                          "stream_options",
+                                                                          "temperature",
+                                                                          "top_p",
+                                                                          "max_tokens",
+                                                                          "max_completion_tokens",
+                                                                          "presence_penalty",
+                                                                          "n",
+                                                                          "seed",
+                                                                          "stop",
+                                                                          "tools",
+                                                                          "tool_choice",
+                                                                          "parallel_tool_calls",
+                                                                          "response_format",
+                                                                          "enable_thinking",
+                                                                          "repetition_penalty",
+                                                                          "logprobs",
+                                                                          "top_logprobs"};
+
+/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+inline constexpr std::size_t max_findings = 100;
+
+MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
+  if (!duplicates.empty()) check_duplicates(duplicates);
+  const Path root("body");
+  collect(require_object(request_.body, root));
+  if (acceptance_.anything_with_model_and_messages()) {
+    read_what_fits();
+  } else {
+    read_all();
+  }
+  check_tool_messages();
+  if (request_.temperature && request_.top_p) {
+    add_finding(finding_kinds::temperature_and_top_p, "temperature and top_p are both given; set one of them.");
+  }
+  if (fields_[tool_choice] == nullptr && !request_.tools.empty()) {
+    request_.tool_choice.mode = wire::ToolChoice::Mode::automatic;
+  }
+}
+
+MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& object, std::string_view name) const {
+  const Json* value = member(object, name);
+  return value != nullptr && value->is_null() && is_absent_as_null(name) ? nullptr : value;
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_absent_as_null(std::string_view name) const {
+  return acceptance_.null_as_absent() ||
+         (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
+}
+
+MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) const {
+  if (request_.findings.size() < max_findings) request_.findings.push_back(kind.make(std::move(message)));
+}
+
+MOCK_GATEWAY_INLINE void Reader::note_extension(Extension extension, const std::string& place) const {
+  const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
+  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
+  add_finding(finding_kinds::beyond_documentation,
+              place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
+                  row.name + " takes it.");
+}
+
+MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
+  for (const JsonDuplicate& duplicate : duplicates) {
+    const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
+    const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
+    if (!acceptance_.unknown_fields()) {
+      throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
+    }
+    add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
+  for (const auto& [key, value] : body) {
+    const auto name = std::find(field_names.begin(), field_names.end(), key);
+    const auto field = static_cast<std::size_t>(name - field_names.begin());
+    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
+      if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
+    } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
+      fields_[field] = &value;
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_documented_by_service(std::string_view name) const {
+  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
+         profile_.further_fields.has(name);
+}
+
+MOCK_GATEWAY_INLINE bool Reader::is_own_field(std::string_view name) const {
+  return StrictAcceptance::takes_documented_fields(acceptance_) && profile_.own_fields.has(name);
+}
+
+MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::string_view name) {
+  const char* const advice = name == "frequency_penalty"       ? "use repetition_penalty instead"
+                             : name == "max_completion_tokens" ? "use max_tokens instead"
+                             : name == "repetition_penalty"    ? "use frequency_penalty instead"
+                             : name == "enable_thinking"       ? "use reasoning_effort instead"
+                                                               : "leave it out";
+  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
+  if (is_openais) return note_extension(Extension::openai_fields, path);
+  const std::string message = path + ": not a documented field; " + advice;
+  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  add_finding(finding_kinds::unknown_field, message + ".");
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_all() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_filled_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  read_messages(*fields_[messages], Path("messages"));
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] != nullptr) read_field(static_cast<Field>(field), *fields_[field]);
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
+  if (fields_[model] == nullptr) fail_missing(Path("model"), "a string");
+  request_.model = require_string(*fields_[model], Path("model"));
+  if (fields_[messages] == nullptr) fail_missing(Path("messages"), "an array");
+  for (const Json& message : require_array(*fields_[messages], Path("messages"))) take_message(message);
+  for (std::size_t field = stream; field < field_count; ++field) {
+    if (fields_[field] == nullptr) continue;
+    try {
+      read_field(static_cast<Field>(field), *fields_[field]);
+    } catch (const RequestError&) {
+      fields_[field] = nullptr;  // as if it were absent
+    }
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const Path path(field_names[field]);
+  switch (field) {
+    case stream: request_.stream = require_boolean(value, path); break;
+    case stream_options: read_stream_options(value, path); break;
+    case temperature: read_temperature(value, path); break;
+    case top_p: request_.top_p = require_number(value, path, 0, 1); break;
+    case max_tokens: request_.max_tokens = require_integer(value, path, 1, largest); break;
+    case max_completion_tokens: read_max_completion_tokens(value, path); break;
+    case presence_penalty: request_.presence_penalty = require_number(value, path, -2, 2); break;
+    case n: request_.n = require_integer(value, path, 1, limits_.max_n); break;
+    case seed: request_.seed = require_integer(value, path, std::numeric_limits<std::int64_t>::min(), largest); break;
+    case stop: read_stop(value, path); break;
+    case tools: read_tools(value, path); break;
+    case tool_choice: read_tool_choice(value, path); break;
+    case parallel_tool_calls: request_.parallel_tool_calls = require_boolean(value, path); break;
+    case response_format: read_response_format(value, path); break;
+    case enable_thinking: request_.enable_thinking = require_boolean(value, path); break;
+    case repetition_penalty: request_.repetition_penalty = require_number(value, path); break;
+    case logprobs: request_.logprobs = require_boolean(value, path); break;
+    case top_logprobs: read_top_logprobs(value, path); break;
+    case model:
+    case messages:
+    case field_count: break;
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
+  if (fields_[max_tokens] != nullptr) {
+    // OpenAI's own words.
+    throw RequestError{failure(400, "invalid_parameter_combination",
+                               "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
+                           .param("max_tokens")};
+  }
+  note_extension(Extension::max_completion_tokens, path.to_string());
+  request_.max_tokens = require_integer(value, path, 1, std::numeric_limits<std::int64_t>::max());
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Path& path) {
+  const Json::object_t& options = require_object(value, path);
+  if (const Json* include_usage = optional_member(options, "include_usage")) {
+    request_.include_usage = require_boolean(*include_usage, Path(path, "include_usage"));
+  }
+  for (const auto& option : options) {
+    if (option.first != "include_usage") {
+      const std::string name = "stream_options." + option.first;
+      if (!is_documented_by_service(name))
+        unknown_field(path.to_string() + "." + text::excerpt(option.first, 60), name);
+    }
+  }
+  if (!request_.stream) {
+    if (!acceptance_.stream_options_without_stream()) {
+      fail("invalid_value", path, "nothing unless stream is true", "an object");
+    }
+    add_finding(finding_kinds::stream_options_without_stream,
+                "stream_options: without stream they have no effect; leave them out or set stream to true.");
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path& path) {
+  if (profile_.rejects_temperature_out_of_range) {
+    request_.temperature = require_number(value, path, 0, 2);
+    return;
+  }
+  request_.temperature = require_number(value, path);
+  if (*request_.temperature < 0 || *request_.temperature > 2) {
+    add_finding(finding_kinds::temperature_out_of_range,
+                "temperature: " + value.dump() + " is outside 0 to 2, which other servers reject; stay within it.");
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
+  if (value.is_string() && acceptance_.stop_as_string()) {
+    request_.stop.push_back(require_filled_string(value, path));
+    if (!profile_.documents_stop_as_string)
+      add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
+    return;
+  }
+  if (!value.is_array()) {
+    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
+  }
+  const Json::array_t& array = value.get_ref<const Json::array_t&>();
+  std::vector<std::string> sequences;
+  sequences.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    sequences.push_back(require_filled_string(array[index], Path(path, index)));
+  }
+  request_.stop = std::move(sequences);
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
+  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+}
+
+MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
+  const Path type_path(path, "type");
+  const Json* type = member(object, "type");
+  if (type == nullptr) fail_missing(type_path, expected_tool_type());
+  const std::string& kind = require_string(*type, type_path);
+  const bool custom = acceptance_.custom_tools() && kind == "custom";
+  if (kind == "custom" && !custom)
+    fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
+  if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
+  if (custom) note_extension(Extension::custom_tools, type_path.to_string());
+  return custom;
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_tools(const Json& value, const Path& path) {
+  const Json::array_t& array = require_array(value, path);
+  std::vector<wire::Tool> tools;
+  tools.reserve(array.size());
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path tool_path(path, index);
+    const Json::object_t& object = require_object(array[index], tool_path);
+    const bool custom = read_tool_type(object, tool_path);
+    const std::string_view kind = custom ? "custom" : "function";
+    const Path function_path(tool_path, kind);
+    const Json::object_t& function =
+        require_object(require_member(object, tool_path, kind, "an object"), function_path);
+
+    wire::Tool& tool = tools.emplace_back();
+    tool.custom = custom;
+    tool.name =
+        require_filled_string(require_member(function, function_path, "name", "a string"), Path(function_path, "name"));
+    if (const Json* description = optional_member(function, "description")) {
+      tool.description = require_string(*description, Path(function_path, "description"));
+    }
+    if (custom) {
+      if (const Json* format = optional_member(function, "format"))
+        require_object(*format, Path(function_path, "format"));
+      continue;
+    }
+    if (const Json* parameters = optional_member(function, "parameters")) {
+      require_object(*parameters, Path(function_path, "parameters"));
+      tool.parameters = *parameters;
+    }
+    if (const Json* strict = optional_member(function, "strict")) {
+      tool.strict = require_boolean(*strict, Path(function_path, "strict"));
+    }
+  }
+  request_.tools = std::move(tools);
+}
+
+MOCK_GATEWAY_INLINE std::string Reader::read_tool_name(const Json::object_t& object, const Path& path) const {
+  const bool custom = read_tool_type(object, path);
+  const std::string_view kind = custom ? "custom" : "function";
+  const Path function_path(path, kind);
+  const Json::object_t& function = require_object(require_member(object, path, kind, "an object"), function_path);
+  const Path name_path(function_path, "name");
+  const Json& name = require_member(function, function_path, "name", "a string");
+  const std::string& text = require_filled_string(name, name_path);
+  const bool exists = std::any_of(request_.tools.begin(), request_.tools.end(),
+                                  [&](const wire::Tool& tool) { return tool.name == text && tool.custom == custom; });
+  if (!exists) fail_value(name_path, custom ? "the name of a custom tool" : "the name of one of tools", name);
+  return text;
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
+  if (!acceptance_.allowed_tools()) {
+    fail("invalid_value", Path(path, "type"), expected_tool_type(),
+         R"("allowed_tools"; )" + switched_off("allowed_tools"));
+  }
+  note_extension(Extension::allowed_tools, path.to_string());
+  const Path allowed_path(path, "allowed_tools");
+  const Json::object_t& allowed =
+      require_object(require_member(object, path, "allowed_tools", "an object"), allowed_path);
+  const Path mode_path(allowed_path, "mode");
+  const std::string expected = "one of " + quoted_list({"auto", "required"});
+  const Json* const mode = member(allowed, "mode");
+  if (mode == nullptr) fail_missing(mode_path, expected);
+  const std::string& word = require_string(*mode, mode_path);
+  if (word != "auto" && word != "required") fail_value(mode_path, expected, *mode);
+  choice.mode = word == "auto" ? wire::ToolChoice::Mode::automatic : wire::ToolChoice::Mode::required;
+  const Path tools_path(allowed_path, "tools");
+  const Json& tools = require_member(allowed, allowed_path, "tools", "an array");
+  const Json::array_t& array = require_array(tools, tools_path);
+  if (array.empty()) fail_value(tools_path, "at least one tool", tools);
+  for (std::size_t index = 0; index < array.size(); ++index) {
+    const Path tool_path(tools_path, index);
+    choice.allowed.push_back(read_tool_name(require_object(array[index], tool_path), tool_path));
+  }
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path& path) {
+  wire::ToolChoice choice;
+  if (value.is_string()) {
+    const std::string& mode = value.get_ref<const std::string&>();
+    if (mode == "none") {
+      choice.mode = wire::ToolChoice::Mode::none;
+    } else if (mode == "auto") {
+      choice.mode = wire::ToolChoice::Mode::automatic;
+    } else if (mode == "required" && acceptance_.tool_choice_required()) {
+      choice.mode = wire::ToolChoice::Mode::required;
+      if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
+    } else {
+      fail_value(path,
+                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
+                     " or an object that names a function",
+                 value);
+    }
+  } else if (value.is_object()) {
+    const Json::object_t& object = value.get_ref<const Json::object_t&>();
+    const Json* const type = member(object, "type");
+    if (type != nullptr && type->is_string() && type->get_ref<const std::string&>() == "allowed_tools") {
+      read_allowed_tools(object, path, choice);
+    } else {
+      choice.mode = wire::ToolChoice::Mode::named;
+      choice.name = read_tool_name(object, path);
+    }
+  } else {
+    fail_type(path, "a string or an object", value);
+  }
+  request_.tool_choice = std::move(choice);
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const Path& path) {
+  const Json::object_t& object = require_object(value, path);
+  const Path type_path(path, "type");
+  const Json& type = require_member(object, path, "type", "a string");
+  const std::string& kind = require_string(type, type_path);
+  wire::ResponseFormat format;
+  if (kind == "text") {
+    format.kind = wire::ResponseFormat::Kind::text;
+  } else if (kind == "json_object") {
+    format.kind = wire::ResponseFormat::Kind::json_object;
+  } else if (kind == "json_schema") {
+    format.kind = wire::ResponseFormat::Kind::json_schema;
+    const Path schema_path(path, "json_schema");
+    const Json::object_t& description =
+        require_object(require_member(object, path, "json_schema", "an object"), schema_path);
+    format.name =
+        require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
+    const Path place(schema_path, "schema");
+    const bool is_optional = acceptance_.json_schema_without_schema();
+    if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
+      require_object(*schema, place);
+      format.schema = *schema;
+    } else if (is_optional) {
+      note_extension(Extension::json_schema_without_schema, place.to_string());
+    } else {
+      fail("missing_required_parameter", place, "an object", "nothing; " + switched_off("json_schema_without_schema"));
+    }
+    const Json* strict = member(description, "strict");
+    if (strict != nullptr && !strict->is_null()) {
+      format.strict = require_boolean(*strict, Path(schema_path, "strict"));
+    }
+    if (const Json* about = optional_member(description, "description")) {
+      require_string(*about, Path(schema_path, "description"));
+    }
+  } else {
+    fail_value(type_path, "one of " + quoted_list({"text", "json_object", "json_schema"}), type);
+  }
+  request_.response_format = std::move(format);
+}
+
+MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path& path) {
+  const std::int64_t count = require_integer(value, path, 0, 20);
+  if (!request_.logprobs) fail("invalid_value", path, "nothing unless logprobs is true", value.dump());
+  request_.top_logprobs = count;
+}
+
+}  // namespace chat_fields
+}}}  // namespace mock_gateway::detail
+
+// ---- request/chat_request.cpp ---------------------------------------------------------------------------------------
+
+// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
+// empty or broken body.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
+namespace detail {
+
+MOCK_GATEWAY_INLINE ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits) {
+  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
+  ChatRequest request;
+  std::vector<JsonDuplicate> duplicates;
+  JsonReadOptions options;
+  options.duplicates = &duplicates;
+  try {
+    request.body = read_json(body, options);
+  } catch (const JsonError& error) {
+    throw RequestError{failure(400, "invalid_json", error.what())};
+  }
+  chat_fields::Reader(acceptance, limits, request).read(duplicates);
+  return request;
+}
+
+}  // namespace detail
+
+MOCK_GATEWAY_INLINE Json wire::ToolCall::json() const {
+  Json value = detail::read_json_if_valid(arguments);
+  return value.is_discarded() ? Json() : value;
+}
+
+MOCK_GATEWAY_INLINE std::string wire::Message::text() const {
+  if (content.is_string()) return content.get_ref<const std::string&>();
+  std::string joined;
+  if (!content.is_array()) return joined;
+  for (const Json& part : content) {
+    if (!part.is_object()) continue;
+    const auto& members = part.get_ref<const Json::object_t&>();
+    const Json* type = detail::chat_fields::member(members, "type");
+    const Json* value = detail::chat_fields::member(members, "text");
+    if (type != nullptr && *type == "text" && value != nullptr && value->is_string()) {
+      joined += value->get_ref<const std::string&>();
+    }
+  }
+  return joined;
+}
+
+MOCK_GATEWAY_INLINE std::string ChatRequest::last_user_text() const {
+  const auto last = std::find_if(messages.rbegin(), messages.rend(),
+                                 [](const wire::Message& message) { return message.role == "user"; });
+  return last == messages.rend() ? std::string{} : last->text();
+}
+
+MOCK_GATEWAY_INLINE bool ChatRequest::has_tool(std::string_view name) const { return tool(name) != nullptr; }
+
+MOCK_GATEWAY_INLINE const wire::Tool* ChatRequest::tool(std::string_view name) const {
+  const auto found =
+      std::find_if(tools.begin(), tools.end(), [name](const wire::Tool& tool) { return tool.name == name; });
+  return found == tools.end() ? nullptr : &*found;
+}
+
+MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ToolChoice::Mode mode) {
+  switch (mode) {
+    case wire::ToolChoice::Mode::none: return "none";
+    case wire::ToolChoice::Mode::automatic: return "automatic";
+    case wire::ToolChoice::Mode::required: return "required";
+    case wire::ToolChoice::Mode::named: return "named";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ToolChoice::Mode mode) { return out << to_string(mode); }
+
+MOCK_GATEWAY_INLINE std::string wire::to_string(wire::ResponseFormat::Kind kind) {
+  switch (kind) {
+    case wire::ResponseFormat::Kind::text: return "text";
+    case wire::ResponseFormat::Kind::json_object: return "json_object";
+    case wire::ResponseFormat::Kind::json_schema: return "json_schema";
+  }
+  return "unknown";
+}
+
+MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::ResponseFormat::Kind kind) { return out << to_string(kind); }
+
+}}  // namespace mock_gateway
+
+// ---- request/embedding_request.cpp ----------------------------------------------------------------------------------
+
+// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
+
+namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
+namespace embedding_request {
+
+using namespace chat_fields;
+
+inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
+                                                               "user"};
+/// OpenAI's.
+inline constexpr std::size_t most_inputs = 2048;
+/// Twice as many as the largest model of a service has.
+inline constexpr std::int64_t most_dimensions = 8192;
+inline constexpr std::int64_t largest_token = 0x7fffffff;
+inline constexpr const char* expected_input = "a string, an array of strings, or tokens";
+
+MOCK_GATEWAY_INLINE EmbeddingInput input_of(const Json& value, const Path& path) {
+  if (value.is_string()) return {require_filled_string(value, path), {}};
+  if (!value.is_array()) fail_type(path, expected_input, value);
+  const Json::array_t& tokens = require_array(value, path);
+  if (tokens.empty()) fail_value(path, "at least one token", value);
+  EmbeddingInput input;
+  for (std::size_t index = 0; index < tokens.size(); ++index)
+    input.tokens.push_back(require_integer(tokens[index], Path(path, index), 0, largest_token));
+  return input;
+}
+
+MOCK_GATEWAY_INLINE void read_input(const Json& value, EmbeddingRequest& request) {
+  const Path path("input");
+  if (!value.is_array() || (!value.empty() && value[0].is_number())) {
+    request.inputs.push_back(input_of(value, path));
+    return;
+  }
+  const Json::array_t& all = require_array(value, path);
+  if (all.empty() || all.size() > most_inputs)
+    fail("invalid_value", path, "1 to " + std::to_string(most_inputs) + " inputs", std::to_string(all.size()));
+  for (std::size_t index = 0; index < all.size(); ++index)
+    request.inputs.push_back(input_of(all[index], Path(path, index)));
+}
+
+MOCK_GATEWAY_INLINE void read_format(const Json& value, EmbeddingRequest& request) {
+  const Path path("encoding_format");
+  const std::string& format = require_string(value, path);
+  if (format != "float" && format != "base64") fail_value(path, R"("float" or "base64")", value);
+  request.base64 = format == "base64";
+}
+
+}  // namespace embedding_request
+
+MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance) {
+  using namespace embedding_request;
+  if (body.empty()) throw RequestError{failure(400, "invalid_json", "invalid JSON: the body is empty")};
+  Json parsed;
+  try {
+    parsed = read_json(body, JsonReadOptions());
+  } catch (const JsonError& error) {
+    throw RequestError{failure(400, "invalid_json", error.what())};
+  }
+  EmbeddingRequest request;
+  const Json::object_t& fields = require_object(parsed, Path("body"));
+  const auto sent = [&](std::string_view name) {
+    const Json* value = member(fields, name);
+    return value != nullptr && value->is_null() && acceptance.null_as_absent() ? nullptr : value;
+  };
+  for (const auto& [name, value] : fields) {
+    if (std::find(documented.begin(), documented.end(), name) != documented.end()) continue;
+    const std::string shown = text::excerpt(name, 60);
+    const std::string message = shown + ": OpenAI documents no such field of embeddings; leave it out";
+    if (!acceptance.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
+    request.findings.push_back(finding_kinds::unknown_field.make(message + "."));
+    if (request.findings.size() >= 100) break;
+  }
+  if (sent("model") == nullptr) fail_missing(Path("model"), "a string");
+  request.model = require_filled_string(*sent("model"), Path("model"));
+  if (sent("input") == nullptr) fail_missing(Path("input"), expected_input);
+  read_input(*sent("input"), request);
+  if (const Json* format = sent("encoding_format")) read_format(*format, request);
+  if (const Json* dimensions = sent("dimensions"))
+    request.dimensions = static_cast<std::size_t>(require_integer(*dimensions, Path("dimensions"), 1, most_dimensions));
+  if (const Json* user = sent("user")) require_string(*user, Path("user"));
+  return request;
+}
+
+}}}  // namespace mock_gateway::detail
 
 // ---- keys/api_key.cpp -----------------------------------------------------------------------------------------------
 
@@ -19671,424 +20090,6 @@ class Maker {
 
 MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, Budget& budget) {
   return Maker(schema, random, budget).make().dump();
-}
-
-}  // namespace schema
-}}}  // namespace mock_gateway::detail
-
-// ---- answer/schema_pattern.cpp --------------------------------------------------------------------------------------
-
-// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace schema {
-
-namespace patterns {
-
-inline constexpr std::size_t max_states = 20000;
-inline constexpr std::size_t max_nesting = 100;
-inline constexpr std::size_t end_of_characters = 0x110000;
-
-// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
-
-MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
-  if (!set.empty() && set.front() == 0)
-    set.erase(set.begin());
-  else
-    set.insert(set.begin(), 0);
-  return set;
-}
-
-/// Adds the characters from `first` to before `end`.
-MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
-  const auto low = std::lower_bound(set.begin(), set.end(), first);
-  const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // in place of those that it covers
-  if ((low - set.begin()) % 2 == 0) borders.push_back(first);
-  if ((high - set.begin()) % 2 == 0) borders.push_back(end);
-  set.insert(set.erase(low, high), borders.begin(), borders.end());
-}
-
-/// Whether the set at a place of Pattern::sets has a character.
-MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
-  const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
-  const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
-  return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
-}
-
-/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last. States know each other by distances, so that a block can be moved and repeated.
-class Parser {
- public:
-  Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
-      : path_(path), budget_(budget), lookahead_(lookahead) {
-    for (std::size_t offset = 0, length = 0; offset < source.size(); offset += length) {
-      char32_t character = 0;
-      length = text::decode_utf8(source, offset, character);
-      if (length == 0) refuse("is not UTF-8");
-      source_.push_back(character);
-    }
-  }
-
-  Pattern parse() {
-    alternatives(0);
-    if (!at_end()) refuse("has a ')' without a '('");
-    insert(size(), StateKind::match);
-    return std::move(made_);
-  }
-
- private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Unsupported{path_, "The pattern " + what + " (at character " + std::to_string(position_ + 1) + ")."};
-  }
-
-  bool at_end() const { return position_ >= source_.size(); }
-  char32_t peek(std::size_t ahead = 0) const {
-    return position_ + ahead < source_.size() ? static_cast<char32_t>(source_[position_ + ahead]) : U'\0';
-  }
-  bool take(char32_t character) {
-    if (at_end() || peek() != character) return false;
-    ++position_;
-    return true;
-  }
-
-  std::size_t size() const { return made_.states.size(); }
-
-  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
-  void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
-    if (size() >= max_states) refuse("is too large");
-    budget_.spend(1 + (size() - place) / 4);
-    made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
-  }
-  /// Adds a copy of a block.
-  void repeat(const std::vector<PatternState>& block) {
-    if (size() + block.size() > max_states) refuse("is too large");
-    budget_.spend(1 + block.size() / 4);
-    for (const PatternState& state : block) made_.states.push_back(state);
-  }
-
-  void add_set(const Numbers& set) {
-    insert(size(), StateKind::set, made_.sets.size());
-    made_.sets.push_back(set.size());
-    for (const std::size_t border : set) made_.sets.push_back(border);
-  }
-
-  void alternatives(std::size_t nesting) {
-    if (nesting > max_nesting) refuse("nests its groups too deeply");
-    Numbers jumps;
-    for (;;) {
-      const std::size_t begin = size();
-      while (!at_end() && peek() != U'|' && peek() != U')') quantified(nesting);
-      if (!take(U'|')) break;
-      insert(begin, StateKind::split);
-      jumps.push_back(size());
-      insert(size(), StateKind::jump);
-      made_.states[begin].other = size() - begin;
-    }
-    for (const std::size_t jump : jumps) made_.states[jump].next = size() - jump;
-  }
-
-  void quantified(std::size_t nesting) {
-    const std::size_t begin = size();
-    atom(nesting);
-    std::size_t least = 0;
-    std::size_t most = none;
-    if (take(U'+')) {
-      least = 1;
-    } else if (take(U'?')) {
-      most = 1;
-    } else if (take(U'{')) {
-      least = most = count();
-      if (take(U',')) most = peek() == U'}' ? none : count();
-      if (!take(U'}') || most < least) refuse("has a '{' that is no quantifier; a literal one is written \\{");
-    } else if (!take(U'*')) {
-      return;
-    }
-    take(U'?');  // lazy: the same texts match
-    const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
-                                          made_.states.end());
-    made_.states.resize(begin);
-    for (std::size_t copy = 0; copy < least; ++copy) repeat(block);
-    Numbers splits;
-    for (std::size_t copy = least; copy < (most == none ? least + 1 : most); ++copy) {
-      splits.push_back(size());
-      insert(size(), StateKind::split);
-      repeat(block);
-    }
-    if (most == none) {
-      insert(size(), StateKind::jump);
-      made_.states.back().next = splits[0] - (size() - 1);
-    }
-    for (const std::size_t split : splits) made_.states[split].other = size() - split;
-  }
-
-  std::size_t count() {
-    if (peek() < U'0' || peek() > U'9') refuse("has a '{' that is no quantifier; a literal one is written \\{");
-    std::size_t value = 0;
-    while (peek() >= U'0' && peek() <= U'9') {
-      value = value * 10 + source_[position_++] - '0';
-      if (value > max_characters) refuse("has a quantifier above " + std::to_string(max_characters));
-    }
-    return value;
-  }
-
-  void atom(std::size_t nesting) {
-    const auto character = static_cast<char32_t>(source_[position_++]);
-    switch (character) {
-      case U'^': return insert(size(), StateKind::begin);
-      case U'$': return insert(size(), StateKind::end);
-      case U'(': return group(nesting);
-      case U'[': return add_set(bracket());
-      case U'\\': return add_set(escape(false));
-      case U'.': return add_set(inverse({'\n', '\n' + 1, '\r', '\r' + 1, 0x2028, 0x202a}));
-      case U'*':
-      case U'+':
-      case U'?':
-      case U'{':
-      case U'}':
-      case U']': --position_; refuse("has a bare '*', '+', '?', '{', '}' or ']'; a literal one takes a backslash");
-      default: return add_set({character, character + 1});
-    }
-  }
-
-  void group(std::size_t nesting) {
-    const std::size_t begin = size();
-    bool ahead = false;
-    if (take(U'?')) {
-      if (take(U'<')) {
-        if (peek() == U'=' || peek() == U'!') refuse("uses lookbehind, which is not supported");
-        while (!at_end() && !take(U'>')) ++position_;
-      } else if (peek() == U'=' || peek() == U'!') {
-        if (!lookahead_) refuse("uses lookahead, which is not supported");
-        insert(begin, source_[position_++] == U'=' ? StateKind::ahead : StateKind::not_ahead);
-        ahead = true;
-      } else if (!take(U':')) {
-        refuse("uses a kind of group that is not supported");
-      }
-    }
-    alternatives(nesting + 1);
-    if (!take(U')')) refuse("has a '(' without a ')'");
-    if (!ahead) return;
-    insert(size(), StateKind::match);
-    made_.states[begin].next = size() - begin;
-  }
-
-  char32_t hexadecimal(std::size_t digits) {
-    char32_t value = 0;
-    for (; digits > 0; --digits, ++position_) {
-      const int hex = peek() < 0x80 ? text::hex_value(static_cast<char>(peek())) : -1;
-      if (hex < 0) refuse("has a malformed \\x or \\u escape");
-      value = value * 16 + static_cast<char32_t>(hex);
-    }
-    return value;
-  }
-
-  char32_t unicode_escape() {
-    if (take(U'{')) {
-      std::size_t digits = 1;
-      while (digits < 6 && peek(digits) != U'}') ++digits;
-      const char32_t value = hexadecimal(digits);
-      if (!take(U'}') || value > 0x10ffff) refuse("has a malformed \\u{…} escape");
-      return value;
-    }
-    const char32_t value = hexadecimal(4);
-    if (value < 0xd800 || value > 0xdbff || peek() != U'\\' || peek(1) != U'u') return value;
-    position_ += 2;
-    const char32_t low = hexadecimal(4);
-    if (low < 0xdc00 || low > 0xdfff) refuse("has half of a character beyond \\uffff");
-    return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
-  }
-
-  /// What follows a backslash.
-  Numbers escape(bool in_class) {
-    if (at_end()) refuse("ends with a backslash");
-    const auto character = static_cast<char32_t>(source_[position_++]);
-    const auto single = [](char32_t value) { return Numbers{value, value + 1}; };
-    const Numbers digit{'0', '9' + 1};
-    const Numbers word{'0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1};
-    const Numbers space{0x09,   0x0e,   0x20,   0x21,   0xa0,   0xa1,   0x1680, 0x1681, 0x2000, 0x200b,
-                        0x2028, 0x202a, 0x202f, 0x2030, 0x205f, 0x2060, 0x3000, 0x3001, 0xfeff, 0xff00};
-    switch (character) {
-      case U'd': return digit;
-      case U'D': return inverse(digit);
-      case U'w': return word;
-      case U'W': return inverse(word);
-      case U's': return space;
-      case U'S': return inverse(space);
-      case U't': return single(U'\t');
-      case U'n': return single(U'\n');
-      case U'v': return single(U'\v');
-      case U'f': return single(U'\f');
-      case U'r': return single(U'\r');
-      case U'0':
-        if (peek() >= U'0' && peek() <= U'9') refuse("uses an octal escape, which is not supported");
-        return single(0);
-      case U'c':
-        if ((peek() | 0x20u) < U'a' || (peek() | 0x20u) > U'z') refuse("has a malformed \\c escape");
-        return single(static_cast<char32_t>(source_[position_++] & 0x1fu));
-      case U'x': return single(hexadecimal(2));
-      case U'u': return single(unicode_escape());
-      case U'b':
-        if (in_class) return single(U'\b');
-        break;
-    }
-    if (character == U'k' || (character >= U'1' && character <= U'9')) {
-      refuse("uses a backreference, which is not supported");
-    }
-    const bool letter = (character | 0x20u) >= U'a' && (character | 0x20u) <= U'z';
-    if (letter) refuse("uses \\" + std::string(1, static_cast<char>(character)) + ", which is not supported");
-    if (character >= 0x80 || character < 0x21) refuse("has an escape that is not supported");
-    return single(character);
-  }
-
-  Numbers class_member() {
-    const auto character = static_cast<char32_t>(source_[position_++]);
-    if (character == U'\\') return escape(true);
-    return {character, character + 1};
-  }
-
-  Numbers bracket() {
-    const bool inverted = take(U'^');
-    if (peek() == U']') refuse("has an empty character class");
-    Numbers set;
-    while (!take(U']')) {
-      if (at_end()) refuse("has a '[' without a ']'");
-      const Numbers first = class_member();
-      const auto is_single = [](const Numbers& member) { return member.size() == 2 && member[1] == member[0] + 1; };
-      if (peek() == U'-' && peek(1) != U']' && position_ + 1 < source_.size()) {
-        const std::size_t hyphen = position_++;
-        const Numbers last = class_member();
-        if (is_single(first) && is_single(last)) {
-          if (first[0] > last[0]) refuse("has a range that is out of order");
-          add(set, first[0], last[1]);
-          continue;
-        }
-        position_ = hyphen;  // beside a class such as \w the hyphen is literal
-      }
-      for (std::size_t place = 0; place < first.size(); place += 2) {
-        add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
-      }
-    }
-    return inverted ? inverse(set) : set;
-  }
-
-  std::string path_;
-  Budget& budget_;
-  bool lookahead_;
-  Numbers source_;  // code points
-  std::size_t position_ = 0;
-  Pattern made_;
-};
-
-/// Follows a pattern's automaton, all states at once.
-class Run {
- public:
-  Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
-    budget.spend(pattern.states.size() / 64);
-  }
-
-  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
-  bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
-    const Budget::Frame frame(budget_);
-    Numbers states{start};
-    for (;;) {
-      if (close(states, offset == 0, offset >= text.size(), &text, offset)) return true;
-      if (offset >= text.size() || (anchored && states.empty())) return false;
-      char32_t character = 0xfffd;
-      offset += std::max<std::size_t>(1, text::decode_utf8(text, offset, character));
-      Numbers next;
-      for (const std::size_t index : states) {
-        const PatternState& state = pattern_.states[index];
-        if (contains(pattern_.sets, state.other, character)) next.push_back(index + state.next);
-      }
-      if (!anchored) next.push_back(start);
-      states = std::move(next);
-    }
-  }
-
-  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
-  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
-  bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
-    ++generation_;
-    pending_ = std::move(states);
-    states.clear();
-    bool matched = false;
-    std::size_t visited = 0;
-    for (; !pending_.empty(); ++visited) {
-      const std::size_t index = pending_.back();
-      pending_.pop_back();
-      if (seen_[index] == generation_) continue;
-      seen_[index] = generation_;
-      const PatternState& state = pattern_.states[index];
-      const bool positive = state.kind == StateKind::ahead;
-      matched = matched || state.kind == StateKind::match;
-      if (state.kind == StateKind::set) states.push_back(index);
-      if (state.kind == StateKind::set || state.kind == StateKind::match) continue;
-      if (state.kind == StateKind::split) pending_.push_back(index + state.other);
-      if ((state.kind == StateKind::begin && !at_start) || (state.kind == StateKind::end && !at_end)) continue;
-      const bool is_ahead = text != nullptr && (positive || state.kind == StateKind::not_ahead);
-      if (is_ahead && Run(pattern_, budget_).run(index + 1, *text, offset, true) != positive) continue;
-      pending_.push_back(index + state.next);
-    }
-    budget_.spend(1 + std::max(states.size(), visited / 4));
-    return matched;
-  }
-
- private:
-  const Pattern& pattern_;
-  Budget& budget_;
-  Numbers seen_;  // by state: the generation that saw it last
-  Numbers pending_;
-  std::size_t generation_ = 0;
-};
-
-/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
-MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
-  constexpr std::string_view alphabet =
-      "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
-  for (int draw = 0; draw < 12; ++draw) {
-    const char32_t character = static_cast<unsigned char>(alphabet[random.below(alphabet.size())]);
-    if (contains(sets, place, character)) return character;
-  }
-  for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
-    const auto first = static_cast<char32_t>(sets[place + border]);
-    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
-  }
-  return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
-}
-
-}  // namespace patterns
-
-MOCK_GATEWAY_INLINE Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead) {
-  budget.spend(source.size());
-  return patterns::Parser(source, path, budget, lookahead).parse();
-}
-
-MOCK_GATEWAY_INLINE bool occurs(const Pattern& pattern, std::string_view text, Budget& budget) {
-  return patterns::Run(pattern, budget).run(0, text, 0, false);
-}
-
-MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
-                                   Random& random, Budget& budget) {
-  patterns::Run run(pattern, budget);
-  std::optional<std::string> found;
-  std::string made;
-  Numbers states{0};  // those that a walk along one way has come to
-  for (std::size_t length = 0; length <= most; ++length) {
-    Numbers ending = states;
-    if (run.close(ending, length == 0, true, nullptr, 0)) {
-      found = made;
-      if (length >= least && random.below(spare) == 0) break;
-    }
-    run.close(states, length == 0, false, nullptr, 0);
-    if (states.empty()) break;
-    const std::size_t place = states[random.below(states.size())];
-    const auto character = patterns::character_of(pattern.sets, pattern.states[place].other, random);
-    if (!character) break;
-    text::append_utf8(made, *character);
-    states = {place + pattern.states[place].next};
-  }
-  return found;
 }
 
 }  // namespace schema
@@ -29917,7 +29918,7 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
+      wrong = was_refused(first) ? retries::judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
@@ -29935,7 +29936,7 @@ class SameQuestion {
     // What a retry continues later was still under way, and what it has continued before is over.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 
@@ -30839,7 +30840,8 @@ MOCK_GATEWAY_INLINE void fill_places(ServedRequest& served, std::size_t call) {
   if (!reply || !Access::data(*reply).templated) return;
   Reply copy = *reply;
   const std::uint64_t seed = fingerprint("template " + std::to_string(call), served.fingerprint);
-  const TemplateFacts facts{*served.chat, served.request, call + 1, served.timeline.now(), seed};
+  const TemplateFacts facts{
+      served.chat->last_user_text(), served.chat->body, served.request, call + 1, served.timeline.now(), seed};
   fill_template(Access::edit(copy), facts);
   reply = share<const Reply>(std::move(copy));
 }
@@ -40498,7 +40500,7 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3220    model/tokenizer.hpp
 //   3232    gateway/options.hpp
 //   3383    model/acceptance.hpp
-//   3631    model/chat_request.hpp
+//   3631    request/chat_request.hpp
 //   3760    script/scope.hpp
 //   3815    script/failure_scope.hpp
 //   3861    script/chaos.hpp
@@ -40515,245 +40517,245 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   4766    core/text.hpp
 //   4877    core/random.hpp
 //   4911    core/json_reader.hpp
-//   4968    core/json_pointer.hpp
-//   4985    core/calendar.hpp
-//   5020    core/access.hpp
-//   5092    core/timeline.hpp
-//   5288    core/process.hpp
-//   5313    core/relief.hpp
-//   5345    core/warning.hpp
-//   5355    core/rows.hpp
-//   5381    core/change_count.hpp
-//   5428    core/seldom.hpp
-//   5455    model/profile_traits.hpp
-//   5564    model/checks.hpp
-//   5581    model/reply_data.hpp
-//   5649    model/request_error.hpp
-//   5662    model/embedding_request.hpp
-//   5686    model/fault_rows.hpp
-//   5815    model/chat_parser.hpp
-//   5833    model/dialect_rows.hpp
-//   5873    model/finding_kinds.hpp
-//   5950    model/reply_checks.hpp
-//   5985    model/chat_fields.hpp
-//   6034    model/chat_reader.hpp
-//   6132    model/reply_template.hpp
-//   6154    keys/secrets.hpp
-//   6201    keys/key_store.hpp
-//   6429    answer/bodies.hpp
-//   6458    answer/events.hpp
-//   6506    answer/tokens.hpp
-//   6581    answer/completion.hpp
-//   6690    answer/completion_json.hpp
-//   6725    answer/completion_events.hpp
-//   6793    answer/words.hpp
-//   6808    answer/default_reply.hpp
-//   6824    answer/schema_pattern.hpp
-//   6921    answer/schema_instance.hpp
-//   6943    answer/embeddings.hpp
-//   6961    answer/occurrences.hpp
-//   6984    answer/schema_checker.hpp
-//   7079    script/matcher_node.hpp
-//   7170    script/script.hpp
-//   7450    script/chaos_plan.hpp
-//   7496    script/chaos_rules.hpp
-//   7578    script/connection_faults.hpp
-//   7634    script/forced_failures.hpp
-//   7679    script/field_matchers.hpp
-//   7773    script/hiding.hpp
-//   7814    script/excerpts.hpp
-//   7840    script/json_comparison.hpp
-//   7867    script/matcher_leaf.hpp
-//   7898    delivery/answer_log.hpp
-//   8016    delivery/gzip.hpp
-//   8042    delivery/framing.hpp
-//   8094    delivery/outlet.hpp
-//   8146    delivery/pace_schedule.hpp
-//   8188    delivery/progress.hpp
-//   8241    delivery/waits.hpp
-//   8322    delivery/write_queue.hpp
-//   8424    delivery/delivery.hpp
-//   8709    http/exchange_observer.hpp
-//   8746    http/sockets.hpp
-//   8878    http/wakes.hpp
-//   8929    http/connection.hpp
-//   9228    http/request_reader.hpp
-//   9362    http/server.hpp
-//   9428    http/response.hpp
-//   9444    http/turned_away.hpp
-//   9498    http/workers.hpp
-//   9557    http/acceptor.hpp
-//   9605    http/compatibility.hpp
-//   9615    http/poller.hpp
-//   9655    http/reactor.hpp
-//   9769    evidence/kept_problems.hpp
-//   9839    evidence/record.hpp
-//  10108    evidence/gateway_parts.hpp
-//  10127    evidence/review_parts.hpp
-//  10193    evidence/diagnosis.hpp
-//  10265    evidence/redaction.hpp
-//  10287    evidence/gateway_problems.hpp
-//  10389    serve/asked_requests.hpp
-//  10471    serve/operations.hpp
-//  10541    serve/served_models.hpp
-//  10584    serve/gateway_state.hpp
-//  10645    serve/served_request.hpp
-//  10828    serve/runner.hpp
-//  10894    serve/connection_loop.hpp
-//  10939    serve/request_checks.hpp
-//  10962    serve/tester_code.hpp
-//  11027    serve/explanation.hpp
-//  11050    gateway/catalogue_entries.hpp
-//  11354    gateway/option_values.hpp
-//  11415    gateway/sweep_run.hpp
-//  11439    document/script_reader.hpp
-//  11648    document/script_files.hpp
-//  11667    document/script_references.hpp
-//  11703    document/script_sections.hpp
-//  11834    document/script_values.hpp
-//  11969    document/loaded_document.hpp
-//  12001    core/calendar.cpp
-//  12113    core/clock.cpp
-//  12526    core/gate.cpp
-//  12737    core/implementation.cpp
-//  12749    core/json_pointer.cpp
-//  12806    core/json_reader.cpp
-//  13151    core/process.cpp
-//  13175    core/random.cpp
-//  13235    core/relief.cpp
-//  13262    core/reporter.cpp
-//  13345    core/source_location.cpp
-//  13361    core/text.cpp
-//  13717    core/wait.cpp
-//  13729    core/warning.cpp
-//  13743    model/acceptance.cpp
-//  13802    model/chat_fields.cpp
-//  13944    model/chat_messages.cpp
-//  14153    model/chat_reader.cpp
-//  14561    model/chat_request.cpp
-//  14646    model/checks.cpp
-//  14684    model/connection_fault.cpp
-//  14786    model/embedding_request.cpp
-//  14873    model/failure.cpp
-//  15042    model/fault.cpp
-//  15277    model/finding.cpp
-//  15311    model/hold.cpp
-//  15333    model/http_reply.cpp
-//  15399    model/pace.cpp
-//  15598    model/profile.cpp
-//  15778    model/range.cpp
-//  15808    model/received_request.cpp
-//  15876    model/reply.cpp
-//  16287    model/reply_checks.cpp
-//  16479    model/reply_template.cpp
-//  16651    model/sent_answer.cpp
-//  16679    model/sse_dialect.cpp
-//  16825    keys/api_key.cpp
-//  16875    keys/key_store.cpp
-//  17421    keys/keys.cpp
-//  17485    keys/secrets.cpp
-//  17692    answer/bodies.cpp
-//  17799    answer/completion.cpp
-//  18035    answer/completion_events.cpp
-//  18246    answer/completion_json.cpp
-//  18464    answer/default_reply.cpp
-//  18667    answer/embeddings.cpp
-//  18786    answer/events.cpp
-//  18805    answer/occurrences.cpp
-//  18827    answer/schema_checker.cpp
-//  19299    answer/schema_instance.cpp
-//  19679    answer/schema_pattern.cpp
-//  20097    answer/tokens.cpp
-//  20327    answer/words.cpp
-//  20388    script/chaos.cpp
-//  20529    script/chaos_rules.cpp
-//  20641    script/connection_faults.cpp
-//  20750    script/excerpts.cpp
-//  20813    script/field_matchers.cpp
-//  21226    script/forced_failures.cpp
-//  21330    script/hiding.cpp
-//  21447    script/json_comparison.cpp
-//  21533    script/matcher.cpp
-//  21788    script/matchers.cpp
-//  22144    script/scope.cpp
-//  22202    script/script.cpp
-//  22633    script/text_matchers.cpp
-//  22755    delivery/answer_log.cpp
-//  22925    delivery/delivery.cpp
-//  23384    delivery/faults_and_waits.cpp
-//  23661    delivery/framing.cpp
-//  23778    delivery/gzip.cpp
-//  23845    delivery/pace_schedule.cpp
-//  23914    delivery/progress.cpp
-//  23966    delivery/write_queue.cpp
-//  24115    http/acceptor.cpp
-//  24224    http/compatibility.cpp
-//  24334    http/connection.cpp
-//  24920    http/poller.cpp
-//  25135    http/reactor.cpp
-//  25403    http/request_reader.cpp
-//  25863    http/response.cpp
-//  25944    http/server.cpp
-//  26362    http/sockets.cpp
-//  26882    http/turned_away.cpp
-//  26972    http/wakes.cpp
-//  27026    http/workers.cpp
-//  27139    evidence/diagnosis.cpp
-//  27359    evidence/evidence_json.cpp
-//  27743    evidence/exchange.cpp
-//  28046    evidence/gateway_problems.cpp
-//  28497    evidence/journal.cpp
-//  28656    evidence/kept_problems.cpp
-//  28767    evidence/notes.cpp
-//  28868    evidence/record.cpp
-//  29327    evidence/redaction.cpp
-//  29469    evidence/redirects.cpp
-//  29580    evidence/retries.cpp
-//  29973    evidence/review.cpp
-//  30352    evidence/told_in_body.cpp
-//  30452    evidence/verification.cpp
-//  30569    serve/asked_requests.cpp
-//  30647    serve/chat_judge.cpp
-//  30967    serve/connection_loop.cpp
-//  31127    serve/cross_origin.cpp
-//  31170    serve/delivery_report.cpp
-//  31261    serve/explanation.cpp
-//  31327    serve/gateway_state.cpp
-//  31363    serve/judge.cpp
-//  31590    serve/limits.cpp
-//  31689    serve/operations.cpp
-//  31912    serve/profile_headers.cpp
-//  31953    serve/reply_answer.cpp
-//  32097    serve/request_checks.cpp
-//  32171    serve/runner.cpp
-//  32435    serve/served_models.cpp
-//  32513    serve/served_request.cpp
-//  32584    gateway/catalogue.cpp
-//  33005    gateway/catalogue_chunks.cpp
-//  33304    gateway/catalogue_delivery.cpp
-//  33459    gateway/catalogue_entries.cpp
-//  33688    gateway/catalogue_failures.cpp
-//  33976    gateway/catalogue_framing.cpp
-//  34163    gateway/catalogue_tool_calls.cpp
-//  34367    gateway/chat_script.cpp
-//  34516    gateway/gateway.cpp
-//  34807    gateway/mishaps.cpp
-//  35154    gateway/options.cpp
-//  35307    gateway/sweep.cpp
-//  35730    document/scenario_files.cpp
-//  35881    document/script_document.cpp
-//  36283    document/script_faults.cpp
-//  36619    document/script_files.cpp
-//  36766    document/script_gateway.cpp
-//  37100    document/script_matchers.cpp
-//  37466    document/script_objects.cpp
-//  37631    document/script_reader.cpp
-//  38074    document/script_references.cpp
-//  38398    document/script_replies.cpp
-//  38875    document/script_schema.cpp
-//  39010    document/script_sections.cpp
-//  39591    document/script_values.cpp
-//  40006  Adapters
-//  40023    adapters/catch2.hpp
-//  40181    adapters/doctest.hpp
-//  40346    adapters/gtest.hpp
+//   4968    core/pattern.hpp
+//   5065    core/json_pointer.hpp
+//   5082    core/calendar.hpp
+//   5117    core/access.hpp
+//   5189    core/timeline.hpp
+//   5385    core/process.hpp
+//   5410    core/relief.hpp
+//   5442    core/warning.hpp
+//   5452    core/rows.hpp
+//   5478    core/change_count.hpp
+//   5525    core/seldom.hpp
+//   5552    model/profile_traits.hpp
+//   5661    model/checks.hpp
+//   5678    model/reply_data.hpp
+//   5746    model/request_error.hpp
+//   5759    model/fault_rows.hpp
+//   5888    model/dialect_rows.hpp
+//   5928    model/finding_kinds.hpp
+//   6005    model/reply_checks.hpp
+//   6040    model/reply_template.hpp
+//   6063    request/embedding_request.hpp
+//   6087    request/chat_parser.hpp
+//   6105    request/chat_fields.hpp
+//   6154    request/chat_reader.hpp
+//   6252    keys/secrets.hpp
+//   6299    keys/key_store.hpp
+//   6527    answer/bodies.hpp
+//   6556    answer/events.hpp
+//   6604    answer/tokens.hpp
+//   6679    answer/completion.hpp
+//   6788    answer/completion_json.hpp
+//   6823    answer/completion_events.hpp
+//   6891    answer/words.hpp
+//   6906    answer/default_reply.hpp
+//   6922    answer/schema_instance.hpp
+//   6944    answer/embeddings.hpp
+//   6962    answer/occurrences.hpp
+//   6985    answer/schema_checker.hpp
+//   7080    script/matcher_node.hpp
+//   7171    script/script.hpp
+//   7451    script/chaos_plan.hpp
+//   7497    script/chaos_rules.hpp
+//   7579    script/connection_faults.hpp
+//   7635    script/forced_failures.hpp
+//   7680    script/field_matchers.hpp
+//   7774    script/hiding.hpp
+//   7815    script/excerpts.hpp
+//   7841    script/json_comparison.hpp
+//   7868    script/matcher_leaf.hpp
+//   7899    delivery/answer_log.hpp
+//   8017    delivery/gzip.hpp
+//   8043    delivery/framing.hpp
+//   8095    delivery/outlet.hpp
+//   8147    delivery/pace_schedule.hpp
+//   8189    delivery/progress.hpp
+//   8242    delivery/waits.hpp
+//   8323    delivery/write_queue.hpp
+//   8425    delivery/delivery.hpp
+//   8710    http/exchange_observer.hpp
+//   8747    http/sockets.hpp
+//   8879    http/wakes.hpp
+//   8930    http/connection.hpp
+//   9229    http/request_reader.hpp
+//   9363    http/server.hpp
+//   9429    http/response.hpp
+//   9445    http/turned_away.hpp
+//   9499    http/workers.hpp
+//   9558    http/acceptor.hpp
+//   9606    http/compatibility.hpp
+//   9616    http/poller.hpp
+//   9656    http/reactor.hpp
+//   9770    evidence/kept_problems.hpp
+//   9840    evidence/record.hpp
+//  10109    evidence/gateway_parts.hpp
+//  10128    evidence/review_parts.hpp
+//  10194    evidence/diagnosis.hpp
+//  10266    evidence/redaction.hpp
+//  10288    evidence/gateway_problems.hpp
+//  10390    serve/asked_requests.hpp
+//  10472    serve/operations.hpp
+//  10542    serve/served_models.hpp
+//  10585    serve/gateway_state.hpp
+//  10646    serve/served_request.hpp
+//  10829    serve/runner.hpp
+//  10895    serve/connection_loop.hpp
+//  10940    serve/request_checks.hpp
+//  10963    serve/tester_code.hpp
+//  11028    serve/explanation.hpp
+//  11051    gateway/catalogue_entries.hpp
+//  11355    gateway/option_values.hpp
+//  11416    gateway/sweep_run.hpp
+//  11440    document/script_reader.hpp
+//  11649    document/script_files.hpp
+//  11668    document/script_references.hpp
+//  11704    document/script_sections.hpp
+//  11835    document/script_values.hpp
+//  11970    document/loaded_document.hpp
+//  12002    core/calendar.cpp
+//  12114    core/clock.cpp
+//  12527    core/gate.cpp
+//  12738    core/implementation.cpp
+//  12750    core/json_pointer.cpp
+//  12807    core/json_reader.cpp
+//  13152    core/pattern.cpp
+//  13570    core/process.cpp
+//  13594    core/random.cpp
+//  13654    core/relief.cpp
+//  13681    core/reporter.cpp
+//  13764    core/source_location.cpp
+//  13780    core/text.cpp
+//  14136    core/wait.cpp
+//  14148    core/warning.cpp
+//  14162    model/acceptance.cpp
+//  14221    model/checks.cpp
+//  14259    model/connection_fault.cpp
+//  14361    model/failure.cpp
+//  14530    model/fault.cpp
+//  14765    model/finding.cpp
+//  14799    model/hold.cpp
+//  14821    model/http_reply.cpp
+//  14887    model/pace.cpp
+//  15086    model/profile.cpp
+//  15266    model/range.cpp
+//  15296    model/received_request.cpp
+//  15364    model/reply.cpp
+//  15775    model/reply_checks.cpp
+//  15967    model/reply_template.cpp
+//  16139    model/sent_answer.cpp
+//  16167    model/sse_dialect.cpp
+//  16313    request/chat_fields.cpp
+//  16455    request/chat_messages.cpp
+//  16664    request/chat_reader.cpp
+//  17072    request/chat_request.cpp
+//  17157    request/embedding_request.cpp
+//  17244    keys/api_key.cpp
+//  17294    keys/key_store.cpp
+//  17840    keys/keys.cpp
+//  17904    keys/secrets.cpp
+//  18111    answer/bodies.cpp
+//  18218    answer/completion.cpp
+//  18454    answer/completion_events.cpp
+//  18665    answer/completion_json.cpp
+//  18883    answer/default_reply.cpp
+//  19086    answer/embeddings.cpp
+//  19205    answer/events.cpp
+//  19224    answer/occurrences.cpp
+//  19246    answer/schema_checker.cpp
+//  19718    answer/schema_instance.cpp
+//  20098    answer/tokens.cpp
+//  20328    answer/words.cpp
+//  20389    script/chaos.cpp
+//  20530    script/chaos_rules.cpp
+//  20642    script/connection_faults.cpp
+//  20751    script/excerpts.cpp
+//  20814    script/field_matchers.cpp
+//  21227    script/forced_failures.cpp
+//  21331    script/hiding.cpp
+//  21448    script/json_comparison.cpp
+//  21534    script/matcher.cpp
+//  21789    script/matchers.cpp
+//  22145    script/scope.cpp
+//  22203    script/script.cpp
+//  22634    script/text_matchers.cpp
+//  22756    delivery/answer_log.cpp
+//  22926    delivery/delivery.cpp
+//  23385    delivery/faults_and_waits.cpp
+//  23662    delivery/framing.cpp
+//  23779    delivery/gzip.cpp
+//  23846    delivery/pace_schedule.cpp
+//  23915    delivery/progress.cpp
+//  23967    delivery/write_queue.cpp
+//  24116    http/acceptor.cpp
+//  24225    http/compatibility.cpp
+//  24335    http/connection.cpp
+//  24921    http/poller.cpp
+//  25136    http/reactor.cpp
+//  25404    http/request_reader.cpp
+//  25864    http/response.cpp
+//  25945    http/server.cpp
+//  26363    http/sockets.cpp
+//  26883    http/turned_away.cpp
+//  26973    http/wakes.cpp
+//  27027    http/workers.cpp
+//  27140    evidence/diagnosis.cpp
+//  27360    evidence/evidence_json.cpp
+//  27744    evidence/exchange.cpp
+//  28047    evidence/gateway_problems.cpp
+//  28498    evidence/journal.cpp
+//  28657    evidence/kept_problems.cpp
+//  28768    evidence/notes.cpp
+//  28869    evidence/record.cpp
+//  29328    evidence/redaction.cpp
+//  29470    evidence/redirects.cpp
+//  29581    evidence/retries.cpp
+//  29974    evidence/review.cpp
+//  30353    evidence/told_in_body.cpp
+//  30453    evidence/verification.cpp
+//  30570    serve/asked_requests.cpp
+//  30648    serve/chat_judge.cpp
+//  30969    serve/connection_loop.cpp
+//  31129    serve/cross_origin.cpp
+//  31172    serve/delivery_report.cpp
+//  31263    serve/explanation.cpp
+//  31329    serve/gateway_state.cpp
+//  31365    serve/judge.cpp
+//  31592    serve/limits.cpp
+//  31691    serve/operations.cpp
+//  31914    serve/profile_headers.cpp
+//  31955    serve/reply_answer.cpp
+//  32099    serve/request_checks.cpp
+//  32173    serve/runner.cpp
+//  32437    serve/served_models.cpp
+//  32515    serve/served_request.cpp
+//  32586    gateway/catalogue.cpp
+//  33007    gateway/catalogue_chunks.cpp
+//  33306    gateway/catalogue_delivery.cpp
+//  33461    gateway/catalogue_entries.cpp
+//  33690    gateway/catalogue_failures.cpp
+//  33978    gateway/catalogue_framing.cpp
+//  34165    gateway/catalogue_tool_calls.cpp
+//  34369    gateway/chat_script.cpp
+//  34518    gateway/gateway.cpp
+//  34809    gateway/mishaps.cpp
+//  35156    gateway/options.cpp
+//  35309    gateway/sweep.cpp
+//  35732    document/scenario_files.cpp
+//  35883    document/script_document.cpp
+//  36285    document/script_faults.cpp
+//  36621    document/script_files.cpp
+//  36768    document/script_gateway.cpp
+//  37102    document/script_matchers.cpp
+//  37468    document/script_objects.cpp
+//  37633    document/script_reader.cpp
+//  38076    document/script_references.cpp
+//  38400    document/script_replies.cpp
+//  38877    document/script_schema.cpp
+//  39012    document/script_sections.cpp
+//  39593    document/script_values.cpp
+//  40008  Adapters
+//  40025    adapters/catch2.hpp
+//  40183    adapters/doctest.hpp
+//  40348    adapters/gtest.hpp

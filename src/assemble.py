@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-LAYERS = ["core", "model", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
+LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
 ROOT = "mock_gateway.hpp"
 INTERFACE_LINES = 4800  # at most: each test file compiles them
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see

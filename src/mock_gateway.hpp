@@ -83,7 +83,7 @@
 #include "gateway/options.hpp"
 #include "model/profile.hpp"
 #include "model/acceptance.hpp"
-#include "model/chat_request.hpp"
+#include "request/chat_request.hpp"
 #include "model/tokenizer.hpp"
 #include "script/scope.hpp"
 #include "script/failure_scope.hpp"

@@ -15,9 +15,9 @@
 #include "../script_layout.hpp"
 #include "core/text.hpp"
 #include "model/acceptance.hpp"
-#include "model/chat_parser.hpp"
 #include "model/profile_traits.hpp"
 #include "model/request_error.hpp"
+#include "request/chat_parser.hpp"
 #include "serve/gateway_state.hpp"
 #include "serve/request_checks.hpp"
 

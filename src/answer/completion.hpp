@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "../core/random.hpp"
-#include "../model/chat_request.hpp"
 #include "../model/profile_traits.hpp"
 #include "../model/reply.hpp"
 #include "../model/reply_data.hpp"
+#include "../request/chat_request.hpp"
 #include "tokens.hpp"
 
 namespace mock_gateway::detail {

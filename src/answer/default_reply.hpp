@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "../model/chat_request.hpp"
 #include "../model/reply.hpp"
+#include "../request/chat_request.hpp"
 
 namespace mock_gateway::detail {
 

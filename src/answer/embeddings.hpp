@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../model/embedding_request.hpp"
+#include "../request/embedding_request.hpp"
 #include "tokens.hpp"
 
 namespace mock_gateway::detail {

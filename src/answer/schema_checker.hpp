@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../core/json.hpp"
-#include "schema_pattern.hpp"
+#include "../core/pattern.hpp"
 
 // JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "../core/json.hpp"
+#include "../core/pattern.hpp"
 #include "../core/random.hpp"
-#include "schema_pattern.hpp"
 
 // Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
 // outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent.

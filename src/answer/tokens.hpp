@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "../model/chat_request.hpp"
 #include "../model/pace.hpp"
 #include "../model/tokenizer.hpp"
+#include "../request/chat_request.hpp"
 #include "events.hpp"
 
 namespace mock_gateway::detail {

@@ -8,10 +8,10 @@
 
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
-#include "../model/chat_parser.hpp"
 #include "../model/failure.hpp"
 #include "../model/operation.hpp"
 #include "../model/request_error.hpp"
+#include "../request/chat_parser.hpp"
 #include "../script/chaos_rules.hpp"
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"

@@ -9,8 +9,8 @@
 #include "../core/error.hpp"
 #include "../core/text.hpp"
 #include "../keys/secrets.hpp"
-#include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
+#include "../request/chat_parser.hpp"
 #include "record.hpp"
 #include "redaction.hpp"
 

@@ -351,7 +351,7 @@ class SameQuestion {
       const Seen& first = *same_[i];
       if (!may_continue(first, second) || (has_its_own && first.call != second.call)) continue;
       continued = i;
-      wrong = was_refused(first) ? judge(first, second, false) : std::nullopt;
+      wrong = was_refused(first) ? retries::judge(first, second, false) : std::nullopt;
       if (!wrong) break;
     }
     if (!continued) return;
@@ -369,7 +369,7 @@ class SameQuestion {
     // What a retry continues later was still under way, and what it has continued before is over.
     if (continues_[at] || is_continued_[at - 1] || numbers_fit(first, second)) return;
     if (!was_refused(first) || !follows(first, second)) return;
-    if (auto wrong = judge(first, second, true)) findings_.push_back(std::move(*wrong));
+    if (auto wrong = retries::judge(first, second, true)) findings_.push_back(std::move(*wrong));
     if (has_new_key(first, second)) findings_.push_back(idempotency_key_changed(first, second));
   }
 

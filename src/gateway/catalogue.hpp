@@ -11,8 +11,8 @@
 
 #include "../core/json.hpp"
 #include "../core/shared.hpp"
-#include "../model/chat_request.hpp"
 #include "../model/reply.hpp"
+#include "../request/chat_request.hpp"
 #include "gateway.hpp"
 #include "options.hpp"
 

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "../core/json.hpp"
-#include "../model/chat_request.hpp"
 #include "../model/connection_fault.hpp"
 #include "../model/fault.hpp"
 #include "../model/pace.hpp"
 #include "../model/reply.hpp"
 #include "../model/sse_dialect.hpp"
+#include "../request/chat_request.hpp"
 #include "catalogue.hpp"
 #include "gateway.hpp"
 

@@ -1,5 +1,5 @@
 // The finding codes with their severities. When one is found: `src/evidence/review.cpp`, `src/evidence/retries.cpp`,
-// `chat_reader.cpp`.
+// `request/chat_reader.cpp`.
 
 #pragma once
 

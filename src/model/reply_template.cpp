@@ -132,14 +132,14 @@ class Filler {
   }
 
   Json value_of(std::string_view name) {
-    if (name == "request.last_user_text") return facts_ ? Json(facts_->chat.last_user_text()) : Json();
+    if (name == "request.last_user_text") return facts_ ? Json(facts_->last_user_text) : Json();
     if (name == "count") return facts_ ? Json(facts_->call) : Json();
     if (name == "now") return facts_ ? Json(calendar::rfc3339_milliseconds(facts_->now)) : Json();
     if (name == "uuid") return facts_ ? Json(uuid(random_)) : Json();
     if (name.substr(0, of_body.size()) == of_body) {
       const std::string_view pointer = name.substr(of_body.size());
       if (pointer.empty() || pointer.front() != '/') refuse("{{" + std::string(name) + "}}");
-      const Json* const found = facts_ ? find(facts_->chat.body, pointer) : nullptr;
+      const Json* const found = facts_ ? find(facts_->body, pointer) : nullptr;
       return found ? *found : Json();
     }
     if (name.substr(0, of_header.size()) == of_header && name.size() > of_header.size()) {

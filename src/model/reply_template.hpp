@@ -5,7 +5,7 @@
 #include <string>
 
 #include "../core/clock.hpp"
-#include "chat_request.hpp"
+#include "../core/json.hpp"
 #include "received_request.hpp"
 #include "reply_data.hpp"
 
@@ -15,7 +15,8 @@ namespace mock_gateway::detail {
 
 /// What the places of a template stand for.
 struct TemplateFacts {
-  const ChatRequest& chat;
+  std::string last_user_text;
+  const Json& body;  // of the request
   const ReceivedRequest& http;
   std::size_t call;  // of the stub, from 1
   TimePoint now;

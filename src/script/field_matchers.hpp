@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../core/rows.hpp"
-#include "../model/chat_request.hpp"
 #include "../model/range.hpp"
+#include "../request/chat_request.hpp"
 #include "matcher.hpp"
 
 // A matcher of a request field is a row of a table and a public function of the row's name, whose parameter is of the

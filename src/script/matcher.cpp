@@ -9,7 +9,7 @@
 #include "../core/relief.hpp"
 #include "../core/shared.hpp"
 #include "../core/text.hpp"
-#include "../model/chat_request.hpp"
+#include "../request/chat_request.hpp"
 #include "excerpts.hpp"
 #include "matcher_node.hpp"
 

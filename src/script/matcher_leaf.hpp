@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../model/chat_request.hpp"
+#include "../request/chat_request.hpp"
 #include "matcher.hpp"
 #include "matcher_node.hpp"
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "../answer/schema_pattern.hpp"
 #include "../core/access.hpp"
 #include "../core/error.hpp"
+#include "../core/pattern.hpp"
 #include "../core/shared.hpp"
 #include "excerpts.hpp"
 #include "matcher_leaf.hpp"

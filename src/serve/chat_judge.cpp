@@ -18,10 +18,10 @@
 #include "../core/text.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../evidence/redaction.hpp"
-#include "../model/chat_parser.hpp"
 #include "../model/finding_kinds.hpp"
 #include "../model/reply_template.hpp"
 #include "../model/request_error.hpp"
+#include "../request/chat_parser.hpp"
 #include "../script/chaos_plan.hpp"
 #include "../script/excerpts.hpp"
 #include "../script/matcher_node.hpp"
@@ -218,7 +218,8 @@ void fill_places(ServedRequest& served, std::size_t call) {
   if (!reply || !Access::data(*reply).templated) return;
   Reply copy = *reply;
   const std::uint64_t seed = fingerprint("template " + std::to_string(call), served.fingerprint);
-  const TemplateFacts facts{*served.chat, served.request, call + 1, served.timeline.now(), seed};
+  const TemplateFacts facts{
+      served.chat->last_user_text(), served.chat->body, served.request, call + 1, served.timeline.now(), seed};
   fill_template(Access::edit(copy), facts);
   reply = share<const Reply>(std::move(copy));
 }

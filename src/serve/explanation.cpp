@@ -7,8 +7,8 @@
 
 #include "../answer/default_reply.hpp"
 #include "../evidence/diagnosis.hpp"
-#include "../model/chat_parser.hpp"
 #include "../model/request_error.hpp"
+#include "../request/chat_parser.hpp"
 #include "request_checks.hpp"
 
 namespace mock_gateway::detail {

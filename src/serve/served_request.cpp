@@ -6,7 +6,7 @@
 
 #include "../answer/bodies.hpp"
 #include "../evidence/diagnosis.hpp"
-#include "../model/chat_parser.hpp"
+#include "../request/chat_parser.hpp"
 
 namespace mock_gateway::detail {
 namespace served_requests {

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "finding.hpp"
-#include "model/chat_parser.hpp"
-#include "model/chat_request.hpp"
 #include "model/request_error.hpp"
+#include "request/chat_parser.hpp"
+#include "request/chat_request.hpp"
 
 namespace fuzz {
 

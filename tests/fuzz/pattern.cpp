@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "answer/schema_pattern.hpp"
+#include "core/pattern.hpp"
 #include "core/random.hpp"
 #include "finding.hpp"
 #include "script/matchers.hpp"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "acceptance.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/profile.hpp"
 #include "chat_request.hpp"
-#include "profile.hpp"
 
 namespace mock_gateway::detail {
 

@@ -7,10 +7,10 @@
 
 #include "../core/json_reader.hpp"
 #include "../core/text.hpp"
+#include "../model/failure.hpp"
+#include "../model/finding_kinds.hpp"
+#include "../model/request_error.hpp"
 #include "chat_fields.hpp"
-#include "failure.hpp"
-#include "finding_kinds.hpp"
-#include "request_error.hpp"
 
 namespace mock_gateway::detail {
 namespace embedding_request {

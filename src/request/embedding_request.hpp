@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "acceptance.hpp"
-#include "finding.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/finding.hpp"
 
 namespace mock_gateway::detail {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../core/random.hpp"
+#include "random.hpp"
 
 // Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
 // a client or a test writes costs a fraction of a second at most, and never the stack.

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "../core/text.hpp"
-#include "failure.hpp"
-#include "request_error.hpp"
+#include "../model/failure.hpp"
+#include "../model/request_error.hpp"
 
 namespace mock_gateway::detail {
 namespace chat_fields {

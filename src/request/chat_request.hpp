@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../core/json.hpp"
-#include "acceptance.hpp"
-#include "finding.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/finding.hpp"
 
 namespace mock_gateway {
 

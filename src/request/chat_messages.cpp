@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "../core/text.hpp"
-#include "failure.hpp"
-#include "request_error.hpp"
+#include "../model/failure.hpp"
+#include "../model/request_error.hpp"
 
 namespace mock_gateway::detail {
 namespace chat_fields {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "../core/json_reader.hpp"
+#include "../model/finding_kinds.hpp"
+#include "../model/profile_traits.hpp"
 #include "chat_fields.hpp"
 #include "chat_parser.hpp"
 #include "chat_request.hpp"
-#include "finding_kinds.hpp"
-#include "profile_traits.hpp"
 
 namespace mock_gateway::detail {
 namespace chat_fields {

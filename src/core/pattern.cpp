@@ -1,6 +1,6 @@
 // Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
 
-#include "schema_pattern.hpp"
+#include "pattern.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/text.hpp"
+#include "text.hpp"
 
 namespace mock_gateway::detail {
 namespace schema {

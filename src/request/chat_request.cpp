@@ -8,11 +8,11 @@
 
 #include "../core/json_reader.hpp"
 #include "../core/text.hpp"
+#include "../model/failure.hpp"
+#include "../model/request_error.hpp"
 #include "chat_fields.hpp"
 #include "chat_parser.hpp"
 #include "chat_reader.hpp"
-#include "failure.hpp"
-#include "request_error.hpp"
 
 namespace mock_gateway {
 namespace detail {
