@@ -8524,8 +8524,9 @@ class Delivery {
       event,       // `event`, as often as faults want
       copy,        // one of these
       copy_sent,
-      last_event,   // `bytes`, an event after those of the source
-      error_event,  // of the fault `number`
+      done_follows,        // for the log
+      event_after_source,  // `bytes`, an event after those of the source
+      error_event,         // of the fault `number`
       done_after_error,
       line_end,  // of an event that has none yet
       end_of_body,
@@ -8547,7 +8548,7 @@ class Delivery {
       client_left,  // the end of a wait for that
       delivery,     // until the client's kernel has all that was written
       last_bytes,   // until it has the last bytes
-      done,         // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      done_left,    // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
       done_delivered,
       // Ends.
       half_closed,  // by the fault `number`
@@ -8585,7 +8586,7 @@ class Delivery {
   /// Has a step done after those that were added before by the one that is performed, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
-  void add_last_event(std::string_view data, bool is_last);
+  void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
   /// Nothing of the reply follows.
   void end(Result result);
@@ -8627,7 +8628,7 @@ class Delivery {
 
   // Faults.
   /// Strikes with the faults of that trigger, at its step or now, then from that index on.
-  void strike(Trigger::Kind trigger, std::size_t count);
+  void add_strike(Trigger::Kind trigger, std::size_t count);
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
@@ -8637,10 +8638,10 @@ class Delivery {
   void end_connection(Outlet::Ending ending);
 
   // Waits.
-  void hold(HoldPoint::Kind kind, std::size_t number);
+  void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
-  void wait_at(const Gate& gate);
-  void wait_until(TimePoint moment, std::string_view purpose);
+  void add_wait_at(const Gate& gate);
+  void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
   Outlet::Look look_at_moment(Step& step);
@@ -8676,12 +8677,12 @@ class Delivery {
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
 
-  WriteQueue writes_;  // all that it has is handed over before the next step
-  Stage stage_ = Stage::head;
-  std::vector<Step> steps_;  // of the stage; the last is next
-  std::size_t left_ = 0;     // steps that were left when the one that is performed began
-  bool is_held_up_ = false;  // by something that does not come by itself
-  bool is_noted_ = false;    // what it waits for
+  WriteQueue writes_;               // what was flushed is handed over before the next step
+  Stage next_stage_ = Stage::head;  // of `events`: as long as there may be more
+  std::vector<Step> steps_;         // of the stage; the last is next
+  std::size_t insert_at_ = 0;       // where steps are added: before those that were left when the one performed began
+  bool is_held_up_ = false;         // by something that does not come by itself
+  bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
   std::string_view head_;
@@ -9113,7 +9114,7 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
-  /// What the connection waits for: from the look that first says `not_yet` to the one that finds it over.
+  /// What the connection waits for, or waited for last.
   struct Wait {
     enum class For {
       bytes,
@@ -23002,7 +23003,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Delivery::go_one_on() {
-  left_ = steps_.size();
+  insert_at_ = steps_.size();
   if (steps_.empty()) {
     begin_stage();
     return Outlet::Look::over;
@@ -23023,33 +23024,34 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::go_one_on() {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
-  switch (stage_) {
+  switch (next_stage_) {
     case Stage::head:
-      stage_ = source_ ? Stage::stream : Stage::body;
-      strike(Trigger::Kind::before_headers, 0);
+      next_stage_ = source_ ? Stage::stream : Stage::body;
+      add_strike(Trigger::Kind::before_headers, 0);
       if (!source_) wait_for_whole();
       return add({Kind::head});
     case Stage::body:
-      stage_ = Stage::at_end;
-      strike(Trigger::Kind::after_headers, 0);
+      next_stage_ = Stage::at_end;
+      add_strike(Trigger::Kind::after_headers, 0);
       add({Kind::body, 0, body_});
       if (!body_.empty()) add({Kind::strike_at_byte});
       return;
     case Stage::stream:
-      stage_ = Stage::events;
+      next_stage_ = Stage::events;
       begin_stream();
-      strike(Trigger::Kind::after_headers, 0);
+      add_strike(Trigger::Kind::after_headers, 0);
       return add({Kind::byte_order_mark});
     case Stage::events: return send_events();
     case Stage::done:
-      stage_ = Stage::at_end;
-      strike(Trigger::Kind::before_done, 0);
+      next_stage_ = Stage::at_end;
+      add_strike(Trigger::Kind::before_done, 0);
       if (!plan_.sse.done()) return;
-      add_last_event("[DONE]", plan_.sse.after_done().empty());
-      if (!plan_.sse.after_done().empty()) add_last_event(plan_.sse.after_done(), true);
+      add({Kind::done_follows});
+      add_event_after_source("[DONE]", plan_.sse.after_done().empty());
+      if (!plan_.sse.after_done().empty()) add_event_after_source(plan_.sse.after_done(), true);
       return;
     case Stage::at_end:
-      stage_ = Stage::end;
+      next_stage_ = Stage::end;
       if (!source_) {
         sent_.tokens = token_count_;
         writes_.mark(sent_);
@@ -23058,10 +23060,10 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
       if (progress_.log) progress_.log->end_body();
       return strike_now(Trigger::Kind::at_end, 0);
     case Stage::end:
-      stage_ = Stage::last_bytes;
+      next_stage_ = Stage::last_bytes;
       if (source_) announce_last_bytes();
       return end_body();
-    case Stage::last_bytes: stage_ = Stage::over; return add({Kind::last_bytes});
+    case Stage::last_bytes: next_stage_ = Stage::over; return add({Kind::last_bytes});
     case Stage::over: result_ = Result::completed;
   }
 }
@@ -23087,8 +23089,8 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
       if (simply_) return send_simply();
       if (event_.raw) writes_.leave();  // it has a write of its own
       send_event(event_, looks_ahead_ && !*follows_);
-      strike(Trigger::Kind::after_events, events_);
-      if (event_.token) strike(Trigger::Kind::after_tokens, tokens_);
+      add_strike(Trigger::Kind::after_events, events_);
+      if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
       if (event_.raw) add({Kind::leave});
       return;
     case Kind::event: return send_event(*step.event, step.is_last);
@@ -23099,13 +23101,15 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
                 events_);
       return add_event(Kind::copy_sent, *step.event, step.is_last);
     case Kind::copy_sent: return note_copy(*step.event, step.is_last);
-    case Kind::last_event:
-      if (progress_.log && step.bytes == "[DONE]") progress_.log->done_follows(events_ + 1);
+    case Kind::done_follows:
+      if (progress_.log) progress_.log->done_follows(events_ + 1);
+      return;
+    case Kind::event_after_source:
       extra_.data = step.bytes;
-      hold(HoldPoint::Kind::event, ++events_);
+      add_holds(HoldPoint::Kind::event, ++events_);
       add({Kind::announce_last_bytes});
       add_event(Kind::event, extra_, step.is_last);
-      return strike(Trigger::Kind::after_events, events_);
+      return add_strike(Trigger::Kind::after_events, events_);
     case Kind::error_event: return send_error(plan_.faults[step.number].effect);
     case Kind::done_after_error:
       ++events_;
@@ -23133,7 +23137,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::hold: return hold_at(step.number);
     case Kind::noted_wait_over:
     case Kind::client_left: return end_noted();
-    case Kind::done:
+    case Kind::done_left:
       if (!progress_.done || outlet_.has_left()) return;
       progress_.done_at = std::chrono::steady_clock::time_point::max();
       add({Kind::delivery});
@@ -23157,7 +23161,9 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
   }
 }
 
-MOCK_GATEWAY_INLINE void Delivery::add(Step step) { steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(left_), std::move(step)); }
+MOCK_GATEWAY_INLINE void Delivery::add(Step step) {
+  steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(insert_at_), std::move(step));
+}
 
 MOCK_GATEWAY_INLINE void Delivery::add_event(Kind kind, const StreamEvent& event, bool is_last) {
   Step step{kind};
@@ -23166,8 +23172,8 @@ MOCK_GATEWAY_INLINE void Delivery::add_event(Kind kind, const StreamEvent& event
   add(std::move(step));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::add_last_event(std::string_view data, bool is_last) {
-  Step step{Kind::last_event, 0, data};
+MOCK_GATEWAY_INLINE void Delivery::add_event_after_source(std::string_view data, bool is_last) {
+  Step step{Kind::event_after_source, 0, data};
   step.is_last = is_last;
   add(std::move(step));
 }
@@ -23175,13 +23181,13 @@ MOCK_GATEWAY_INLINE void Delivery::add_last_event(std::string_view data, bool is
 MOCK_GATEWAY_INLINE Delivery::Step Delivery::take_step() {
   Step step = std::move(steps_.back());
   steps_.pop_back();
-  left_ = steps_.size();
+  insert_at_ = steps_.size();
   return step;
 }
 
 MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
   steps_.clear();
-  left_ = 0;
+  insert_at_ = 0;
   if (is_noted_) end_noted();
   result_ = result;
 }
@@ -23208,7 +23214,8 @@ MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
     if (const HoldPoint& place = plan_.holds[i].place;
         place.kind() == HoldPoint::Kind::event || place.number() <= token_count_)
       add({Kind::hold, i});
-  if (const TimePoint due = later(start_, pace_.last(token_count_)); due != start_) wait_until(due, "the whole reply");
+  if (const TimePoint due = later(start_, pace_.last(token_count_)); due != start_)
+    add_wait_until(due, "the whole reply");
 }
 
 MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
@@ -23224,7 +23231,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
 MOCK_GATEWAY_INLINE void Delivery::send_events() {
   while (!writes_.has_writes()) {
     if (!take_event()) {
-      stage_ = Stage::done;
+      next_stage_ = Stage::done;
       return;
     }
     ++events_;
@@ -23236,9 +23243,9 @@ MOCK_GATEWAY_INLINE void Delivery::send_events() {
       send_simply();
       continue;
     }
-    hold(HoldPoint::Kind::event, events_);
-    if (event_.token) hold(HoldPoint::Kind::token, tokens_);
-    if (due != start_) wait_until(due, {});
+    add_holds(HoldPoint::Kind::event, events_);
+    if (event_.token) add_holds(HoldPoint::Kind::token, tokens_);
+    if (due != start_) add_wait_until(due, {});
     return add({Kind::this_event});
   }
 }
@@ -23301,7 +23308,7 @@ MOCK_GATEWAY_INLINE void Delivery::note_copy(const StreamEvent& event, bool ends
 MOCK_GATEWAY_INLINE void Delivery::end_body() {
   if (framing_ && plan_.sse.open_after_done()) {
     writes_.flush();
-    add({Kind::done});
+    add({Kind::done_left});
     add({Kind::open_stream});
     return add({Kind::close});
   }
@@ -23315,12 +23322,13 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    const auto truncates = [this](const Cut& cut) {
-      return plan_.faults[cut.fault].effect.kind() == Effect::Kind::truncate;
-    };
-    const auto truncation = std::find_if(cuts.begin(), cuts.end(), truncates);
+    // An HTTP chunk whose end is cut off announces what is missing, also where a stall comes before that.
+    const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
+    const auto ending =
+        std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
+    const bool truncates = ending != cuts.end() && kind_of(*ending) == Effect::Kind::truncate;
     for (const Cut& cut : cuts) {
-      const bool is_truncated = truncation != cuts.end() && cut.offset == truncation->offset;
+      const bool is_truncated = truncates && cut.offset == ending->offset;
       if (cut.offset > sent)
         add({Kind::part, event, bytes.substr(sent, cut.offset - sent), is_truncated ? bytes.size() - cut.offset : 0});
       add({Kind::fault_inside, cut.fault});
@@ -23391,7 +23399,7 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 // --- Faults
 // -----------------------------------------------------------------------------------------------------------
 
-MOCK_GATEWAY_INLINE void Delivery::strike(Trigger::Kind trigger, std::size_t count) {
+MOCK_GATEWAY_INLINE void Delivery::add_strike(Trigger::Kind trigger, std::size_t count) {
   if (plan_.faults.empty()) return;
   Step step{Kind::strike};
   step.trigger = trigger;
@@ -23424,7 +23432,7 @@ MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
   }
   mark_reached(fault);
   writes_.flush();
-  if (!effect.gate()) add({Kind::done});  // a gate is reached whether the client reads or not
+  if (!effect.gate()) add({Kind::done_left});  // a gate is reached whether the client reads or not
   add({Kind::happen, fault});
 }
 
@@ -23439,9 +23447,9 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
     case Effect::Kind::stall:
       begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
       if (effect.gate())
-        wait_at(*effect.gate());
+        add_wait_at(*effect.gate());
       else
-        wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+        add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
       on_next_event_.clear();  // they were for what it replaces
@@ -23491,7 +23499,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
 // --- Waits
 // ------------------------------------------------------------------------------------------------------------
 
-MOCK_GATEWAY_INLINE void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
+MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
     if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number)
       add({Kind::hold, i});
@@ -23500,17 +23508,17 @@ MOCK_GATEWAY_INLINE void Delivery::hold(HoldPoint::Kind kind, std::size_t number
 MOCK_GATEWAY_INLINE void Delivery::hold_at(std::size_t index) {
   came_to_[index] = true;
   begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  wait_at(plan_.holds[index].gate);
+  add_wait_at(plan_.holds[index].gate);
   add({Kind::noted_wait_over});
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_at(const Gate& gate) {
+MOCK_GATEWAY_INLINE void Delivery::add_wait_at(const Gate& gate) {
   Step step{Kind::gate};
   step.gate = &gate;
   add(std::move(step));
 }
 
-MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint moment, std::string_view purpose) {
+MOCK_GATEWAY_INLINE void Delivery::add_wait_until(TimePoint moment, std::string_view purpose) {
   Step step{Kind::moment, 0, purpose};
   step.moment = moment;
   add(std::move(step));
@@ -23518,7 +23526,7 @@ MOCK_GATEWAY_INLINE void Delivery::wait_until(TimePoint moment, std::string_view
 
 MOCK_GATEWAY_INLINE void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose) {
   begin_noted(std::move(scripted));
-  wait_until(TimePoint::max(), purpose);
+  add_wait_until(TimePoint::max(), purpose);
   add({Kind::client_left});
 }
 
@@ -40575,187 +40583,187 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8242    delivery/waits.hpp
 //   8323    delivery/write_queue.hpp
 //   8425    delivery/delivery.hpp
-//   8710    http/exchange_observer.hpp
-//   8747    http/sockets.hpp
-//   8879    http/wakes.hpp
-//   8930    http/connection.hpp
-//   9229    http/request_reader.hpp
-//   9363    http/server.hpp
-//   9429    http/response.hpp
-//   9445    http/turned_away.hpp
-//   9499    http/workers.hpp
-//   9558    http/acceptor.hpp
-//   9606    http/compatibility.hpp
-//   9616    http/poller.hpp
-//   9656    http/reactor.hpp
-//   9770    evidence/kept_problems.hpp
-//   9840    evidence/record.hpp
-//  10109    evidence/gateway_parts.hpp
-//  10128    evidence/review_parts.hpp
-//  10194    evidence/diagnosis.hpp
-//  10266    evidence/redaction.hpp
-//  10288    evidence/gateway_problems.hpp
-//  10390    serve/asked_requests.hpp
-//  10472    serve/operations.hpp
-//  10542    serve/served_models.hpp
-//  10585    serve/gateway_state.hpp
-//  10646    serve/served_request.hpp
-//  10829    serve/runner.hpp
-//  10895    serve/connection_loop.hpp
-//  10940    serve/request_checks.hpp
-//  10963    serve/tester_code.hpp
-//  11028    serve/explanation.hpp
-//  11051    gateway/catalogue_entries.hpp
-//  11355    gateway/option_values.hpp
-//  11416    gateway/sweep_run.hpp
-//  11440    document/script_reader.hpp
-//  11649    document/script_files.hpp
-//  11668    document/script_references.hpp
-//  11704    document/script_sections.hpp
-//  11835    document/script_values.hpp
-//  11970    document/loaded_document.hpp
-//  12002    core/calendar.cpp
-//  12114    core/clock.cpp
-//  12527    core/gate.cpp
-//  12738    core/implementation.cpp
-//  12750    core/json_pointer.cpp
-//  12807    core/json_reader.cpp
-//  13152    core/pattern.cpp
-//  13570    core/process.cpp
-//  13594    core/random.cpp
-//  13654    core/relief.cpp
-//  13681    core/reporter.cpp
-//  13764    core/source_location.cpp
-//  13780    core/text.cpp
-//  14136    core/wait.cpp
-//  14148    core/warning.cpp
-//  14162    model/acceptance.cpp
-//  14221    model/checks.cpp
-//  14259    model/connection_fault.cpp
-//  14361    model/failure.cpp
-//  14530    model/fault.cpp
-//  14765    model/finding.cpp
-//  14799    model/hold.cpp
-//  14821    model/http_reply.cpp
-//  14887    model/pace.cpp
-//  15086    model/profile.cpp
-//  15266    model/range.cpp
-//  15296    model/received_request.cpp
-//  15364    model/reply.cpp
-//  15775    model/reply_checks.cpp
-//  15967    model/reply_template.cpp
-//  16139    model/sent_answer.cpp
-//  16167    model/sse_dialect.cpp
-//  16313    request/chat_fields.cpp
-//  16455    request/chat_messages.cpp
-//  16664    request/chat_reader.cpp
-//  17072    request/chat_request.cpp
-//  17157    request/embedding_request.cpp
-//  17244    keys/api_key.cpp
-//  17294    keys/key_store.cpp
-//  17840    keys/keys.cpp
-//  17904    keys/secrets.cpp
-//  18111    answer/bodies.cpp
-//  18218    answer/completion.cpp
-//  18454    answer/completion_events.cpp
-//  18665    answer/completion_json.cpp
-//  18883    answer/default_reply.cpp
-//  19086    answer/embeddings.cpp
-//  19205    answer/events.cpp
-//  19224    answer/occurrences.cpp
-//  19246    answer/schema_checker.cpp
-//  19718    answer/schema_instance.cpp
-//  20098    answer/tokens.cpp
-//  20328    answer/words.cpp
-//  20389    script/chaos.cpp
-//  20530    script/chaos_rules.cpp
-//  20642    script/connection_faults.cpp
-//  20751    script/excerpts.cpp
-//  20814    script/field_matchers.cpp
-//  21227    script/forced_failures.cpp
-//  21331    script/hiding.cpp
-//  21448    script/json_comparison.cpp
-//  21534    script/matcher.cpp
-//  21789    script/matchers.cpp
-//  22145    script/scope.cpp
-//  22203    script/script.cpp
-//  22634    script/text_matchers.cpp
-//  22756    delivery/answer_log.cpp
-//  22926    delivery/delivery.cpp
-//  23385    delivery/faults_and_waits.cpp
-//  23662    delivery/framing.cpp
-//  23779    delivery/gzip.cpp
-//  23846    delivery/pace_schedule.cpp
-//  23915    delivery/progress.cpp
-//  23967    delivery/write_queue.cpp
-//  24116    http/acceptor.cpp
-//  24225    http/compatibility.cpp
-//  24335    http/connection.cpp
-//  24921    http/poller.cpp
-//  25136    http/reactor.cpp
-//  25404    http/request_reader.cpp
-//  25864    http/response.cpp
-//  25945    http/server.cpp
-//  26363    http/sockets.cpp
-//  26883    http/turned_away.cpp
-//  26973    http/wakes.cpp
-//  27027    http/workers.cpp
-//  27140    evidence/diagnosis.cpp
-//  27360    evidence/evidence_json.cpp
-//  27744    evidence/exchange.cpp
-//  28047    evidence/gateway_problems.cpp
-//  28498    evidence/journal.cpp
-//  28657    evidence/kept_problems.cpp
-//  28768    evidence/notes.cpp
-//  28869    evidence/record.cpp
-//  29328    evidence/redaction.cpp
-//  29470    evidence/redirects.cpp
-//  29581    evidence/retries.cpp
-//  29974    evidence/review.cpp
-//  30353    evidence/told_in_body.cpp
-//  30453    evidence/verification.cpp
-//  30570    serve/asked_requests.cpp
-//  30648    serve/chat_judge.cpp
-//  30969    serve/connection_loop.cpp
-//  31129    serve/cross_origin.cpp
-//  31172    serve/delivery_report.cpp
-//  31263    serve/explanation.cpp
-//  31329    serve/gateway_state.cpp
-//  31365    serve/judge.cpp
-//  31592    serve/limits.cpp
-//  31691    serve/operations.cpp
-//  31914    serve/profile_headers.cpp
-//  31955    serve/reply_answer.cpp
-//  32099    serve/request_checks.cpp
-//  32173    serve/runner.cpp
-//  32437    serve/served_models.cpp
-//  32515    serve/served_request.cpp
-//  32586    gateway/catalogue.cpp
-//  33007    gateway/catalogue_chunks.cpp
-//  33306    gateway/catalogue_delivery.cpp
-//  33461    gateway/catalogue_entries.cpp
-//  33690    gateway/catalogue_failures.cpp
-//  33978    gateway/catalogue_framing.cpp
-//  34165    gateway/catalogue_tool_calls.cpp
-//  34369    gateway/chat_script.cpp
-//  34518    gateway/gateway.cpp
-//  34809    gateway/mishaps.cpp
-//  35156    gateway/options.cpp
-//  35309    gateway/sweep.cpp
-//  35732    document/scenario_files.cpp
-//  35883    document/script_document.cpp
-//  36285    document/script_faults.cpp
-//  36621    document/script_files.cpp
-//  36768    document/script_gateway.cpp
-//  37102    document/script_matchers.cpp
-//  37468    document/script_objects.cpp
-//  37633    document/script_reader.cpp
-//  38076    document/script_references.cpp
-//  38400    document/script_replies.cpp
-//  38877    document/script_schema.cpp
-//  39012    document/script_sections.cpp
-//  39593    document/script_values.cpp
-//  40008  Adapters
-//  40025    adapters/catch2.hpp
-//  40183    adapters/doctest.hpp
-//  40348    adapters/gtest.hpp
+//   8711    http/exchange_observer.hpp
+//   8748    http/sockets.hpp
+//   8880    http/wakes.hpp
+//   8931    http/connection.hpp
+//   9230    http/request_reader.hpp
+//   9364    http/server.hpp
+//   9430    http/response.hpp
+//   9446    http/turned_away.hpp
+//   9500    http/workers.hpp
+//   9559    http/acceptor.hpp
+//   9607    http/compatibility.hpp
+//   9617    http/poller.hpp
+//   9657    http/reactor.hpp
+//   9771    evidence/kept_problems.hpp
+//   9841    evidence/record.hpp
+//  10110    evidence/gateway_parts.hpp
+//  10129    evidence/review_parts.hpp
+//  10195    evidence/diagnosis.hpp
+//  10267    evidence/redaction.hpp
+//  10289    evidence/gateway_problems.hpp
+//  10391    serve/asked_requests.hpp
+//  10473    serve/operations.hpp
+//  10543    serve/served_models.hpp
+//  10586    serve/gateway_state.hpp
+//  10647    serve/served_request.hpp
+//  10830    serve/runner.hpp
+//  10896    serve/connection_loop.hpp
+//  10941    serve/request_checks.hpp
+//  10964    serve/tester_code.hpp
+//  11029    serve/explanation.hpp
+//  11052    gateway/catalogue_entries.hpp
+//  11356    gateway/option_values.hpp
+//  11417    gateway/sweep_run.hpp
+//  11441    document/script_reader.hpp
+//  11650    document/script_files.hpp
+//  11669    document/script_references.hpp
+//  11705    document/script_sections.hpp
+//  11836    document/script_values.hpp
+//  11971    document/loaded_document.hpp
+//  12003    core/calendar.cpp
+//  12115    core/clock.cpp
+//  12528    core/gate.cpp
+//  12739    core/implementation.cpp
+//  12751    core/json_pointer.cpp
+//  12808    core/json_reader.cpp
+//  13153    core/pattern.cpp
+//  13571    core/process.cpp
+//  13595    core/random.cpp
+//  13655    core/relief.cpp
+//  13682    core/reporter.cpp
+//  13765    core/source_location.cpp
+//  13781    core/text.cpp
+//  14137    core/wait.cpp
+//  14149    core/warning.cpp
+//  14163    model/acceptance.cpp
+//  14222    model/checks.cpp
+//  14260    model/connection_fault.cpp
+//  14362    model/failure.cpp
+//  14531    model/fault.cpp
+//  14766    model/finding.cpp
+//  14800    model/hold.cpp
+//  14822    model/http_reply.cpp
+//  14888    model/pace.cpp
+//  15087    model/profile.cpp
+//  15267    model/range.cpp
+//  15297    model/received_request.cpp
+//  15365    model/reply.cpp
+//  15776    model/reply_checks.cpp
+//  15968    model/reply_template.cpp
+//  16140    model/sent_answer.cpp
+//  16168    model/sse_dialect.cpp
+//  16314    request/chat_fields.cpp
+//  16456    request/chat_messages.cpp
+//  16665    request/chat_reader.cpp
+//  17073    request/chat_request.cpp
+//  17158    request/embedding_request.cpp
+//  17245    keys/api_key.cpp
+//  17295    keys/key_store.cpp
+//  17841    keys/keys.cpp
+//  17905    keys/secrets.cpp
+//  18112    answer/bodies.cpp
+//  18219    answer/completion.cpp
+//  18455    answer/completion_events.cpp
+//  18666    answer/completion_json.cpp
+//  18884    answer/default_reply.cpp
+//  19087    answer/embeddings.cpp
+//  19206    answer/events.cpp
+//  19225    answer/occurrences.cpp
+//  19247    answer/schema_checker.cpp
+//  19719    answer/schema_instance.cpp
+//  20099    answer/tokens.cpp
+//  20329    answer/words.cpp
+//  20390    script/chaos.cpp
+//  20531    script/chaos_rules.cpp
+//  20643    script/connection_faults.cpp
+//  20752    script/excerpts.cpp
+//  20815    script/field_matchers.cpp
+//  21228    script/forced_failures.cpp
+//  21332    script/hiding.cpp
+//  21449    script/json_comparison.cpp
+//  21535    script/matcher.cpp
+//  21790    script/matchers.cpp
+//  22146    script/scope.cpp
+//  22204    script/script.cpp
+//  22635    script/text_matchers.cpp
+//  22757    delivery/answer_log.cpp
+//  22927    delivery/delivery.cpp
+//  23393    delivery/faults_and_waits.cpp
+//  23670    delivery/framing.cpp
+//  23787    delivery/gzip.cpp
+//  23854    delivery/pace_schedule.cpp
+//  23923    delivery/progress.cpp
+//  23975    delivery/write_queue.cpp
+//  24124    http/acceptor.cpp
+//  24233    http/compatibility.cpp
+//  24343    http/connection.cpp
+//  24929    http/poller.cpp
+//  25144    http/reactor.cpp
+//  25412    http/request_reader.cpp
+//  25872    http/response.cpp
+//  25953    http/server.cpp
+//  26371    http/sockets.cpp
+//  26891    http/turned_away.cpp
+//  26981    http/wakes.cpp
+//  27035    http/workers.cpp
+//  27148    evidence/diagnosis.cpp
+//  27368    evidence/evidence_json.cpp
+//  27752    evidence/exchange.cpp
+//  28055    evidence/gateway_problems.cpp
+//  28506    evidence/journal.cpp
+//  28665    evidence/kept_problems.cpp
+//  28776    evidence/notes.cpp
+//  28877    evidence/record.cpp
+//  29336    evidence/redaction.cpp
+//  29478    evidence/redirects.cpp
+//  29589    evidence/retries.cpp
+//  29982    evidence/review.cpp
+//  30361    evidence/told_in_body.cpp
+//  30461    evidence/verification.cpp
+//  30578    serve/asked_requests.cpp
+//  30656    serve/chat_judge.cpp
+//  30977    serve/connection_loop.cpp
+//  31137    serve/cross_origin.cpp
+//  31180    serve/delivery_report.cpp
+//  31271    serve/explanation.cpp
+//  31337    serve/gateway_state.cpp
+//  31373    serve/judge.cpp
+//  31600    serve/limits.cpp
+//  31699    serve/operations.cpp
+//  31922    serve/profile_headers.cpp
+//  31963    serve/reply_answer.cpp
+//  32107    serve/request_checks.cpp
+//  32181    serve/runner.cpp
+//  32445    serve/served_models.cpp
+//  32523    serve/served_request.cpp
+//  32594    gateway/catalogue.cpp
+//  33015    gateway/catalogue_chunks.cpp
+//  33314    gateway/catalogue_delivery.cpp
+//  33469    gateway/catalogue_entries.cpp
+//  33698    gateway/catalogue_failures.cpp
+//  33986    gateway/catalogue_framing.cpp
+//  34173    gateway/catalogue_tool_calls.cpp
+//  34377    gateway/chat_script.cpp
+//  34526    gateway/gateway.cpp
+//  34817    gateway/mishaps.cpp
+//  35164    gateway/options.cpp
+//  35317    gateway/sweep.cpp
+//  35740    document/scenario_files.cpp
+//  35891    document/script_document.cpp
+//  36293    document/script_faults.cpp
+//  36629    document/script_files.cpp
+//  36776    document/script_gateway.cpp
+//  37110    document/script_matchers.cpp
+//  37476    document/script_objects.cpp
+//  37641    document/script_reader.cpp
+//  38084    document/script_references.cpp
+//  38408    document/script_replies.cpp
+//  38885    document/script_schema.cpp
+//  39020    document/script_sections.cpp
+//  39601    document/script_values.cpp
+//  40016  Adapters
+//  40033    adapters/catch2.hpp
+//  40191    adapters/doctest.hpp
+//  40356    adapters/gtest.hpp

@@ -39,7 +39,7 @@ class Children {
   friend class Child;
   SignalsForCommand signals_;
   const std::vector<pid_t> earlier_;  // children of this program that it has not started
-  std::mutex starting_;  // a pipe of one would else be inherited by another that starts beside it
+  std::mutex starting_;               // a pipe of one would else be inherited by another that starts beside it
   std::atomic<bool> cancelled_{false};
 };
 
@@ -61,8 +61,8 @@ class Child {
   std::optional<std::string> line(Deadline deadline);
   /// Whether it has ended by the deadline.
   bool wait(Deadline deadline);
-  /// Closes its stdin, and ends its group: SIGTERM, after two seconds SIGKILL. Returns what was in the group besides the
-  /// process itself: "4711 (sleep)".
+  /// Closes its stdin, and ends its group: SIGTERM, after two seconds SIGKILL. Returns what was in the group besides
+  /// the process itself: "4711 (sleep)".
   std::string end();
 
   bool has_ended() const { return status_.has_value(); }

@@ -59,9 +59,9 @@ std::optional<Duration> duration_from(const std::string& text) {
 }
 
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-  return {
-      404, "no_such_" + what,
-      "there is no " + what + " " + quoted_shortly(name) + (known.empty() ? "; there is none yet" : suggestion(name, known))};
+  return {404, "no_such_" + what,
+          "there is no " + what + " " + quoted_shortly(name) +
+              (known.empty() ? "; there is none yet" : suggestion(name, known))};
 }
 
 ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope) {
@@ -145,7 +145,8 @@ std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const 
   std::uint64_t parsed = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), parsed);
   if (problem == std::errc{} && end == text.data() + text.size()) return parsed;
-  throw ControlError(404, code, std::string("there is no ") + what + " " + quoted_shortly(text) + ": such ids are numbers");
+  throw ControlError(404, code,
+                     std::string("there is no ") + what + " " + quoted_shortly(text) + ": such ids are numbers");
 }
 
 Control::Control(Serving& its_serving, ControlIdentity its_identity)

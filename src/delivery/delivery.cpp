@@ -89,7 +89,7 @@ std::optional<Delivery::Result> Delivery::go_on() {
 }
 
 Outlet::Look Delivery::go_one_on() {
-  left_ = steps_.size();
+  insert_at_ = steps_.size();
   if (steps_.empty()) {
     begin_stage();
     return Outlet::Look::over;
@@ -110,33 +110,34 @@ Outlet::Look Delivery::go_one_on() {
 }
 
 void Delivery::begin_stage() {
-  switch (stage_) {
+  switch (next_stage_) {
     case Stage::head:
-      stage_ = source_ ? Stage::stream : Stage::body;
-      strike(Trigger::Kind::before_headers, 0);
+      next_stage_ = source_ ? Stage::stream : Stage::body;
+      add_strike(Trigger::Kind::before_headers, 0);
       if (!source_) wait_for_whole();
       return add({Kind::head});
     case Stage::body:
-      stage_ = Stage::at_end;
-      strike(Trigger::Kind::after_headers, 0);
+      next_stage_ = Stage::at_end;
+      add_strike(Trigger::Kind::after_headers, 0);
       add({Kind::body, 0, body_});
       if (!body_.empty()) add({Kind::strike_at_byte});
       return;
     case Stage::stream:
-      stage_ = Stage::events;
+      next_stage_ = Stage::events;
       begin_stream();
-      strike(Trigger::Kind::after_headers, 0);
+      add_strike(Trigger::Kind::after_headers, 0);
       return add({Kind::byte_order_mark});
     case Stage::events: return send_events();
     case Stage::done:
-      stage_ = Stage::at_end;
-      strike(Trigger::Kind::before_done, 0);
+      next_stage_ = Stage::at_end;
+      add_strike(Trigger::Kind::before_done, 0);
       if (!plan_.sse.done()) return;
-      add_last_event("[DONE]", plan_.sse.after_done().empty());
-      if (!plan_.sse.after_done().empty()) add_last_event(plan_.sse.after_done(), true);
+      add({Kind::done_follows});
+      add_event_after_source("[DONE]", plan_.sse.after_done().empty());
+      if (!plan_.sse.after_done().empty()) add_event_after_source(plan_.sse.after_done(), true);
       return;
     case Stage::at_end:
-      stage_ = Stage::end;
+      next_stage_ = Stage::end;
       if (!source_) {
         sent_.tokens = token_count_;
         writes_.mark(sent_);
@@ -145,10 +146,10 @@ void Delivery::begin_stage() {
       if (progress_.log) progress_.log->end_body();
       return strike_now(Trigger::Kind::at_end, 0);
     case Stage::end:
-      stage_ = Stage::last_bytes;
+      next_stage_ = Stage::last_bytes;
       if (source_) announce_last_bytes();
       return end_body();
-    case Stage::last_bytes: stage_ = Stage::over; return add({Kind::last_bytes});
+    case Stage::last_bytes: next_stage_ = Stage::over; return add({Kind::last_bytes});
     case Stage::over: result_ = Result::completed;
   }
 }
@@ -174,8 +175,8 @@ void Delivery::perform(const Step& step) {
       if (simply_) return send_simply();
       if (event_.raw) writes_.leave();  // it has a write of its own
       send_event(event_, looks_ahead_ && !*follows_);
-      strike(Trigger::Kind::after_events, events_);
-      if (event_.token) strike(Trigger::Kind::after_tokens, tokens_);
+      add_strike(Trigger::Kind::after_events, events_);
+      if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
       if (event_.raw) add({Kind::leave});
       return;
     case Kind::event: return send_event(*step.event, step.is_last);
@@ -186,13 +187,15 @@ void Delivery::perform(const Step& step) {
                 events_);
       return add_event(Kind::copy_sent, *step.event, step.is_last);
     case Kind::copy_sent: return note_copy(*step.event, step.is_last);
-    case Kind::last_event:
-      if (progress_.log && step.bytes == "[DONE]") progress_.log->done_follows(events_ + 1);
+    case Kind::done_follows:
+      if (progress_.log) progress_.log->done_follows(events_ + 1);
+      return;
+    case Kind::event_after_source:
       extra_.data = step.bytes;
-      hold(HoldPoint::Kind::event, ++events_);
+      add_holds(HoldPoint::Kind::event, ++events_);
       add({Kind::announce_last_bytes});
       add_event(Kind::event, extra_, step.is_last);
-      return strike(Trigger::Kind::after_events, events_);
+      return add_strike(Trigger::Kind::after_events, events_);
     case Kind::error_event: return send_error(plan_.faults[step.number].effect);
     case Kind::done_after_error:
       ++events_;
@@ -220,7 +223,7 @@ void Delivery::perform(const Step& step) {
     case Kind::hold: return hold_at(step.number);
     case Kind::noted_wait_over:
     case Kind::client_left: return end_noted();
-    case Kind::done:
+    case Kind::done_left:
       if (!progress_.done || outlet_.has_left()) return;
       progress_.done_at = std::chrono::steady_clock::time_point::max();
       add({Kind::delivery});
@@ -244,7 +247,9 @@ void Delivery::perform(const Step& step) {
   }
 }
 
-void Delivery::add(Step step) { steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(left_), std::move(step)); }
+void Delivery::add(Step step) {
+  steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(insert_at_), std::move(step));
+}
 
 void Delivery::add_event(Kind kind, const StreamEvent& event, bool is_last) {
   Step step{kind};
@@ -253,8 +258,8 @@ void Delivery::add_event(Kind kind, const StreamEvent& event, bool is_last) {
   add(std::move(step));
 }
 
-void Delivery::add_last_event(std::string_view data, bool is_last) {
-  Step step{Kind::last_event, 0, data};
+void Delivery::add_event_after_source(std::string_view data, bool is_last) {
+  Step step{Kind::event_after_source, 0, data};
   step.is_last = is_last;
   add(std::move(step));
 }
@@ -262,13 +267,13 @@ void Delivery::add_last_event(std::string_view data, bool is_last) {
 Delivery::Step Delivery::take_step() {
   Step step = std::move(steps_.back());
   steps_.pop_back();
-  left_ = steps_.size();
+  insert_at_ = steps_.size();
   return step;
 }
 
 void Delivery::end(Result result) {
   steps_.clear();
-  left_ = 0;
+  insert_at_ = 0;
   if (is_noted_) end_noted();
   result_ = result;
 }
@@ -295,7 +300,8 @@ void Delivery::wait_for_whole() {
     if (const HoldPoint& place = plan_.holds[i].place;
         place.kind() == HoldPoint::Kind::event || place.number() <= token_count_)
       add({Kind::hold, i});
-  if (const TimePoint due = later(start_, pace_.last(token_count_)); due != start_) wait_until(due, "the whole reply");
+  if (const TimePoint due = later(start_, pace_.last(token_count_)); due != start_)
+    add_wait_until(due, "the whole reply");
 }
 
 void Delivery::begin_stream() {
@@ -311,7 +317,7 @@ void Delivery::begin_stream() {
 void Delivery::send_events() {
   while (!writes_.has_writes()) {
     if (!take_event()) {
-      stage_ = Stage::done;
+      next_stage_ = Stage::done;
       return;
     }
     ++events_;
@@ -323,9 +329,9 @@ void Delivery::send_events() {
       send_simply();
       continue;
     }
-    hold(HoldPoint::Kind::event, events_);
-    if (event_.token) hold(HoldPoint::Kind::token, tokens_);
-    if (due != start_) wait_until(due, {});
+    add_holds(HoldPoint::Kind::event, events_);
+    if (event_.token) add_holds(HoldPoint::Kind::token, tokens_);
+    if (due != start_) add_wait_until(due, {});
     return add({Kind::this_event});
   }
 }
@@ -388,7 +394,7 @@ void Delivery::note_copy(const StreamEvent& event, bool ends_unfinished) {
 void Delivery::end_body() {
   if (framing_ && plan_.sse.open_after_done()) {
     writes_.flush();
-    add({Kind::done});
+    add({Kind::done_left});
     add({Kind::open_stream});
     return add({Kind::close});
   }
@@ -402,12 +408,13 @@ void Delivery::send_body(std::string_view bytes, std::size_t event) {
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    const auto truncates = [this](const Cut& cut) {
-      return plan_.faults[cut.fault].effect.kind() == Effect::Kind::truncate;
-    };
-    const auto truncation = std::find_if(cuts.begin(), cuts.end(), truncates);
+    // An HTTP chunk whose end is cut off announces what is missing, also where a stall comes before that.
+    const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
+    const auto ending =
+        std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
+    const bool truncates = ending != cuts.end() && kind_of(*ending) == Effect::Kind::truncate;
     for (const Cut& cut : cuts) {
-      const bool is_truncated = truncation != cuts.end() && cut.offset == truncation->offset;
+      const bool is_truncated = truncates && cut.offset == ending->offset;
       if (cut.offset > sent)
         add({Kind::part, event, bytes.substr(sent, cut.offset - sent), is_truncated ? bytes.size() - cut.offset : 0});
       add({Kind::fault_inside, cut.fault});

@@ -124,8 +124,9 @@ class Delivery {
       event,       // `event`, as often as faults want
       copy,        // one of these
       copy_sent,
-      last_event,   // `bytes`, an event after those of the source
-      error_event,  // of the fault `number`
+      done_follows,        // for the log
+      event_after_source,  // `bytes`, an event after those of the source
+      error_event,         // of the fault `number`
       done_after_error,
       line_end,  // of an event that has none yet
       end_of_body,
@@ -147,7 +148,7 @@ class Delivery {
       client_left,  // the end of a wait for that
       delivery,     // until the client's kernel has all that was written
       last_bytes,   // until it has the last bytes
-      done,         // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      done_left,    // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
       done_delivered,
       // Ends.
       half_closed,  // by the fault `number`
@@ -185,7 +186,7 @@ class Delivery {
   /// Has a step done after those that were added before by the one that is performed, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
-  void add_last_event(std::string_view data, bool is_last);
+  void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
   /// Nothing of the reply follows.
   void end(Result result);
@@ -227,7 +228,7 @@ class Delivery {
 
   // Faults.
   /// Strikes with the faults of that trigger, at its step or now, then from that index on.
-  void strike(Trigger::Kind trigger, std::size_t count);
+  void add_strike(Trigger::Kind trigger, std::size_t count);
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
@@ -237,10 +238,10 @@ class Delivery {
   void end_connection(Outlet::Ending ending);
 
   // Waits.
-  void hold(HoldPoint::Kind kind, std::size_t number);
+  void add_holds(HoldPoint::Kind kind, std::size_t number);
   void hold_at(std::size_t index);
-  void wait_at(const Gate& gate);
-  void wait_until(TimePoint moment, std::string_view purpose);
+  void add_wait_at(const Gate& gate);
+  void add_wait_until(TimePoint moment, std::string_view purpose);
   /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
   Outlet::Look look_at_moment(Step& step);
@@ -276,12 +277,12 @@ class Delivery {
   std::vector<bool> came_to_;               // each hold of the plan
   std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
 
-  WriteQueue writes_;  // all that it has is handed over before the next step
-  Stage stage_ = Stage::head;
-  std::vector<Step> steps_;  // of the stage; the last is next
-  std::size_t left_ = 0;     // steps that were left when the one that is performed began
-  bool is_held_up_ = false;  // by something that does not come by itself
-  bool is_noted_ = false;    // what it waits for
+  WriteQueue writes_;               // what was flushed is handed over before the next step
+  Stage next_stage_ = Stage::head;  // of `events`: as long as there may be more
+  std::vector<Step> steps_;         // of the stage; the last is next
+  std::size_t insert_at_ = 0;       // where steps are added: before those that were left when the one performed began
+  bool is_held_up_ = false;         // by something that does not come by itself
+  bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
   std::string_view head_;

@@ -16,7 +16,7 @@ namespace mock_gateway::detail {
 // --- Faults
 // -----------------------------------------------------------------------------------------------------------
 
-void Delivery::strike(Trigger::Kind trigger, std::size_t count) {
+void Delivery::add_strike(Trigger::Kind trigger, std::size_t count) {
   if (plan_.faults.empty()) return;
   Step step{Kind::strike};
   step.trigger = trigger;
@@ -49,7 +49,7 @@ void Delivery::strike_one(std::size_t fault) {
   }
   mark_reached(fault);
   writes_.flush();
-  if (!effect.gate()) add({Kind::done});  // a gate is reached whether the client reads or not
+  if (!effect.gate()) add({Kind::done_left});  // a gate is reached whether the client reads or not
   add({Kind::happen, fault});
 }
 
@@ -64,9 +64,9 @@ void Delivery::happen(std::size_t fault) {
     case Effect::Kind::stall:
       begin_noted({ScriptedWait::Kind::stall, faults::place_of(plan_.faults[fault].trigger)});
       if (effect.gate())
-        wait_at(*effect.gate());
+        add_wait_at(*effect.gate());
       else
-        wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
+        add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
       on_next_event_.clear();  // they were for what it replaces
@@ -116,7 +116,7 @@ void Delivery::send_error(const Effect& effect) {
 // --- Waits
 // ------------------------------------------------------------------------------------------------------------
 
-void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
+void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
     if (const HoldPoint& place = plan_.holds[i].place; place.kind() == kind && place.number() == number)
       add({Kind::hold, i});
@@ -125,17 +125,17 @@ void Delivery::hold(HoldPoint::Kind kind, std::size_t number) {
 void Delivery::hold_at(std::size_t index) {
   came_to_[index] = true;
   begin_noted({ScriptedWait::Kind::hold, plan_.holds[index].place.to_string()});
-  wait_at(plan_.holds[index].gate);
+  add_wait_at(plan_.holds[index].gate);
   add({Kind::noted_wait_over});
 }
 
-void Delivery::wait_at(const Gate& gate) {
+void Delivery::add_wait_at(const Gate& gate) {
   Step step{Kind::gate};
   step.gate = &gate;
   add(std::move(step));
 }
 
-void Delivery::wait_until(TimePoint moment, std::string_view purpose) {
+void Delivery::add_wait_until(TimePoint moment, std::string_view purpose) {
   Step step{Kind::moment, 0, purpose};
   step.moment = moment;
   add(std::move(step));
@@ -143,7 +143,7 @@ void Delivery::wait_until(TimePoint moment, std::string_view purpose) {
 
 void Delivery::wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose) {
   begin_noted(std::move(scripted));
-  wait_until(TimePoint::max(), purpose);
+  add_wait_until(TimePoint::max(), purpose);
   add({Kind::client_left});
 }
 

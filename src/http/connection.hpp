@@ -203,7 +203,7 @@ class Connection final : public Outlet {
     std::chrono::steady_clock::time_point last_bytes{};  // they followed
   };
 
-  /// What the connection waits for: from the look that first says `not_yet` to the one that finds it over.
+  /// What the connection waits for, or waited for last.
   struct Wait {
     enum class For {
       bytes,

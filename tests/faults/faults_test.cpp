@@ -153,6 +153,10 @@ TEST_CASE("a stall at the byte of a truncation changes no byte") {
     CAPTURE(trigger.to_string());
     const std::string truncated = bytes_of(reply.fault(trigger, truncate()));
     CHECK(bytes_of(reply.fault(trigger, stall(1ms)).fault(trigger, truncate())) == truncated);
+    // What ends the reply before it, ends a whole chunk.
+    const std::string ended = bytes_of(reply.fault(trigger, garbage(noise)));
+    CHECK(ended != truncated + noise);
+    CHECK(bytes_of(reply.fault(trigger, garbage(noise)).fault(trigger, truncate())) == ended);
   }
 }
 
