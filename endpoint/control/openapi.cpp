@@ -1,4 +1,4 @@
-// What the program adds to the OpenAPI document.
+// The OpenAPI document, from the short forms of `openapi.json`, and what only the program knows.
 
 #include "openapi.hpp"
 
@@ -26,15 +26,93 @@ void move_references(Json& value, const std::string& place) {
   }
 }
 
+/// A schema of `openapi.json` as OpenAPI has it. Short forms: "Stub" or {"$ref": "Stub"} for a schema of the document;
+/// {"exactly": PROPERTIES} for an object that has all of these properties, {"only": PROPERTIES} for one that may have
+/// them, and no others.
+Json schema_of(const Json& form) {
+  if (form.is_array()) {
+    Json list = Json::array();
+    for (const Json& element : form) list.push_back(element.is_structured() ? schema_of(element) : element);
+    return list;
+  }
+  if (form.is_string()) return {{"$ref", "#/components/schemas/" + form.get<std::string>()}};
+  Json schema = Json::object();
+  for (const auto& [key, member] : form.items()) {
+    if (key == "$ref") {
+      schema.update(schema_of(member));
+    } else if (key == "exactly" || key == "only") {
+      schema["type"] = "object";
+      schema["properties"] = schema_of(member);
+      for (const auto& property : member.items())
+        if (key == "exactly") schema["required"].push_back(property.key());
+      schema["additionalProperties"] = false;
+    } else {
+      schema[key] = member.is_structured() ? schema_of(member) : member;
+    }
+  }
+  return schema;
+}
+
+Json content_of(const Json& form) {
+  if (form == "text") return {{"text/plain", {{"schema", {{"type", "string"}}}}}};
+  return {{"application/json", {{"schema", schema_of(form)}}}};
+}
+
+/// An operation of `openapi.json` as OpenAPI has it. `query` has parameters, or the names of those that several
+/// operations have; `body` or `optional_body`, and `answer`, are schemas.
+Json operation_of(Json operation, const Json& shared_parameters) {
+  for (const Json& form : operation.value("query", Json::array())) {
+    Json parameter = form.is_string() ? shared_parameters.at(form.get<std::string>()) : form;
+    if (form.is_string()) parameter["name"] = form;
+    parameter["in"] = "query";
+    parameter["schema"] = schema_of(parameter["schema"]);
+    operation["parameters"].push_back(std::move(parameter));
+  }
+  for (const char* const name : {"body", "optional_body"})
+    if (operation.contains(name))
+      operation["requestBody"] = {{"required", name == std::string("body")}, {"content", content_of(operation[name])}};
+  operation["responses"] = {
+      {operation.value("status", "200"),
+       {{"description", operation.value("answer_description", "Done.")}, {"content", content_of(operation["answer"])}}},
+      {"default", {{"$ref", "#/components/responses/Error"}}}};
+  for (const char* const name : {"query", "body", "optional_body", "status", "answer_description", "answer"})
+    operation.erase(name);
+  return operation;
+}
+
+/// The operations of a path. Its parameters, as "{id}", are any texts unless it says more of them.
+Json path_of(const std::string& path, const Json& operations, const Json& shared_parameters) {
+  Json all = Json::object();
+  for (std::size_t end = 0, begin = path.find('{'); begin != std::string::npos; begin = path.find('{', end)) {
+    end = path.find('}', begin);
+    all["parameters"].push_back({{"name", path.substr(begin + 1, end - begin - 1)},
+                                 {"in", "path"},
+                                 {"required", true},
+                                 {"schema", {{"type", "string"}}}});
+  }
+  for (const auto& [method, operation] : operations.items())
+    all[method] = method == "parameters" ? operation : operation_of(operation, shared_parameters);
+  return all;
+}
+
 }  // namespace
 
 Json openapi_document() {
-  Json document = Json::parse(embedded_openapi);
+  const Json forms = Json::parse(embedded_openapi);
+  Json document = forms;
+  for (const char* const name : {"query", "schemas", "securitySchemes"}) document.erase(name);
+  document["info"]["version"] = MOCK_GATEWAY_VERSION;
+  document["paths"] = Json::object();
+  for (const auto& [path, operations] : forms["paths"].items())
+    document["paths"]["/control/v1" + (path == "/" ? "" : path)] = path_of(path, operations, forms["query"]);
+  Json& components = document["components"];
+  components["securitySchemes"] = forms["securitySchemes"];
+  components["responses"]["Error"] = {{"description", "What is wrong."}, {"content", content_of("Error")}};
+  for (const auto& [name, form] : forms["schemas"].items()) components["schemas"][name] = schema_of(form);
   Json script = script_schema();
   script.erase("$schema");
   move_references(script, "/components/schemas/Script");
-  document["components"]["schemas"]["Script"] = std::move(script);
-  document["info"]["version"] = MOCK_GATEWAY_VERSION;
+  components["schemas"]["Script"] = std::move(script);
   return document;
 }
 
