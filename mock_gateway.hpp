@@ -3384,45 +3384,75 @@ class Options {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
+/// What requests may have beyond the documentation. Each is on in a default Acceptance, and off in
+/// Acceptance::strict(), unless its comment says otherwise.
+enum class Extension : unsigned char {
+  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  bearer_in_any_case,
+  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
+  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
+  /// too.
+  unknown_fields,
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
+  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  openai_fields,
+  /// Messages of role `tool`; tool calling needs them.
+  tool_role,
+  /// Messages of role `developer`. Off; on in openai().
+  developer_role,
+  /// `content: null`, or none, in an assistant message that has tool calls.
+  null_content_with_tool_calls,
+  /// `content` as an array of `{"type":"text"}` parts.
+  text_parts,
+  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
+  other_parts,
+  /// `tool_calls` in assistant messages.
+  tool_calls_in_messages,
+  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  stop_as_string,
+  /// `tool_choice: "required"`.
+  tool_choice_required,
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// openai().
+  allowed_tools,
+  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  json_schema_without_schema,
+  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// messages. Off; on in openai().
+  custom_tools,
+  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
+  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  max_completion_tokens,
+  /// `logprobs` and `top_logprobs`.
+  logprobs,
+  /// `null` for an optional field, which then counts as absent.
+  null_as_absent,
+  /// `stream_options` without `stream: true`; a finding.
+  stream_options_without_stream,
+  /// `GET /v1/models/{id}`.
+  model_by_id,
+  /// `Content-Type: application/json` with parameters, such as charset.
+  content_type_parameters,
+  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  json_as_form,
+  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  anything_with_model_and_messages,
+};
+
 namespace detail {
 
-/// What an Acceptance has a switch for; see its setters. An extension has a row below.
-enum class Extension : unsigned char {
-  bearer_in_any_case,
-  unknown_fields,
-  openai_fields,
-  tool_role,
-  developer_role,
-  null_content_with_tool_calls,
-  text_parts,
-  other_parts,
-  tool_calls_in_messages,
-  stop_as_string,
-  tool_choice_required,
-  allowed_tools,
-  json_schema_without_schema,
-  custom_tools,
-  max_completion_tokens,
-  logprobs,
-  null_as_absent,
-  stream_options_without_stream,
-  model_by_id,
-  content_type_parameters,
-  json_as_form,
-  anything_with_model_and_messages,
-  count,
-};
 /// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
-struct ExtensionRow;
+inline constexpr std::size_t extension_count =
+    static_cast<std::size_t>(Extension::anything_with_model_and_messages) + 1;
 struct StrictAcceptance;
 
 }  // namespace detail
 
-/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
-/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
-/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
-/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request, with a switch for each Extension: a default value takes what
+/// common SDKs send. A request that needs what is off gets 400 (or the 401, 404 or 415 of the rule that it breaks).
+/// Where Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the
+/// others.
 class Acceptance {
  public:
   Acceptance();
@@ -3438,107 +3468,16 @@ class Acceptance {
   /// Any body that is JSON with model and messages, from any content type.
   static Acceptance lenient();
 
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
-  [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
-    return with(Extension::bearer_in_any_case, accepted);
-  }
-  bool bearer_in_any_case() const { return is_on(Extension::bearer_in_any_case); }
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
-  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(Extension::unknown_fields, accepted); }
-  bool unknown_fields() const { return is_on(Extension::unknown_fields); }
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
-  /// note (`beyond_documentation`), and no warning. Off; on in openai().
-  [[nodiscard]] Acceptance openai_fields(bool accepted) const { return with(Extension::openai_fields, accepted); }
-  bool openai_fields() const { return is_on(Extension::openai_fields); }
-  /// Messages of role `tool`; tool calling needs them.
-  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(Extension::tool_role, accepted); }
-  bool tool_role() const { return is_on(Extension::tool_role); }
-  /// Messages of role `developer`. Off; on in openai().
-  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(Extension::developer_role, accepted); }
-  bool developer_role() const { return is_on(Extension::developer_role); }
-  /// `content: null`, or none, in an assistant message that has tool calls.
-  [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
-    return with(Extension::null_content_with_tool_calls, accepted);
-  }
-  bool null_content_with_tool_calls() const { return is_on(Extension::null_content_with_tool_calls); }
-  /// `content` as an array of `{"type":"text"}` parts.
-  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(Extension::text_parts, accepted); }
-  bool text_parts() const { return is_on(Extension::text_parts); }
-  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
-  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(Extension::other_parts, accepted); }
-  bool other_parts() const { return is_on(Extension::other_parts); }
-  /// `tool_calls` in assistant messages.
-  [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
-    return with(Extension::tool_calls_in_messages, accepted);
-  }
-  bool tool_calls_in_messages() const { return is_on(Extension::tool_calls_in_messages); }
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
-  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(Extension::stop_as_string, accepted); }
-  bool stop_as_string() const { return is_on(Extension::stop_as_string); }
-  /// `tool_choice: "required"`.
-  [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
-    return with(Extension::tool_choice_required, accepted);
-  }
-  bool tool_choice_required() const { return is_on(Extension::tool_choice_required); }
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
-  /// openai().
-  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(Extension::allowed_tools, accepted); }
-  bool allowed_tools() const { return is_on(Extension::allowed_tools); }
-  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
-  [[nodiscard]] Acceptance json_schema_without_schema(bool accepted) const {
-    return with(Extension::json_schema_without_schema, accepted);
-  }
-  bool json_schema_without_schema() const { return is_on(Extension::json_schema_without_schema); }
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
-  /// messages. Off; on in openai().
-  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(Extension::custom_tools, accepted); }
-  bool custom_tools() const { return is_on(Extension::custom_tools); }
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
-  [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
-    return with(Extension::max_completion_tokens, accepted);
-  }
-  bool max_completion_tokens() const { return is_on(Extension::max_completion_tokens); }
-  /// `logprobs` and `top_logprobs`.
-  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(Extension::logprobs, accepted); }
-  bool logprobs() const { return is_on(Extension::logprobs); }
-  /// `null` for an optional field, which then counts as absent.
-  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(Extension::null_as_absent, accepted); }
-  bool null_as_absent() const { return is_on(Extension::null_as_absent); }
-  /// `stream_options` without `stream: true`; a finding.
-  [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
-    return with(Extension::stream_options_without_stream, accepted);
-  }
-  bool stream_options_without_stream() const { return is_on(Extension::stream_options_without_stream); }
-  /// `GET /v1/models/{id}`.
-  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(Extension::model_by_id, accepted); }
-  bool model_by_id() const { return is_on(Extension::model_by_id); }
-  /// `Content-Type: application/json` with parameters, such as charset.
-  [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
-    return with(Extension::content_type_parameters, accepted);
-  }
-  bool content_type_parameters() const { return is_on(Extension::content_type_parameters); }
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
-  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(Extension::json_as_form, accepted); }
-  bool json_as_form() const { return is_on(Extension::json_as_form); }
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
-  [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
-    return with(Extension::anything_with_model_and_messages, accepted);
-  }
-  bool anything_with_model_and_messages() const { return is_on(Extension::anything_with_model_and_messages); }
+  /// The same with that switch on, or off.
+  [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
+  /// Whether that switch is on.
+  bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
-  friend struct detail::ExtensionRow;
   friend struct detail::StrictAcceptance;
-  using Extension = detail::Extension;
   using Switch = detail::AcceptanceSwitch;
 
-  Acceptance with(Extension extension, bool accepted) const;
-  bool is_on(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
-
-  Switch switches_[static_cast<std::size_t>(Extension::count)] = {};
+  Switch switches_[detail::extension_count] = {};
 };
 
 namespace detail {
@@ -3549,14 +3488,11 @@ enum class TakenBy : unsigned char { usual, openai, lenient };
 /// An extension. Its switch in scripts comes from its row too.
 struct ExtensionRow {
   Extension extension;
-  /// Its setter, and its key in scripts.
+  /// Its key in scripts.
   const char* name;
   TakenBy taken_by;
   /// Its line in the table of a script's keys.
   const char* text;
-
-  bool is_on(const Acceptance& acceptance) const { return acceptance.is_on(extension); }
-  void set(Acceptance& acceptance, bool accepted) const { acceptance = acceptance.with(extension, accepted); }
 };
 
 /// An acceptance that has a name in scripts and for the program.
@@ -6184,7 +6120,7 @@ enum Field : std::size_t {
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
-      : acceptance_(acceptance.anything_with_model_and_messages() ? Acceptance::lenient() : acceptance),
+      : acceptance_(acceptance.has(Extension::anything_with_model_and_messages) ? Acceptance::lenient() : acceptance),
         limits_(limits),
         profile_(traits_of(limits.profile)),
         request_(request) {}
@@ -14167,12 +14103,12 @@ MOCK_GATEWAY_INLINE void warn(std::initializer_list<std::string_view> parts) {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-static_assert(detail::are_all(detail::extensions, &detail::ExtensionRow::extension,
-                              static_cast<std::size_t>(detail::Extension::count)),
+static_assert(detail::are_all(detail::extensions, &detail::ExtensionRow::extension, detail::extension_count),
               "each extension has a row");
 
 MOCK_GATEWAY_INLINE Acceptance::Acceptance() {
-  for (const detail::ExtensionRow& row : detail::extensions) row.set(*this, row.taken_by == detail::TakenBy::usual);
+  for (const detail::ExtensionRow& row : detail::extensions)
+    *this = with(row.extension, row.taken_by == detail::TakenBy::usual);
 }
 
 MOCK_GATEWAY_INLINE Acceptance Acceptance::with(Extension extension, bool accepted) const {
@@ -14184,7 +14120,7 @@ MOCK_GATEWAY_INLINE Acceptance Acceptance::with(Extension extension, bool accept
 MOCK_GATEWAY_INLINE Acceptance Acceptance::openai() {
   Acceptance acceptance;
   for (const detail::ExtensionRow& row : detail::extensions)
-    row.set(acceptance, row.taken_by != detail::TakenBy::lenient);
+    acceptance = acceptance.with(row.extension, row.taken_by != detail::TakenBy::lenient);
   return acceptance;
 }
 
@@ -14211,7 +14147,7 @@ MOCK_GATEWAY_INLINE std::vector<std::string> acceptance_names() {
 MOCK_GATEWAY_INLINE Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
   Acceptance taken = acceptance;
   for (const ExtensionRow& row : extensions)
-    if (is_as_documented(acceptance, row.extension) && row.is_on(documented)) row.set(taken, true);
+    if (is_as_documented(acceptance, row.extension) && documented.has(row.extension)) taken = taken.with(row.extension);
   return taken;
 }
 
@@ -15103,20 +15039,20 @@ MOCK_GATEWAY_INLINE const Acceptance& nothing_besides() {
 /// API reference of OpenAI, "Create chat completion" and "Retrieve model".
 MOCK_GATEWAY_INLINE const Acceptance& documented_by_openai() {
   static const Acceptance acceptance = Acceptance::strict()
-                                           .tool_role(true)
-                                           .developer_role(true)
-                                           .null_content_with_tool_calls(true)
-                                           .text_parts(true)
-                                           .other_parts(true)
-                                           .tool_calls_in_messages(true)
-                                           .stop_as_string(true)
-                                           .tool_choice_required(true)
-                                           .allowed_tools(true)
-                                           .json_schema_without_schema(true)
-                                           .custom_tools(true)
-                                           .max_completion_tokens(true)
-                                           .logprobs(true)
-                                           .model_by_id(true);
+                                           .with(Extension::tool_role)
+                                           .with(Extension::developer_role)
+                                           .with(Extension::null_content_with_tool_calls)
+                                           .with(Extension::text_parts)
+                                           .with(Extension::other_parts)
+                                           .with(Extension::tool_calls_in_messages)
+                                           .with(Extension::stop_as_string)
+                                           .with(Extension::tool_choice_required)
+                                           .with(Extension::allowed_tools)
+                                           .with(Extension::json_schema_without_schema)
+                                           .with(Extension::custom_tools)
+                                           .with(Extension::max_completion_tokens)
+                                           .with(Extension::logprobs)
+                                           .with(Extension::model_by_id);
   return acceptance;
 }
 
@@ -16468,8 +16404,8 @@ MOCK_GATEWAY_INLINE void Reader::read_messages(const Json& value, const Path& pa
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_role() const {
-  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role() ? "tool" : "",
-                                  acceptance_.developer_role() ? "developer" : ""});
+  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.has(Extension::tool_role) ? "tool" : "",
+                                  acceptance_.has(Extension::developer_role) ? "developer" : ""});
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::switched_off(const char* name) const {
@@ -16487,9 +16423,9 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
   if (!role->is_string()) fail_type(role_path, "a string", *role);
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
-  const bool tool = acceptance_.tool_role() && message.role == "tool";
+  const bool tool = acceptance_.has(Extension::tool_role) && message.role == "tool";
   const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
-                     (acceptance_.developer_role() && message.role == "developer");
+                     (acceptance_.has(Extension::developer_role) && message.role == "developer");
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
   }
@@ -16500,7 +16436,7 @@ MOCK_GATEWAY_INLINE void Reader::read_message(const Json& value, const Path& pat
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
-    if (acceptance_.tool_calls_in_messages()) {
+    if (acceptance_.has(Extension::tool_calls_in_messages)) {
       if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
     } else if (member(object, "tool_calls") != nullptr) {
       const std::string place = calls_path.to_string();
@@ -16541,7 +16477,7 @@ MOCK_GATEWAY_INLINE void Reader::take_message(const Json& value) {
 }
 
 MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
-  if (!acceptance_.null_content_with_tool_calls()) return false;
+  if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
   // The service sends these in place of content, and clients send them back.
@@ -16553,7 +16489,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
-  const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
+  const bool parts = acceptance_.has(Extension::text_parts) || acceptance_.has(Extension::other_parts);
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
@@ -16582,7 +16518,7 @@ MOCK_GATEWAY_INLINE void Reader::check_parts(const Json::array_t& parts, const P
     const Json& type = require_member(part, part_path, "type", "a string");
     const std::string& kind = require_string(type, type_path);
     const bool is_text = kind == "text";
-    if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
+    if (is_text ? !acceptance_.has(Extension::text_parts) : !acceptance_.has(Extension::other_parts)) {
       if (is_text) fail_value(type_path, "another type than \"text\"", type);
       fail("invalid_value", type_path, "\"text\"",
            "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));
@@ -16698,7 +16634,7 @@ MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicat
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages()) {
+  if (acceptance_.has(Extension::anything_with_model_and_messages)) {
     read_what_fits();
   } else {
     read_all();
@@ -16718,7 +16654,7 @@ MOCK_GATEWAY_INLINE const Json* Reader::optional_member(const Json::object_t& ob
 }
 
 MOCK_GATEWAY_INLINE bool Reader::is_absent_as_null(std::string_view name) const {
-  return acceptance_.null_as_absent() ||
+  return acceptance_.has(Extension::null_as_absent) ||
          (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
@@ -16728,7 +16664,7 @@ MOCK_GATEWAY_INLINE void Reader::add_finding(const finding_kinds::Kind& kind, st
 
 MOCK_GATEWAY_INLINE void Reader::note_extension(Extension extension, const std::string& place) const {
   const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
-  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
+  if (row.taken_by != TakenBy::openai || profile_.documented().has(row.extension)) return;
   add_finding(finding_kinds::beyond_documentation,
               place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
                   row.name + " takes it.");
@@ -16738,7 +16674,7 @@ MOCK_GATEWAY_INLINE void Reader::check_duplicates(const std::vector<JsonDuplicat
   for (const JsonDuplicate& duplicate : duplicates) {
     const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
     const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields()) {
+    if (!acceptance_.has(Extension::unknown_fields)) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
     add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
@@ -16749,8 +16685,9 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
+    if (field == field_count ||
+        (!acceptance_.has(Extension::logprobs) && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.has(Extension::max_completion_tokens) && field == max_completion_tokens) || is_own_field(key)) {
       if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
     } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
       fields_[field] = &value;
@@ -16759,7 +16696,7 @@ MOCK_GATEWAY_INLINE void Reader::collect(const Json::object_t& body) {
 }
 
 MOCK_GATEWAY_INLINE bool Reader::is_documented_by_service(std::string_view name) const {
-  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
+  return (acceptance_.has(Extension::unknown_fields) || StrictAcceptance::takes_documented_fields(acceptance_)) &&
          profile_.further_fields.has(name);
 }
 
@@ -16773,10 +16710,12 @@ MOCK_GATEWAY_INLINE void Reader::unknown_field(const std::string& path, std::str
                              : name == "repetition_penalty"    ? "use frequency_penalty instead"
                              : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
-  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
+  const bool is_openais =
+      acceptance_.has(Extension::openai_fields) && traits_of(Profile::openai).further_fields.has(name);
   if (is_openais) return note_extension(Extension::openai_fields, path);
   const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  if (!acceptance_.has(Extension::unknown_fields))
+    throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
@@ -16857,7 +16796,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stream_options(const Json& value, const Pa
     }
   }
   if (!request_.stream) {
-    if (!acceptance_.stream_options_without_stream()) {
+    if (!acceptance_.has(Extension::stream_options_without_stream)) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
     add_finding(finding_kinds::stream_options_without_stream,
@@ -16878,14 +16817,16 @@ MOCK_GATEWAY_INLINE void Reader::read_temperature(const Json& value, const Path&
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) {
-  if (value.is_string() && acceptance_.stop_as_string()) {
+  if (value.is_string() && acceptance_.has(Extension::stop_as_string)) {
     request_.stop.push_back(require_filled_string(value, path));
     if (!profile_.documents_stop_as_string)
       add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {
-    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
+    fail_type(path,
+              acceptance_.has(Extension::stop_as_string) ? "an array of strings or a string" : "an array of strings",
+              value);
   }
   const Json::array_t& array = value.get_ref<const Json::array_t&>();
   std::vector<std::string> sequences;
@@ -16897,7 +16838,7 @@ MOCK_GATEWAY_INLINE void Reader::read_stop(const Json& value, const Path& path) 
 }
 
 MOCK_GATEWAY_INLINE std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+  return acceptance_.has(Extension::custom_tools) ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
 }
 
 MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
@@ -16905,7 +16846,7 @@ MOCK_GATEWAY_INLINE bool Reader::read_tool_type(const Json::object_t& object, co
   const Json* type = member(object, "type");
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools() && kind == "custom";
+  const bool custom = acceptance_.has(Extension::custom_tools) && kind == "custom";
   if (kind == "custom" && !custom)
     fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
@@ -16964,7 +16905,7 @@ MOCK_GATEWAY_INLINE std::string Reader::read_tool_name(const Json::object_t& obj
 }
 
 MOCK_GATEWAY_INLINE void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
-  if (!acceptance_.allowed_tools()) {
+  if (!acceptance_.has(Extension::allowed_tools)) {
     fail("invalid_value", Path(path, "type"), expected_tool_type(),
          R"("allowed_tools"; )" + switched_off("allowed_tools"));
   }
@@ -16997,12 +16938,13 @@ MOCK_GATEWAY_INLINE void Reader::read_tool_choice(const Json& value, const Path&
       choice.mode = wire::ToolChoice::Mode::none;
     } else if (mode == "auto") {
       choice.mode = wire::ToolChoice::Mode::automatic;
-    } else if (mode == "required" && acceptance_.tool_choice_required()) {
+    } else if (mode == "required" && acceptance_.has(Extension::tool_choice_required)) {
       choice.mode = wire::ToolChoice::Mode::required;
       if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
     } else {
       fail_value(path,
-                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
+                 "one of " +
+                     quoted_list({"none", "auto", acceptance_.has(Extension::tool_choice_required) ? "required" : ""}) +
                      " or an object that names a function",
                  value);
     }
@@ -17039,7 +16981,7 @@ MOCK_GATEWAY_INLINE void Reader::read_response_format(const Json& value, const P
     format.name =
         require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
     const Path place(schema_path, "schema");
-    const bool is_optional = acceptance_.json_schema_without_schema();
+    const bool is_optional = acceptance_.has(Extension::json_schema_without_schema);
     if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
       require_object(*schema, place);
       format.schema = *schema;
@@ -17219,13 +17161,14 @@ MOCK_GATEWAY_INLINE EmbeddingRequest parse_embedding_request(std::string_view bo
   const Json::object_t& fields = require_object(parsed, Path("body"));
   const auto sent = [&](std::string_view name) {
     const Json* value = member(fields, name);
-    return value != nullptr && value->is_null() && acceptance.null_as_absent() ? nullptr : value;
+    return value != nullptr && value->is_null() && acceptance.has(Extension::null_as_absent) ? nullptr : value;
   };
   for (const auto& [name, value] : fields) {
     if (std::find(documented.begin(), documented.end(), name) != documented.end()) continue;
     const std::string shown = text::excerpt(name, 60);
     const std::string message = shown + ": OpenAI documents no such field of embeddings; leave it out";
-    if (!acceptance.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
+    if (!acceptance.has(Extension::unknown_fields))
+      throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
     request.findings.push_back(finding_kinds::unknown_field.make(message + "."));
     if (request.findings.size() >= 100) break;
   }
@@ -31345,7 +31288,7 @@ MOCK_GATEWAY_INLINE GatewayState::GatewayState(GatewayParts its_parts, ServeSett
     : GatewayParts(std::move(its_parts)),
       settings(std::move(its_settings)),
       models(settings.models, settings.any_model, *script),
-      operations(settings.acceptance.model_by_id(), settings.embeddings),
+      operations(settings.acceptance.has(Extension::model_by_id), settings.embeddings),
       tokens(guarded_tokenizer(settings.tokenizer)),
       started(calendar::unix_seconds(clock.now())) {}
 
@@ -31577,7 +31520,8 @@ MOCK_GATEWAY_INLINE void answer(ServedRequest& served) {
 MOCK_GATEWAY_INLINE std::optional<Failure> refusal_of_head(const GatewayState& gateway, const IncomingRequest& head) {
   const ReceivedRequest& request = head.request;
   const Acceptance& acceptance = gateway.settings.acceptance;
-  const KeyStore::Presented presented = gateway.keys->look_at(request.headers, acceptance.bearer_in_any_case());
+  const KeyStore::Presented presented =
+      gateway.keys->look_at(request.headers, acceptance.has(Extension::bearer_in_any_case));
   const Route route = gateway.operations.find(request.method, path_of(request));
   if (auto refusal = checks::refusal_of_key(presented)) return refusal;
   if (auto refusal = checks::refusal_of_rights(route, presented.key)) return refusal;
@@ -32116,13 +32060,14 @@ enum class Form { json, form, other };
 /// What the Content-Type says, so far as the acceptance takes it.
 MOCK_GATEWAY_INLINE Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
+  if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
   if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters() ? Form::json : Form::other;
+    return semicolon == std::string::npos || acceptance.has(Extension::content_type_parameters) ? Form::json
+                                                                                                : Form::other;
   const bool is_form = text::equals_ignoring_case(type, "application/x-www-form-urlencoded");
-  return is_form && acceptance.json_as_form() ? Form::form : Form::other;
+  return is_form && acceptance.has(Extension::json_as_form) ? Form::form : Form::other;
 }
 
 }  // namespace content_type
@@ -32318,8 +32263,8 @@ MOCK_GATEWAY_INLINE void RunningExchange::record_request() {
   const std::uint64_t epoch = gateway_.journal->epoch();
   record_ = share<ExchangeRecord>();
   record_->received = timeline_->at(incoming.arrived);
-  judgement_->presented = gateway_.keys->present(incoming.request.headers,
-                                                 gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  judgement_->presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), record_->received);
   const KeyStore::Presented& presented = judgement_->presented;
   record_->epoch = epoch;
   record_->position = judgement_->position;
@@ -37530,8 +37475,9 @@ MOCK_GATEWAY_INLINE ScriptType token_usage() { return {"usage", nullptr, &usage_
 
 MOCK_GATEWAY_INLINE void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
   const bool accepted = read_value<bool>(reader, node);
+  Acceptance& acceptance = *static_cast<Acceptance*>(target);
   for (const ExtensionRow& row : extensions)
-    if (node.key() == row.name) row.set(*static_cast<Acceptance*>(target), accepted);
+    if (node.key() == row.name) acceptance = acceptance.with(row.extension, accepted);
 }
 
 MOCK_GATEWAY_INLINE const ScriptTable& acceptance_table() {
@@ -40508,262 +40454,262 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   3220    model/tokenizer.hpp
 //   3232    gateway/options.hpp
 //   3383    model/acceptance.hpp
-//   3631    request/chat_request.hpp
-//   3760    script/scope.hpp
-//   3815    script/failure_scope.hpp
-//   3861    script/chaos.hpp
-//   3963    gateway/sweep.hpp
-//   4103    gateway/catalogue.hpp
-//   4276    gateway/mishaps.hpp
-//   4378    document/scenario_files.hpp
-//   4410    core/error.hpp
-//   4425    document/script_document.hpp
-//   4565    evidence/evidence_json.hpp
-//   4590    core/printed.hpp
-//   4621    core/reporter.hpp
-//   4705  Implementation
-//   4766    core/text.hpp
-//   4877    core/random.hpp
-//   4911    core/json_reader.hpp
-//   4968    core/pattern.hpp
-//   5065    core/json_pointer.hpp
-//   5082    core/calendar.hpp
-//   5117    core/access.hpp
-//   5189    core/timeline.hpp
-//   5385    core/process.hpp
-//   5410    core/relief.hpp
-//   5442    core/warning.hpp
-//   5452    core/rows.hpp
-//   5478    core/change_count.hpp
-//   5525    core/seldom.hpp
-//   5552    model/profile_traits.hpp
-//   5661    model/checks.hpp
-//   5678    model/reply_data.hpp
-//   5746    model/request_error.hpp
-//   5759    model/fault_rows.hpp
-//   5888    model/dialect_rows.hpp
-//   5928    model/finding_kinds.hpp
-//   6005    model/reply_checks.hpp
-//   6040    model/reply_template.hpp
-//   6063    request/embedding_request.hpp
-//   6087    request/chat_parser.hpp
-//   6105    request/chat_fields.hpp
-//   6154    request/chat_reader.hpp
-//   6252    keys/secrets.hpp
-//   6299    keys/key_store.hpp
-//   6527    answer/bodies.hpp
-//   6556    answer/events.hpp
-//   6604    answer/tokens.hpp
-//   6679    answer/completion.hpp
-//   6788    answer/completion_json.hpp
-//   6823    answer/completion_events.hpp
-//   6891    answer/words.hpp
-//   6906    answer/default_reply.hpp
-//   6922    answer/schema_instance.hpp
-//   6944    answer/embeddings.hpp
-//   6962    answer/occurrences.hpp
-//   6985    answer/schema_checker.hpp
-//   7080    script/matcher_node.hpp
-//   7171    script/script.hpp
-//   7451    script/chaos_plan.hpp
-//   7497    script/chaos_rules.hpp
-//   7579    script/connection_faults.hpp
-//   7635    script/forced_failures.hpp
-//   7680    script/field_matchers.hpp
-//   7774    script/hiding.hpp
-//   7815    script/excerpts.hpp
-//   7841    script/json_comparison.hpp
-//   7868    script/matcher_leaf.hpp
-//   7899    delivery/answer_log.hpp
-//   8017    delivery/gzip.hpp
-//   8043    delivery/framing.hpp
-//   8095    delivery/outlet.hpp
-//   8147    delivery/pace_schedule.hpp
-//   8189    delivery/progress.hpp
-//   8242    delivery/waits.hpp
-//   8323    delivery/write_queue.hpp
-//   8425    delivery/delivery.hpp
-//   8711    http/exchange_observer.hpp
-//   8748    http/sockets.hpp
-//   8880    http/wakes.hpp
-//   8931    http/connection.hpp
-//   9230    http/request_reader.hpp
-//   9364    http/server.hpp
-//   9430    http/response.hpp
-//   9446    http/turned_away.hpp
-//   9500    http/workers.hpp
-//   9559    http/acceptor.hpp
-//   9607    http/compatibility.hpp
-//   9617    http/poller.hpp
-//   9657    http/reactor.hpp
-//   9771    evidence/kept_problems.hpp
-//   9841    evidence/record.hpp
-//  10110    evidence/gateway_parts.hpp
-//  10129    evidence/review_parts.hpp
-//  10195    evidence/diagnosis.hpp
-//  10267    evidence/redaction.hpp
-//  10289    evidence/gateway_problems.hpp
-//  10391    serve/asked_requests.hpp
-//  10473    serve/operations.hpp
-//  10543    serve/served_models.hpp
-//  10586    serve/gateway_state.hpp
-//  10647    serve/served_request.hpp
-//  10830    serve/runner.hpp
-//  10896    serve/connection_loop.hpp
-//  10941    serve/request_checks.hpp
-//  10964    serve/tester_code.hpp
-//  11029    serve/explanation.hpp
-//  11052    gateway/catalogue_entries.hpp
-//  11356    gateway/option_values.hpp
-//  11417    gateway/sweep_run.hpp
-//  11441    document/script_reader.hpp
-//  11650    document/script_files.hpp
-//  11669    document/script_references.hpp
-//  11705    document/script_sections.hpp
-//  11836    document/script_values.hpp
-//  11971    document/loaded_document.hpp
-//  12003    core/calendar.cpp
-//  12115    core/clock.cpp
-//  12528    core/gate.cpp
-//  12739    core/implementation.cpp
-//  12751    core/json_pointer.cpp
-//  12808    core/json_reader.cpp
-//  13153    core/pattern.cpp
-//  13571    core/process.cpp
-//  13595    core/random.cpp
-//  13655    core/relief.cpp
-//  13682    core/reporter.cpp
-//  13765    core/source_location.cpp
-//  13781    core/text.cpp
-//  14137    core/wait.cpp
-//  14149    core/warning.cpp
-//  14163    model/acceptance.cpp
-//  14222    model/checks.cpp
-//  14260    model/connection_fault.cpp
-//  14362    model/failure.cpp
-//  14531    model/fault.cpp
-//  14766    model/finding.cpp
-//  14800    model/hold.cpp
-//  14822    model/http_reply.cpp
-//  14888    model/pace.cpp
-//  15087    model/profile.cpp
-//  15267    model/range.cpp
-//  15297    model/received_request.cpp
-//  15365    model/reply.cpp
-//  15776    model/reply_checks.cpp
-//  15968    model/reply_template.cpp
-//  16140    model/sent_answer.cpp
-//  16168    model/sse_dialect.cpp
-//  16314    request/chat_fields.cpp
-//  16456    request/chat_messages.cpp
-//  16665    request/chat_reader.cpp
-//  17073    request/chat_request.cpp
-//  17158    request/embedding_request.cpp
-//  17245    keys/api_key.cpp
-//  17295    keys/key_store.cpp
-//  17841    keys/keys.cpp
-//  17905    keys/secrets.cpp
-//  18112    answer/bodies.cpp
-//  18219    answer/completion.cpp
-//  18455    answer/completion_events.cpp
-//  18666    answer/completion_json.cpp
-//  18884    answer/default_reply.cpp
-//  19087    answer/embeddings.cpp
-//  19206    answer/events.cpp
-//  19225    answer/occurrences.cpp
-//  19247    answer/schema_checker.cpp
-//  19719    answer/schema_instance.cpp
-//  20099    answer/tokens.cpp
-//  20329    answer/words.cpp
-//  20390    script/chaos.cpp
-//  20531    script/chaos_rules.cpp
-//  20643    script/connection_faults.cpp
-//  20752    script/excerpts.cpp
-//  20815    script/field_matchers.cpp
-//  21228    script/forced_failures.cpp
-//  21332    script/hiding.cpp
-//  21449    script/json_comparison.cpp
-//  21535    script/matcher.cpp
-//  21790    script/matchers.cpp
-//  22146    script/scope.cpp
-//  22204    script/script.cpp
-//  22635    script/text_matchers.cpp
-//  22757    delivery/answer_log.cpp
-//  22927    delivery/delivery.cpp
-//  23393    delivery/faults_and_waits.cpp
-//  23670    delivery/framing.cpp
-//  23787    delivery/gzip.cpp
-//  23854    delivery/pace_schedule.cpp
-//  23923    delivery/progress.cpp
-//  23975    delivery/write_queue.cpp
-//  24124    http/acceptor.cpp
-//  24233    http/compatibility.cpp
-//  24343    http/connection.cpp
-//  24929    http/poller.cpp
-//  25144    http/reactor.cpp
-//  25412    http/request_reader.cpp
-//  25872    http/response.cpp
-//  25953    http/server.cpp
-//  26371    http/sockets.cpp
-//  26891    http/turned_away.cpp
-//  26981    http/wakes.cpp
-//  27035    http/workers.cpp
-//  27148    evidence/diagnosis.cpp
-//  27368    evidence/evidence_json.cpp
-//  27752    evidence/exchange.cpp
-//  28055    evidence/gateway_problems.cpp
-//  28506    evidence/journal.cpp
-//  28665    evidence/kept_problems.cpp
-//  28776    evidence/notes.cpp
-//  28877    evidence/record.cpp
-//  29336    evidence/redaction.cpp
-//  29478    evidence/redirects.cpp
-//  29589    evidence/retries.cpp
-//  29982    evidence/review.cpp
-//  30361    evidence/told_in_body.cpp
-//  30461    evidence/verification.cpp
-//  30578    serve/asked_requests.cpp
-//  30656    serve/chat_judge.cpp
-//  30977    serve/connection_loop.cpp
-//  31137    serve/cross_origin.cpp
-//  31180    serve/delivery_report.cpp
-//  31271    serve/explanation.cpp
-//  31337    serve/gateway_state.cpp
-//  31373    serve/judge.cpp
-//  31600    serve/limits.cpp
-//  31699    serve/operations.cpp
-//  31922    serve/profile_headers.cpp
-//  31963    serve/reply_answer.cpp
-//  32107    serve/request_checks.cpp
-//  32181    serve/runner.cpp
-//  32445    serve/served_models.cpp
-//  32523    serve/served_request.cpp
-//  32594    gateway/catalogue.cpp
-//  33015    gateway/catalogue_chunks.cpp
-//  33314    gateway/catalogue_delivery.cpp
-//  33469    gateway/catalogue_entries.cpp
-//  33698    gateway/catalogue_failures.cpp
-//  33986    gateway/catalogue_framing.cpp
-//  34173    gateway/catalogue_tool_calls.cpp
-//  34377    gateway/chat_script.cpp
-//  34526    gateway/gateway.cpp
-//  34817    gateway/mishaps.cpp
-//  35164    gateway/options.cpp
-//  35317    gateway/sweep.cpp
-//  35740    document/scenario_files.cpp
-//  35891    document/script_document.cpp
-//  36293    document/script_faults.cpp
-//  36629    document/script_files.cpp
-//  36776    document/script_gateway.cpp
-//  37110    document/script_matchers.cpp
-//  37476    document/script_objects.cpp
-//  37641    document/script_reader.cpp
-//  38084    document/script_references.cpp
-//  38408    document/script_replies.cpp
-//  38885    document/script_schema.cpp
-//  39020    document/script_sections.cpp
-//  39601    document/script_values.cpp
-//  40016  Adapters
-//  40033    adapters/catch2.hpp
-//  40191    adapters/doctest.hpp
-//  40356    adapters/gtest.hpp
+//   3567    request/chat_request.hpp
+//   3696    script/scope.hpp
+//   3751    script/failure_scope.hpp
+//   3797    script/chaos.hpp
+//   3899    gateway/sweep.hpp
+//   4039    gateway/catalogue.hpp
+//   4212    gateway/mishaps.hpp
+//   4314    document/scenario_files.hpp
+//   4346    core/error.hpp
+//   4361    document/script_document.hpp
+//   4501    evidence/evidence_json.hpp
+//   4526    core/printed.hpp
+//   4557    core/reporter.hpp
+//   4641  Implementation
+//   4702    core/text.hpp
+//   4813    core/random.hpp
+//   4847    core/json_reader.hpp
+//   4904    core/pattern.hpp
+//   5001    core/json_pointer.hpp
+//   5018    core/calendar.hpp
+//   5053    core/access.hpp
+//   5125    core/timeline.hpp
+//   5321    core/process.hpp
+//   5346    core/relief.hpp
+//   5378    core/warning.hpp
+//   5388    core/rows.hpp
+//   5414    core/change_count.hpp
+//   5461    core/seldom.hpp
+//   5488    model/profile_traits.hpp
+//   5597    model/checks.hpp
+//   5614    model/reply_data.hpp
+//   5682    model/request_error.hpp
+//   5695    model/fault_rows.hpp
+//   5824    model/dialect_rows.hpp
+//   5864    model/finding_kinds.hpp
+//   5941    model/reply_checks.hpp
+//   5976    model/reply_template.hpp
+//   5999    request/embedding_request.hpp
+//   6023    request/chat_parser.hpp
+//   6041    request/chat_fields.hpp
+//   6090    request/chat_reader.hpp
+//   6188    keys/secrets.hpp
+//   6235    keys/key_store.hpp
+//   6463    answer/bodies.hpp
+//   6492    answer/events.hpp
+//   6540    answer/tokens.hpp
+//   6615    answer/completion.hpp
+//   6724    answer/completion_json.hpp
+//   6759    answer/completion_events.hpp
+//   6827    answer/words.hpp
+//   6842    answer/default_reply.hpp
+//   6858    answer/schema_instance.hpp
+//   6880    answer/embeddings.hpp
+//   6898    answer/occurrences.hpp
+//   6921    answer/schema_checker.hpp
+//   7016    script/matcher_node.hpp
+//   7107    script/script.hpp
+//   7387    script/chaos_plan.hpp
+//   7433    script/chaos_rules.hpp
+//   7515    script/connection_faults.hpp
+//   7571    script/forced_failures.hpp
+//   7616    script/field_matchers.hpp
+//   7710    script/hiding.hpp
+//   7751    script/excerpts.hpp
+//   7777    script/json_comparison.hpp
+//   7804    script/matcher_leaf.hpp
+//   7835    delivery/answer_log.hpp
+//   7953    delivery/gzip.hpp
+//   7979    delivery/framing.hpp
+//   8031    delivery/outlet.hpp
+//   8083    delivery/pace_schedule.hpp
+//   8125    delivery/progress.hpp
+//   8178    delivery/waits.hpp
+//   8259    delivery/write_queue.hpp
+//   8361    delivery/delivery.hpp
+//   8647    http/exchange_observer.hpp
+//   8684    http/sockets.hpp
+//   8816    http/wakes.hpp
+//   8867    http/connection.hpp
+//   9166    http/request_reader.hpp
+//   9300    http/server.hpp
+//   9366    http/response.hpp
+//   9382    http/turned_away.hpp
+//   9436    http/workers.hpp
+//   9495    http/acceptor.hpp
+//   9543    http/compatibility.hpp
+//   9553    http/poller.hpp
+//   9593    http/reactor.hpp
+//   9707    evidence/kept_problems.hpp
+//   9777    evidence/record.hpp
+//  10046    evidence/gateway_parts.hpp
+//  10065    evidence/review_parts.hpp
+//  10131    evidence/diagnosis.hpp
+//  10203    evidence/redaction.hpp
+//  10225    evidence/gateway_problems.hpp
+//  10327    serve/asked_requests.hpp
+//  10409    serve/operations.hpp
+//  10479    serve/served_models.hpp
+//  10522    serve/gateway_state.hpp
+//  10583    serve/served_request.hpp
+//  10766    serve/runner.hpp
+//  10832    serve/connection_loop.hpp
+//  10877    serve/request_checks.hpp
+//  10900    serve/tester_code.hpp
+//  10965    serve/explanation.hpp
+//  10988    gateway/catalogue_entries.hpp
+//  11292    gateway/option_values.hpp
+//  11353    gateway/sweep_run.hpp
+//  11377    document/script_reader.hpp
+//  11586    document/script_files.hpp
+//  11605    document/script_references.hpp
+//  11641    document/script_sections.hpp
+//  11772    document/script_values.hpp
+//  11907    document/loaded_document.hpp
+//  11939    core/calendar.cpp
+//  12051    core/clock.cpp
+//  12464    core/gate.cpp
+//  12675    core/implementation.cpp
+//  12687    core/json_pointer.cpp
+//  12744    core/json_reader.cpp
+//  13089    core/pattern.cpp
+//  13507    core/process.cpp
+//  13531    core/random.cpp
+//  13591    core/relief.cpp
+//  13618    core/reporter.cpp
+//  13701    core/source_location.cpp
+//  13717    core/text.cpp
+//  14073    core/wait.cpp
+//  14085    core/warning.cpp
+//  14099    model/acceptance.cpp
+//  14158    model/checks.cpp
+//  14196    model/connection_fault.cpp
+//  14298    model/failure.cpp
+//  14467    model/fault.cpp
+//  14702    model/finding.cpp
+//  14736    model/hold.cpp
+//  14758    model/http_reply.cpp
+//  14824    model/pace.cpp
+//  15023    model/profile.cpp
+//  15203    model/range.cpp
+//  15233    model/received_request.cpp
+//  15301    model/reply.cpp
+//  15712    model/reply_checks.cpp
+//  15904    model/reply_template.cpp
+//  16076    model/sent_answer.cpp
+//  16104    model/sse_dialect.cpp
+//  16250    request/chat_fields.cpp
+//  16392    request/chat_messages.cpp
+//  16601    request/chat_reader.cpp
+//  17015    request/chat_request.cpp
+//  17100    request/embedding_request.cpp
+//  17188    keys/api_key.cpp
+//  17238    keys/key_store.cpp
+//  17784    keys/keys.cpp
+//  17848    keys/secrets.cpp
+//  18055    answer/bodies.cpp
+//  18162    answer/completion.cpp
+//  18398    answer/completion_events.cpp
+//  18609    answer/completion_json.cpp
+//  18827    answer/default_reply.cpp
+//  19030    answer/embeddings.cpp
+//  19149    answer/events.cpp
+//  19168    answer/occurrences.cpp
+//  19190    answer/schema_checker.cpp
+//  19662    answer/schema_instance.cpp
+//  20042    answer/tokens.cpp
+//  20272    answer/words.cpp
+//  20333    script/chaos.cpp
+//  20474    script/chaos_rules.cpp
+//  20586    script/connection_faults.cpp
+//  20695    script/excerpts.cpp
+//  20758    script/field_matchers.cpp
+//  21171    script/forced_failures.cpp
+//  21275    script/hiding.cpp
+//  21392    script/json_comparison.cpp
+//  21478    script/matcher.cpp
+//  21733    script/matchers.cpp
+//  22089    script/scope.cpp
+//  22147    script/script.cpp
+//  22578    script/text_matchers.cpp
+//  22700    delivery/answer_log.cpp
+//  22870    delivery/delivery.cpp
+//  23336    delivery/faults_and_waits.cpp
+//  23613    delivery/framing.cpp
+//  23730    delivery/gzip.cpp
+//  23797    delivery/pace_schedule.cpp
+//  23866    delivery/progress.cpp
+//  23918    delivery/write_queue.cpp
+//  24067    http/acceptor.cpp
+//  24176    http/compatibility.cpp
+//  24286    http/connection.cpp
+//  24872    http/poller.cpp
+//  25087    http/reactor.cpp
+//  25355    http/request_reader.cpp
+//  25815    http/response.cpp
+//  25896    http/server.cpp
+//  26314    http/sockets.cpp
+//  26834    http/turned_away.cpp
+//  26924    http/wakes.cpp
+//  26978    http/workers.cpp
+//  27091    evidence/diagnosis.cpp
+//  27311    evidence/evidence_json.cpp
+//  27695    evidence/exchange.cpp
+//  27998    evidence/gateway_problems.cpp
+//  28449    evidence/journal.cpp
+//  28608    evidence/kept_problems.cpp
+//  28719    evidence/notes.cpp
+//  28820    evidence/record.cpp
+//  29279    evidence/redaction.cpp
+//  29421    evidence/redirects.cpp
+//  29532    evidence/retries.cpp
+//  29925    evidence/review.cpp
+//  30304    evidence/told_in_body.cpp
+//  30404    evidence/verification.cpp
+//  30521    serve/asked_requests.cpp
+//  30599    serve/chat_judge.cpp
+//  30920    serve/connection_loop.cpp
+//  31080    serve/cross_origin.cpp
+//  31123    serve/delivery_report.cpp
+//  31214    serve/explanation.cpp
+//  31280    serve/gateway_state.cpp
+//  31316    serve/judge.cpp
+//  31544    serve/limits.cpp
+//  31643    serve/operations.cpp
+//  31866    serve/profile_headers.cpp
+//  31907    serve/reply_answer.cpp
+//  32051    serve/request_checks.cpp
+//  32126    serve/runner.cpp
+//  32390    serve/served_models.cpp
+//  32468    serve/served_request.cpp
+//  32539    gateway/catalogue.cpp
+//  32960    gateway/catalogue_chunks.cpp
+//  33259    gateway/catalogue_delivery.cpp
+//  33414    gateway/catalogue_entries.cpp
+//  33643    gateway/catalogue_failures.cpp
+//  33931    gateway/catalogue_framing.cpp
+//  34118    gateway/catalogue_tool_calls.cpp
+//  34322    gateway/chat_script.cpp
+//  34471    gateway/gateway.cpp
+//  34762    gateway/mishaps.cpp
+//  35109    gateway/options.cpp
+//  35262    gateway/sweep.cpp
+//  35685    document/scenario_files.cpp
+//  35836    document/script_document.cpp
+//  36238    document/script_faults.cpp
+//  36574    document/script_files.cpp
+//  36721    document/script_gateway.cpp
+//  37055    document/script_matchers.cpp
+//  37421    document/script_objects.cpp
+//  37587    document/script_reader.cpp
+//  38030    document/script_references.cpp
+//  38354    document/script_replies.cpp
+//  38831    document/script_schema.cpp
+//  38966    document/script_sections.cpp
+//  39547    document/script_values.cpp
+//  39962  Adapters
+//  39979    adapters/catch2.hpp
+//  40137    adapters/doctest.hpp
+//  40302    adapters/gtest.hpp

@@ -39,12 +39,12 @@ Json differences(const Acceptance& acceptance, const Acceptance& base) {
   using detail::StrictAcceptance;
   Json object = Json::object();
   for (const detail::ExtensionRow& row : detail::extensions)
-    if (row.is_on(acceptance) != row.is_on(base)) object[row.name] = row.is_on(acceptance);
+    if (acceptance.has(row.extension) != base.has(row.extension)) object[row.name] = acceptance.has(row.extension);
   // Off is not the same as off but for what is documented.
-  if (!acceptance.unknown_fields() &&
+  if (!acceptance.has(Extension::unknown_fields) &&
       StrictAcceptance::takes_documented_fields(acceptance) != StrictAcceptance::takes_documented_fields(base))
     object["unknown_fields"] = false;
-  if (!acceptance.null_as_absent() &&
+  if (!acceptance.has(Extension::null_as_absent) &&
       StrictAcceptance::takes_documented_nulls(acceptance) != StrictAcceptance::takes_documented_nulls(base))
     object["null_as_absent"] = false;
   return object;

@@ -58,8 +58,9 @@ ScriptType token_usage() { return {"usage", nullptr, &usage_table}; }
 
 void set_extension(ScriptReader& reader, const ScriptNode& node, void* target) {
   const bool accepted = read_value<bool>(reader, node);
+  Acceptance& acceptance = *static_cast<Acceptance*>(target);
   for (const ExtensionRow& row : extensions)
-    if (node.key() == row.name) row.set(*static_cast<Acceptance*>(target), accepted);
+    if (node.key() == row.name) acceptance = acceptance.with(row.extension, accepted);
 }
 
 const ScriptTable& acceptance_table() {

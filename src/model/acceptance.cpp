@@ -7,12 +7,12 @@
 
 namespace mock_gateway {
 
-static_assert(detail::are_all(detail::extensions, &detail::ExtensionRow::extension,
-                              static_cast<std::size_t>(detail::Extension::count)),
+static_assert(detail::are_all(detail::extensions, &detail::ExtensionRow::extension, detail::extension_count),
               "each extension has a row");
 
 Acceptance::Acceptance() {
-  for (const detail::ExtensionRow& row : detail::extensions) row.set(*this, row.taken_by == detail::TakenBy::usual);
+  for (const detail::ExtensionRow& row : detail::extensions)
+    *this = with(row.extension, row.taken_by == detail::TakenBy::usual);
 }
 
 Acceptance Acceptance::with(Extension extension, bool accepted) const {
@@ -24,7 +24,7 @@ Acceptance Acceptance::with(Extension extension, bool accepted) const {
 Acceptance Acceptance::openai() {
   Acceptance acceptance;
   for (const detail::ExtensionRow& row : detail::extensions)
-    row.set(acceptance, row.taken_by != detail::TakenBy::lenient);
+    acceptance = acceptance.with(row.extension, row.taken_by != detail::TakenBy::lenient);
   return acceptance;
 }
 
@@ -51,7 +51,7 @@ std::vector<std::string> acceptance_names() {
 Acceptance StrictAcceptance::under(const Acceptance& acceptance, const Acceptance& documented) {
   Acceptance taken = acceptance;
   for (const ExtensionRow& row : extensions)
-    if (is_as_documented(acceptance, row.extension) && row.is_on(documented)) row.set(taken, true);
+    if (is_as_documented(acceptance, row.extension) && documented.has(row.extension)) taken = taken.with(row.extension);
   return taken;
 }
 

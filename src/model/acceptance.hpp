@@ -8,45 +8,75 @@
 
 namespace mock_gateway {
 
+/// What requests may have beyond the documentation. Each is on in a default Acceptance, and off in
+/// Acceptance::strict(), unless its comment says otherwise.
+enum class Extension : unsigned char {
+  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
+  bearer_in_any_case,
+  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
+  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
+  /// too.
+  unknown_fields,
+  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
+  /// note (`beyond_documentation`), and no warning. Off; on in openai().
+  openai_fields,
+  /// Messages of role `tool`; tool calling needs them.
+  tool_role,
+  /// Messages of role `developer`. Off; on in openai().
+  developer_role,
+  /// `content: null`, or none, in an assistant message that has tool calls.
+  null_content_with_tool_calls,
+  /// `content` as an array of `{"type":"text"}` parts.
+  text_parts,
+  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
+  other_parts,
+  /// `tool_calls` in assistant messages.
+  tool_calls_in_messages,
+  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
+  stop_as_string,
+  /// `tool_choice: "required"`.
+  tool_choice_required,
+  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
+  /// openai().
+  allowed_tools,
+  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
+  json_schema_without_schema,
+  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
+  /// messages. Off; on in openai().
+  custom_tools,
+  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
+  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
+  max_completion_tokens,
+  /// `logprobs` and `top_logprobs`.
+  logprobs,
+  /// `null` for an optional field, which then counts as absent.
+  null_as_absent,
+  /// `stream_options` without `stream: true`; a finding.
+  stream_options_without_stream,
+  /// `GET /v1/models/{id}`.
+  model_by_id,
+  /// `Content-Type: application/json` with parameters, such as charset.
+  content_type_parameters,
+  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
+  json_as_form,
+  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
+  anything_with_model_and_messages,
+};
+
 namespace detail {
 
-/// What an Acceptance has a switch for; see its setters. An extension has a row below.
-enum class Extension : unsigned char {
-  bearer_in_any_case,
-  unknown_fields,
-  openai_fields,
-  tool_role,
-  developer_role,
-  null_content_with_tool_calls,
-  text_parts,
-  other_parts,
-  tool_calls_in_messages,
-  stop_as_string,
-  tool_choice_required,
-  allowed_tools,
-  json_schema_without_schema,
-  custom_tools,
-  max_completion_tokens,
-  logprobs,
-  null_as_absent,
-  stream_options_without_stream,
-  model_by_id,
-  content_type_parameters,
-  json_as_form,
-  anything_with_model_and_messages,
-  count,
-};
 /// One switch of an Acceptance. `as_documented` is off, but for what the profile's service documents.
 enum class AcceptanceSwitch : signed char { off, on, as_documented };
-struct ExtensionRow;
+inline constexpr std::size_t extension_count =
+    static_cast<std::size_t>(Extension::anything_with_model_and_messages) + 1;
 struct StrictAcceptance;
 
 }  // namespace detail
 
-/// What the gateway takes beyond the documented request. It has a switch for each extension, which is on unless its
-/// comment says otherwise: a default value takes what common SDKs send. A request that needs what is off gets 400 (or
-/// the 401, 404 or 415 of the rule that it breaks). A value; each setter returns a changed copy. Where
-/// Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the others.
+/// What the gateway takes beyond the documented request, with a switch for each Extension: a default value takes what
+/// common SDKs send. A request that needs what is off gets 400 (or the 401, 404 or 415 of the rule that it breaks).
+/// Where Options::acceptance sets none, the profile decides: openai() for the openai profile, a default value for the
+/// others.
 class Acceptance {
  public:
   Acceptance();
@@ -62,107 +92,16 @@ class Acceptance {
   /// Any body that is JSON with model and messages, from any content type.
   static Acceptance lenient();
 
-  /// `Authorization: bearer …` in any case. Where it is off, exactly `Bearer`.
-  [[nodiscard]] Acceptance bearer_in_any_case(bool accepted) const {
-    return with(Extension::bearer_in_any_case, accepted);
-  }
-  bool bearer_in_any_case() const { return is_on(Extension::bearer_in_any_case); }
-  /// Fields that the documentation does not list, `frequency_penalty` among them; a finding, unless the profile is
-  /// openai and OpenAI documents the field. So is a JSON object that names a key twice; where this is off, it gets 400
-  /// too.
-  [[nodiscard]] Acceptance unknown_fields(bool accepted) const { return with(Extension::unknown_fields, accepted); }
-  bool unknown_fields() const { return is_on(Extension::unknown_fields); }
-  /// Fields that OpenAI documents and the gateway's documentation does not, such as `metadata`. They have no effect; a
-  /// note (`beyond_documentation`), and no warning. Off; on in openai().
-  [[nodiscard]] Acceptance openai_fields(bool accepted) const { return with(Extension::openai_fields, accepted); }
-  bool openai_fields() const { return is_on(Extension::openai_fields); }
-  /// Messages of role `tool`; tool calling needs them.
-  [[nodiscard]] Acceptance tool_role(bool accepted) const { return with(Extension::tool_role, accepted); }
-  bool tool_role() const { return is_on(Extension::tool_role); }
-  /// Messages of role `developer`. Off; on in openai().
-  [[nodiscard]] Acceptance developer_role(bool accepted) const { return with(Extension::developer_role, accepted); }
-  bool developer_role() const { return is_on(Extension::developer_role); }
-  /// `content: null`, or none, in an assistant message that has tool calls.
-  [[nodiscard]] Acceptance null_content_with_tool_calls(bool accepted) const {
-    return with(Extension::null_content_with_tool_calls, accepted);
-  }
-  bool null_content_with_tool_calls() const { return is_on(Extension::null_content_with_tool_calls); }
-  /// `content` as an array of `{"type":"text"}` parts.
-  [[nodiscard]] Acceptance text_parts(bool accepted) const { return with(Extension::text_parts, accepted); }
-  bool text_parts() const { return is_on(Extension::text_parts); }
-  /// Content parts of other types (`image_url`, `input_audio`, `file`, …). Off; on in openai().
-  [[nodiscard]] Acceptance other_parts(bool accepted) const { return with(Extension::other_parts, accepted); }
-  bool other_parts() const { return is_on(Extension::other_parts); }
-  /// `tool_calls` in assistant messages.
-  [[nodiscard]] Acceptance tool_calls_in_messages(bool accepted) const {
-    return with(Extension::tool_calls_in_messages, accepted);
-  }
-  bool tool_calls_in_messages() const { return is_on(Extension::tool_calls_in_messages); }
-  /// `stop` as a plain string; a finding, except in the openai profile: OpenAI documents it.
-  [[nodiscard]] Acceptance stop_as_string(bool accepted) const { return with(Extension::stop_as_string, accepted); }
-  bool stop_as_string() const { return is_on(Extension::stop_as_string); }
-  /// `tool_choice: "required"`.
-  [[nodiscard]] Acceptance tool_choice_required(bool accepted) const {
-    return with(Extension::tool_choice_required, accepted);
-  }
-  bool tool_choice_required() const { return is_on(Extension::tool_choice_required); }
-  /// `tool_choice` of type `allowed_tools`: mode `auto` or `required` over the tools that it names. Off; on in
-  /// openai().
-  [[nodiscard]] Acceptance allowed_tools(bool accepted) const { return with(Extension::allowed_tools, accepted); }
-  bool allowed_tools() const { return is_on(Extension::allowed_tools); }
-  /// `response_format` of type `json_schema` without `schema`, which any JSON object satisfies. Off; on in openai().
-  [[nodiscard]] Acceptance json_schema_without_schema(bool accepted) const {
-    return with(Extension::json_schema_without_schema, accepted);
-  }
-  bool json_schema_without_schema() const { return is_on(Extension::json_schema_without_schema); }
-  /// Tools of type `custom`, whose input is text, not JSON: in `tools`, in `tool_choice`, and calls of them in
-  /// messages. Off; on in openai().
-  [[nodiscard]] Acceptance custom_tools(bool accepted) const { return with(Extension::custom_tools, accepted); }
-  bool custom_tools() const { return is_on(Extension::custom_tools); }
-  /// `max_completion_tokens`, which means what `max_tokens` means; both together get OpenAI's 400
-  /// `invalid_parameter_combination`. Where it is off, it is an unknown field. Off; on in openai().
-  [[nodiscard]] Acceptance max_completion_tokens(bool accepted) const {
-    return with(Extension::max_completion_tokens, accepted);
-  }
-  bool max_completion_tokens() const { return is_on(Extension::max_completion_tokens); }
-  /// `logprobs` and `top_logprobs`.
-  [[nodiscard]] Acceptance logprobs(bool accepted) const { return with(Extension::logprobs, accepted); }
-  bool logprobs() const { return is_on(Extension::logprobs); }
-  /// `null` for an optional field, which then counts as absent.
-  [[nodiscard]] Acceptance null_as_absent(bool accepted) const { return with(Extension::null_as_absent, accepted); }
-  bool null_as_absent() const { return is_on(Extension::null_as_absent); }
-  /// `stream_options` without `stream: true`; a finding.
-  [[nodiscard]] Acceptance stream_options_without_stream(bool accepted) const {
-    return with(Extension::stream_options_without_stream, accepted);
-  }
-  bool stream_options_without_stream() const { return is_on(Extension::stream_options_without_stream); }
-  /// `GET /v1/models/{id}`.
-  [[nodiscard]] Acceptance model_by_id(bool accepted) const { return with(Extension::model_by_id, accepted); }
-  bool model_by_id() const { return is_on(Extension::model_by_id); }
-  /// `Content-Type: application/json` with parameters, such as charset.
-  [[nodiscard]] Acceptance content_type_parameters(bool accepted) const {
-    return with(Extension::content_type_parameters, accepted);
-  }
-  bool content_type_parameters() const { return is_on(Extension::content_type_parameters); }
-  /// `application/x-www-form-urlencoded` when the body parses as JSON, as `curl -d` sends it.
-  [[nodiscard]] Acceptance json_as_form(bool accepted) const { return with(Extension::json_as_form, accepted); }
-  bool json_as_form() const { return is_on(Extension::json_as_form); }
-  /// Any JSON body with `model` and `messages` is taken; nothing else is validated. Off; on in lenient().
-  [[nodiscard]] Acceptance anything_with_model_and_messages(bool accepted) const {
-    return with(Extension::anything_with_model_and_messages, accepted);
-  }
-  bool anything_with_model_and_messages() const { return is_on(Extension::anything_with_model_and_messages); }
+  /// The same with that switch on, or off.
+  [[nodiscard]] Acceptance with(Extension extension, bool accepted = true) const;
+  /// Whether that switch is on.
+  bool has(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
 
  private:
-  friend struct detail::ExtensionRow;
   friend struct detail::StrictAcceptance;
-  using Extension = detail::Extension;
   using Switch = detail::AcceptanceSwitch;
 
-  Acceptance with(Extension extension, bool accepted) const;
-  bool is_on(Extension extension) const { return switches_[static_cast<std::size_t>(extension)] == Switch::on; }
-
-  Switch switches_[static_cast<std::size_t>(Extension::count)] = {};
+  Switch switches_[detail::extension_count] = {};
 };
 
 namespace detail {
@@ -173,14 +112,11 @@ enum class TakenBy : unsigned char { usual, openai, lenient };
 /// An extension. Its switch in scripts comes from its row too.
 struct ExtensionRow {
   Extension extension;
-  /// Its setter, and its key in scripts.
+  /// Its key in scripts.
   const char* name;
   TakenBy taken_by;
   /// Its line in the table of a script's keys.
   const char* text;
-
-  bool is_on(const Acceptance& acceptance) const { return acceptance.is_on(extension); }
-  void set(Acceptance& acceptance, bool accepted) const { acceptance = acceptance.with(extension, accepted); }
 };
 
 /// An acceptance that has a name in scripts and for the program.

@@ -25,20 +25,20 @@ const Acceptance& nothing_besides() {
 /// API reference of OpenAI, "Create chat completion" and "Retrieve model".
 const Acceptance& documented_by_openai() {
   static const Acceptance acceptance = Acceptance::strict()
-                                           .tool_role(true)
-                                           .developer_role(true)
-                                           .null_content_with_tool_calls(true)
-                                           .text_parts(true)
-                                           .other_parts(true)
-                                           .tool_calls_in_messages(true)
-                                           .stop_as_string(true)
-                                           .tool_choice_required(true)
-                                           .allowed_tools(true)
-                                           .json_schema_without_schema(true)
-                                           .custom_tools(true)
-                                           .max_completion_tokens(true)
-                                           .logprobs(true)
-                                           .model_by_id(true);
+                                           .with(Extension::tool_role)
+                                           .with(Extension::developer_role)
+                                           .with(Extension::null_content_with_tool_calls)
+                                           .with(Extension::text_parts)
+                                           .with(Extension::other_parts)
+                                           .with(Extension::tool_calls_in_messages)
+                                           .with(Extension::stop_as_string)
+                                           .with(Extension::tool_choice_required)
+                                           .with(Extension::allowed_tools)
+                                           .with(Extension::json_schema_without_schema)
+                                           .with(Extension::custom_tools)
+                                           .with(Extension::max_completion_tokens)
+                                           .with(Extension::logprobs)
+                                           .with(Extension::model_by_id);
   return acceptance;
 }
 

@@ -21,8 +21,8 @@ void Reader::read_messages(const Json& value, const Path& path) {
 }
 
 std::string Reader::expected_role() const {
-  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.tool_role() ? "tool" : "",
-                                  acceptance_.developer_role() ? "developer" : ""});
+  return "one of " + quoted_list({"system", "user", "assistant", acceptance_.has(Extension::tool_role) ? "tool" : "",
+                                  acceptance_.has(Extension::developer_role) ? "developer" : ""});
 }
 
 std::string Reader::switched_off(const char* name) const {
@@ -40,9 +40,9 @@ void Reader::read_message(const Json& value, const Path& path) {
   if (!role->is_string()) fail_type(role_path, "a string", *role);
   message.role = role->get_ref<const std::string&>();
   const bool assistant = message.role == "assistant";
-  const bool tool = acceptance_.tool_role() && message.role == "tool";
+  const bool tool = acceptance_.has(Extension::tool_role) && message.role == "tool";
   const bool known = assistant || tool || message.role == "user" || message.role == "system" ||
-                     (acceptance_.developer_role() && message.role == "developer");
+                     (acceptance_.has(Extension::developer_role) && message.role == "developer");
   if (!known && message.role == "tool") {
     fail("invalid_value", role_path, expected_role(), R"("tool"; )" + switched_off("tool_role"));
   }
@@ -53,7 +53,7 @@ void Reader::read_message(const Json& value, const Path& path) {
 
   if (assistant) {
     const Path calls_path(path, "tool_calls");
-    if (acceptance_.tool_calls_in_messages()) {
+    if (acceptance_.has(Extension::tool_calls_in_messages)) {
       if (const Json* calls = optional_member(object, "tool_calls")) read_tool_calls(*calls, calls_path, message);
     } else if (member(object, "tool_calls") != nullptr) {
       const std::string place = calls_path.to_string();
@@ -94,7 +94,7 @@ void Reader::take_message(const Json& value) {
 }
 
 bool Reader::needs_no_content(const Json::object_t& object, const wire::Message& message) const {
-  if (!acceptance_.null_content_with_tool_calls()) return false;
+  if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
   // The service sends these in place of content, and clients send them back.
@@ -106,7 +106,7 @@ bool Reader::needs_no_content(const Json::object_t& object, const wire::Message&
 }
 
 void Reader::read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message) {
-  const bool parts = acceptance_.text_parts() || acceptance_.other_parts();
+  const bool parts = acceptance_.has(Extension::text_parts) || acceptance_.has(Extension::other_parts);
   const char* expected = parts ? "a string or an array of parts" : "a string";
   if (value == nullptr || value->is_null()) {
     if (may_be_null) return;
@@ -135,7 +135,7 @@ void Reader::check_parts(const Json::array_t& parts, const Path& path) {
     const Json& type = require_member(part, part_path, "type", "a string");
     const std::string& kind = require_string(type, type_path);
     const bool is_text = kind == "text";
-    if (is_text ? !acceptance_.text_parts() : !acceptance_.other_parts()) {
+    if (is_text ? !acceptance_.has(Extension::text_parts) : !acceptance_.has(Extension::other_parts)) {
       if (is_text) fail_value(type_path, "another type than \"text\"", type);
       fail("invalid_value", type_path, "\"text\"",
            "\"" + text::excerpt(kind, 60) + "\"; " + switched_off("other_parts"));

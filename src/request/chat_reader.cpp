@@ -43,7 +43,7 @@ void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
   if (!duplicates.empty()) check_duplicates(duplicates);
   const Path root("body");
   collect(require_object(request_.body, root));
-  if (acceptance_.anything_with_model_and_messages()) {
+  if (acceptance_.has(Extension::anything_with_model_and_messages)) {
     read_what_fits();
   } else {
     read_all();
@@ -63,7 +63,7 @@ const Json* Reader::optional_member(const Json::object_t& object, std::string_vi
 }
 
 bool Reader::is_absent_as_null(std::string_view name) const {
-  return acceptance_.null_as_absent() ||
+  return acceptance_.has(Extension::null_as_absent) ||
          (StrictAcceptance::takes_documented_nulls(acceptance_) && profile_.nullable_fields.has(name));
 }
 
@@ -73,7 +73,7 @@ void Reader::add_finding(const finding_kinds::Kind& kind, std::string message) c
 
 void Reader::note_extension(Extension extension, const std::string& place) const {
   const ExtensionRow& row = extensions[static_cast<std::size_t>(extension)];
-  if (row.taken_by != TakenBy::openai || row.is_on(profile_.documented())) return;
+  if (row.taken_by != TakenBy::openai || profile_.documented().has(row.extension)) return;
   add_finding(finding_kinds::beyond_documentation,
               place + ": OpenAI documents it, the gateway's documentation does not; the acceptance's switch " +
                   row.name + " takes it.");
@@ -83,7 +83,7 @@ void Reader::check_duplicates(const std::vector<JsonDuplicate>& duplicates) {
   for (const JsonDuplicate& duplicate : duplicates) {
     const std::string object = duplicate.object.empty() ? "body" : duplicate.object;
     const std::string what = object + ": the key \"" + text::excerpt(duplicate.key, 60) + "\" occurs more than once";
-    if (!acceptance_.unknown_fields()) {
+    if (!acceptance_.has(Extension::unknown_fields)) {
       throw RequestError{failure(400, "invalid_json", "invalid JSON: " + what).param(object)};
     }
     add_finding(finding_kinds::duplicate_key, what + "; the last one counts. Send it once.");
@@ -94,8 +94,9 @@ void Reader::collect(const Json::object_t& body) {
   for (const auto& [key, value] : body) {
     const auto name = std::find(field_names.begin(), field_names.end(), key);
     const auto field = static_cast<std::size_t>(name - field_names.begin());
-    if (field == field_count || (!acceptance_.logprobs() && (field == logprobs || field == top_logprobs)) ||
-        (!acceptance_.max_completion_tokens() && field == max_completion_tokens) || is_own_field(key)) {
+    if (field == field_count ||
+        (!acceptance_.has(Extension::logprobs) && (field == logprobs || field == top_logprobs)) ||
+        (!acceptance_.has(Extension::max_completion_tokens) && field == max_completion_tokens) || is_own_field(key)) {
       if (!is_documented_by_service(key)) unknown_field(text::excerpt(key, 60), key);
     } else if (!value.is_null() || !is_absent_as_null(key) || field == model || field == messages) {
       fields_[field] = &value;
@@ -104,7 +105,7 @@ void Reader::collect(const Json::object_t& body) {
 }
 
 bool Reader::is_documented_by_service(std::string_view name) const {
-  return (acceptance_.unknown_fields() || StrictAcceptance::takes_documented_fields(acceptance_)) &&
+  return (acceptance_.has(Extension::unknown_fields) || StrictAcceptance::takes_documented_fields(acceptance_)) &&
          profile_.further_fields.has(name);
 }
 
@@ -118,10 +119,12 @@ void Reader::unknown_field(const std::string& path, std::string_view name) {
                              : name == "repetition_penalty"    ? "use frequency_penalty instead"
                              : name == "enable_thinking"       ? "use reasoning_effort instead"
                                                                : "leave it out";
-  const bool is_openais = acceptance_.openai_fields() && traits_of(Profile::openai).further_fields.has(name);
+  const bool is_openais =
+      acceptance_.has(Extension::openai_fields) && traits_of(Profile::openai).further_fields.has(name);
   if (is_openais) return note_extension(Extension::openai_fields, path);
   const std::string message = path + ": not a documented field; " + advice;
-  if (!acceptance_.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(path)};
+  if (!acceptance_.has(Extension::unknown_fields))
+    throw RequestError{failure(400, "unknown_parameter", message).param(path)};
   add_finding(finding_kinds::unknown_field, message + ".");
 }
 
@@ -202,7 +205,7 @@ void Reader::read_stream_options(const Json& value, const Path& path) {
     }
   }
   if (!request_.stream) {
-    if (!acceptance_.stream_options_without_stream()) {
+    if (!acceptance_.has(Extension::stream_options_without_stream)) {
       fail("invalid_value", path, "nothing unless stream is true", "an object");
     }
     add_finding(finding_kinds::stream_options_without_stream,
@@ -223,14 +226,16 @@ void Reader::read_temperature(const Json& value, const Path& path) {
 }
 
 void Reader::read_stop(const Json& value, const Path& path) {
-  if (value.is_string() && acceptance_.stop_as_string()) {
+  if (value.is_string() && acceptance_.has(Extension::stop_as_string)) {
     request_.stop.push_back(require_filled_string(value, path));
     if (!profile_.documents_stop_as_string)
       add_finding(finding_kinds::stop_as_string, "stop: documented as an array; send [\"…\"] in place of the string.");
     return;
   }
   if (!value.is_array()) {
-    fail_type(path, acceptance_.stop_as_string() ? "an array of strings or a string" : "an array of strings", value);
+    fail_type(path,
+              acceptance_.has(Extension::stop_as_string) ? "an array of strings or a string" : "an array of strings",
+              value);
   }
   const Json::array_t& array = value.get_ref<const Json::array_t&>();
   std::vector<std::string> sequences;
@@ -242,7 +247,7 @@ void Reader::read_stop(const Json& value, const Path& path) {
 }
 
 std::string Reader::expected_tool_type() const {
-  return acceptance_.custom_tools() ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
+  return acceptance_.has(Extension::custom_tools) ? "one of " + quoted_list({"function", "custom"}) : "\"function\"";
 }
 
 bool Reader::read_tool_type(const Json::object_t& object, const Path& path) const {
@@ -250,7 +255,7 @@ bool Reader::read_tool_type(const Json::object_t& object, const Path& path) cons
   const Json* type = member(object, "type");
   if (type == nullptr) fail_missing(type_path, expected_tool_type());
   const std::string& kind = require_string(*type, type_path);
-  const bool custom = acceptance_.custom_tools() && kind == "custom";
+  const bool custom = acceptance_.has(Extension::custom_tools) && kind == "custom";
   if (kind == "custom" && !custom)
     fail("invalid_value", type_path, expected_tool_type(), R"("custom"; )" + switched_off("custom_tools"));
   if (!custom && kind != "function") fail_value(type_path, expected_tool_type(), *type);
@@ -309,7 +314,7 @@ std::string Reader::read_tool_name(const Json::object_t& object, const Path& pat
 }
 
 void Reader::read_allowed_tools(const Json::object_t& object, const Path& path, wire::ToolChoice& choice) const {
-  if (!acceptance_.allowed_tools()) {
+  if (!acceptance_.has(Extension::allowed_tools)) {
     fail("invalid_value", Path(path, "type"), expected_tool_type(),
          R"("allowed_tools"; )" + switched_off("allowed_tools"));
   }
@@ -342,12 +347,13 @@ void Reader::read_tool_choice(const Json& value, const Path& path) {
       choice.mode = wire::ToolChoice::Mode::none;
     } else if (mode == "auto") {
       choice.mode = wire::ToolChoice::Mode::automatic;
-    } else if (mode == "required" && acceptance_.tool_choice_required()) {
+    } else if (mode == "required" && acceptance_.has(Extension::tool_choice_required)) {
       choice.mode = wire::ToolChoice::Mode::required;
       if (request_.tools.empty()) fail("invalid_value", path, "tools for \"required\"", "none");
     } else {
       fail_value(path,
-                 "one of " + quoted_list({"none", "auto", acceptance_.tool_choice_required() ? "required" : ""}) +
+                 "one of " +
+                     quoted_list({"none", "auto", acceptance_.has(Extension::tool_choice_required) ? "required" : ""}) +
                      " or an object that names a function",
                  value);
     }
@@ -384,7 +390,7 @@ void Reader::read_response_format(const Json& value, const Path& path) {
     format.name =
         require_filled_string(require_member(description, schema_path, "name", "a string"), Path(schema_path, "name"));
     const Path place(schema_path, "schema");
-    const bool is_optional = acceptance_.json_schema_without_schema();
+    const bool is_optional = acceptance_.has(Extension::json_schema_without_schema);
     if (const Json* schema = is_optional ? optional_member(description, "schema") : member(description, "schema")) {
       require_object(*schema, place);
       format.schema = *schema;

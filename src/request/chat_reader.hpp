@@ -44,7 +44,7 @@ enum Field : std::size_t {
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
-      : acceptance_(acceptance.anything_with_model_and_messages() ? Acceptance::lenient() : acceptance),
+      : acceptance_(acceptance.has(Extension::anything_with_model_and_messages) ? Acceptance::lenient() : acceptance),
         limits_(limits),
         profile_(traits_of(limits.profile)),
         request_(request) {}

@@ -72,13 +72,14 @@ EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance
   const Json::object_t& fields = require_object(parsed, Path("body"));
   const auto sent = [&](std::string_view name) {
     const Json* value = member(fields, name);
-    return value != nullptr && value->is_null() && acceptance.null_as_absent() ? nullptr : value;
+    return value != nullptr && value->is_null() && acceptance.has(Extension::null_as_absent) ? nullptr : value;
   };
   for (const auto& [name, value] : fields) {
     if (std::find(documented.begin(), documented.end(), name) != documented.end()) continue;
     const std::string shown = text::excerpt(name, 60);
     const std::string message = shown + ": OpenAI documents no such field of embeddings; leave it out";
-    if (!acceptance.unknown_fields()) throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
+    if (!acceptance.has(Extension::unknown_fields))
+      throw RequestError{failure(400, "unknown_parameter", message).param(shown)};
     request.findings.push_back(finding_kinds::unknown_field.make(message + "."));
     if (request.findings.size() >= 100) break;
   }

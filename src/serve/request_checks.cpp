@@ -21,13 +21,14 @@ enum class Form { json, form, other };
 /// What the Content-Type says, so far as the acceptance takes it.
 Form form_of(const ReceivedRequest& request, const Acceptance& acceptance) {
   const std::string* const sent = value_of(request.headers, "Content-Type");
-  if (!sent || sent->empty() || acceptance.anything_with_model_and_messages()) return Form::json;
+  if (!sent || sent->empty() || acceptance.has(Extension::anything_with_model_and_messages)) return Form::json;
   const std::size_t semicolon = sent->find(';');
   const std::string_view type = text::trim(std::string_view(*sent).substr(0, semicolon));
   if (text::equals_ignoring_case(type, "application/json"))
-    return semicolon == std::string::npos || acceptance.content_type_parameters() ? Form::json : Form::other;
+    return semicolon == std::string::npos || acceptance.has(Extension::content_type_parameters) ? Form::json
+                                                                                                : Form::other;
   const bool is_form = text::equals_ignoring_case(type, "application/x-www-form-urlencoded");
-  return is_form && acceptance.json_as_form() ? Form::form : Form::other;
+  return is_form && acceptance.has(Extension::json_as_form) ? Form::form : Form::other;
 }
 
 }  // namespace content_type

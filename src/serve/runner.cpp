@@ -160,8 +160,8 @@ void RunningExchange::record_request() {
   const std::uint64_t epoch = gateway_.journal->epoch();
   record_ = share<ExchangeRecord>();
   record_->received = timeline_->at(incoming.arrived);
-  judgement_->presented = gateway_.keys->present(incoming.request.headers,
-                                                 gateway_.settings.acceptance.bearer_in_any_case(), record_->received);
+  judgement_->presented = gateway_.keys->present(
+      incoming.request.headers, gateway_.settings.acceptance.has(Extension::bearer_in_any_case), record_->received);
   const KeyStore::Presented& presented = judgement_->presented;
   record_->epoch = epoch;
   record_->position = judgement_->position;

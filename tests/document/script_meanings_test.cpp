@@ -534,30 +534,29 @@ TEST_CASE("each key of a script's gateway is the option of its name") {
 }
 
 TEST_CASE("each switch of a script's acceptance is the one of its name, and its base the acceptance of that name") {
-  using Switch = bool (Acceptance::*)() const;
-  const std::pair<const char*, Switch> switches[] = {
-      {"bearer_in_any_case", &Acceptance::bearer_in_any_case},
-      {"unknown_fields", &Acceptance::unknown_fields},
-      {"openai_fields", &Acceptance::openai_fields},
-      {"tool_role", &Acceptance::tool_role},
-      {"developer_role", &Acceptance::developer_role},
-      {"null_content_with_tool_calls", &Acceptance::null_content_with_tool_calls},
-      {"text_parts", &Acceptance::text_parts},
-      {"other_parts", &Acceptance::other_parts},
-      {"tool_calls_in_messages", &Acceptance::tool_calls_in_messages},
-      {"stop_as_string", &Acceptance::stop_as_string},
-      {"tool_choice_required", &Acceptance::tool_choice_required},
-      {"allowed_tools", &Acceptance::allowed_tools},
-      {"json_schema_without_schema", &Acceptance::json_schema_without_schema},
-      {"custom_tools", &Acceptance::custom_tools},
-      {"max_completion_tokens", &Acceptance::max_completion_tokens},
-      {"logprobs", &Acceptance::logprobs},
-      {"null_as_absent", &Acceptance::null_as_absent},
-      {"stream_options_without_stream", &Acceptance::stream_options_without_stream},
-      {"model_by_id", &Acceptance::model_by_id},
-      {"content_type_parameters", &Acceptance::content_type_parameters},
-      {"json_as_form", &Acceptance::json_as_form},
-      {"anything_with_model_and_messages", &Acceptance::anything_with_model_and_messages},
+  const std::pair<const char*, Extension> switches[] = {
+      {"bearer_in_any_case", Extension::bearer_in_any_case},
+      {"unknown_fields", Extension::unknown_fields},
+      {"openai_fields", Extension::openai_fields},
+      {"tool_role", Extension::tool_role},
+      {"developer_role", Extension::developer_role},
+      {"null_content_with_tool_calls", Extension::null_content_with_tool_calls},
+      {"text_parts", Extension::text_parts},
+      {"other_parts", Extension::other_parts},
+      {"tool_calls_in_messages", Extension::tool_calls_in_messages},
+      {"stop_as_string", Extension::stop_as_string},
+      {"tool_choice_required", Extension::tool_choice_required},
+      {"allowed_tools", Extension::allowed_tools},
+      {"json_schema_without_schema", Extension::json_schema_without_schema},
+      {"custom_tools", Extension::custom_tools},
+      {"max_completion_tokens", Extension::max_completion_tokens},
+      {"logprobs", Extension::logprobs},
+      {"null_as_absent", Extension::null_as_absent},
+      {"stream_options_without_stream", Extension::stream_options_without_stream},
+      {"model_by_id", Extension::model_by_id},
+      {"content_type_parameters", Extension::content_type_parameters},
+      {"json_as_form", Extension::json_as_form},
+      {"anything_with_model_and_messages", Extension::anything_with_model_and_messages},
   };
   const std::pair<const char*, Acceptance> bases[] = {{"strict", Acceptance::strict()},
                                                       {"default", Acceptance()},
@@ -577,14 +576,14 @@ TEST_CASE("each switch of a script's acceptance is the one of its name, and its 
     for (const auto& one : switches) {
       const std::string key = one.first;
       CAPTURE(key);
-      CHECK((alone.*one.second)() == (base.second.*one.second)());
-      CHECK((as_base.*one.second)() == (base.second.*one.second)());
+      CHECK(alone.has(one.second) == base.second.has(one.second));
+      CHECK(as_base.has(one.second) == base.second.has(one.second));
       for (const bool on : {false, true}) {
         const std::string value = on ? "true" : "false";
         const Acceptance changed = read(R"({"base": ")" + name + R"(", ")" + key + "\": " + value + "}");
         for (const auto& other : switches) {
-          const bool expected = key == other.first ? on : (base.second.*other.second)();
-          CHECK((changed.*other.second)() == expected);
+          const bool expected = key == other.first ? on : base.second.has(other.second);
+          CHECK(changed.has(other.second) == expected);
         }
       }
     }

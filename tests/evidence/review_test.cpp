@@ -595,7 +595,7 @@ TEST_CASE("a request with documented fields alone is clean") {
 // --- The review ------------------------------------------------------------------------------------------------------
 
 TEST_CASE("each finding is the error, the warning or the note that the documentation says, and three fail no review") {
-  Wire wire{Options{}.any_model().acceptance(Acceptance().openai_fields(true))};
+  Wire wire{Options{}.any_model().acceptance(Acceptance().with(Extension::openai_fields))};
   wire.gateway.chat().reply("Hello");
   for (const char* const said : {"limited", "called anew"})
     wire.gateway.chat().when(user_says(said)).reply(rate_limited(60s), "Hello");

@@ -66,7 +66,6 @@ CLASSES = [
     ("Failure", "model/failure.hpp", ["chaos_setter_rows", "setter_rows"]),
     ("Chaos", "script/chaos.hpp", ["chaos_setter_rows"]),
     ("KeyOptions", "keys/api_key.hpp", ["key_rows"]),
-    ("Acceptance", "model/acceptance.hpp", ["extensions"]),
     ("SseDialect", "model/sse_dialect.hpp", ["DialectRow::rows"]),
     ("Pace", "model/pace.hpp", ["pace_rows"]),
     ("TokenUsage", "model/reply.hpp", ["usage_rows"]),

@@ -108,7 +108,7 @@ TEST_CASE("what is made up for a request is the same on every machine and in eve
       {{{"temperature", 0.5}, {"stop", Json::array()}, {"metadata", {{"a", {1, -1, true, nullptr, "x"}}}}},
        "Party window parent and good model season important month group level house bridge from meet last river.\n"},
   };
-  const Acceptance acceptance = Acceptance().custom_tools(true);
+  const Acceptance acceptance = Acceptance().with(Extension::custom_tools);
   for (const Row& row : rows) {
     CAPTURE(row.fields);
     Gateway gateway(Options{}.acceptance(acceptance));
@@ -307,7 +307,7 @@ TEST_CASE("response_format decides the form of the default reply") {
   }
   CHECK_FALSE(Json::accept(http.chat({{"response_format", {{"type", "text"}}}}).text()));
 
-  Gateway lenient(Options{}.acceptance(Acceptance().json_schema_without_schema(true)));
+  Gateway lenient(Options{}.acceptance(Acceptance().with(Extension::json_schema_without_schema)));
   const Json free = {{"type", "json_schema"}, {"json_schema", {{"name", "review"}}}};
   CHECK(Json::parse(Http(lenient).chat({{"response_format", free}}).text()).is_object());
 

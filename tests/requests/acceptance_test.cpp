@@ -14,6 +14,7 @@ namespace acceptance_test {
 
 using mock_gateway::Acceptance;
 using mock_gateway::ChatRequest;
+using mock_gateway::Extension;
 using mock_gateway::Options;
 using mock_gateway::Profile;
 using mock_gateway::wire::ToolChoice;
@@ -31,7 +32,7 @@ using test_support::with;
 
 TEST_CASE("each extension of the request can be switched on and off by itself") {
   struct Case {
-    Acceptance (Acceptance::*set)(bool) const;
+    Extension switched;
     bool on_by_default;
     std::string body;
     const char* code;  // when it is off
@@ -41,53 +42,53 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
                               R"([{"type":"function","function":{"name":"get_weather"}}]}})";
   const std::string other_part = R"({"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]})";
   const std::vector<Case> cases = {
-      {&Acceptance::unknown_fields, true, with(R"("user":"u")"), "unknown_parameter",
+      {Extension::unknown_fields, true, with(R"("user":"u")"), "unknown_parameter",
        "user: not a documented field; leave it out"},
-      {&Acceptance::unknown_fields, true, with(R"("frequency_penalty":1)"), "unknown_parameter",
+      {Extension::unknown_fields, true, with(R"("frequency_penalty":1)"), "unknown_parameter",
        "frequency_penalty: not a documented field; use repetition_penalty instead"},
-      {&Acceptance::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
+      {Extension::unknown_fields, true, with(R"("stream":true,"stream_options":{"chunk":1})"), "unknown_parameter",
        "stream_options.chunk: not a documented field; leave it out"},
-      {&Acceptance::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
+      {Extension::tool_role, true, said(R"({"role":"tool","tool_call_id":"c","content":"21"})"), "invalid_value",
        R"(messages[0].role: expected one of "system", "user", "assistant", got "tool"; the acceptance's switch )"
        "tool_role takes it, and so does the profile openai"},
-      {&Acceptance::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
+      {Extension::developer_role, false, said(R"({"role":"developer","content":"Hi"})"), "invalid_value",
        R"(messages[0].role: expected one of "system", "user", "assistant", "tool", got "developer"; the acceptance's switch )"
        "developer_role takes it, and so does the profile openai"},
-      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
+      {Extension::null_content_with_tool_calls, true, said(R"({"role":"assistant","content":null,)" + one_call + "}"),
        "invalid_type",
        "messages[0].content: expected a string or an array of parts, got null; the acceptance's switch "
        "null_content_with_tool_calls takes it, and so does the profile openai"},
-      {&Acceptance::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
+      {Extension::null_content_with_tool_calls, true, said(R"({"role":"assistant",)" + one_call + "}"),
        "missing_required_parameter",
        "messages[0].content: expected a string or an array of parts, got nothing; the acceptance's switch "
        "null_content_with_tool_calls takes it, and so does the profile openai"},
-      {&Acceptance::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
-       "invalid_type", "messages[0].content: expected a string, got an array"},
-      {&Acceptance::other_parts, false, said(other_part), "invalid_value",
+      {Extension::text_parts, true, said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"), "invalid_type",
+       "messages[0].content: expected a string, got an array"},
+      {Extension::other_parts, false, said(other_part), "invalid_value",
        "messages[0].content[0].type: expected \"text\", got \"image_url\"; the acceptance's switch other_parts takes "
        "it, "
        "and so does the profile openai"},
-      {&Acceptance::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
+      {Extension::tool_calls_in_messages, true, said(R"({"role":"assistant","content":"",)" + one_call + "}"),
        "unknown_parameter",
        "messages[0].tool_calls: not a documented field; the acceptance's switch tool_calls_in_messages takes it, and "
        "so "
        "does the profile openai"},
-      {&Acceptance::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
+      {Extension::stop_as_string, true, with(R"("stop":"x")"), "invalid_type",
        "stop: expected an array of strings, got a string (\"x\")"},
-      {&Acceptance::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
+      {Extension::tool_choice_required, true, with(weather_tool + R"(,"tool_choice":"required")"), "invalid_value",
        R"(tool_choice: expected one of "none", "auto" or an object that names a function, got "required")"},
-      {&Acceptance::allowed_tools, false, with(weather_tool + allowed), "invalid_value",
+      {Extension::allowed_tools, false, with(weather_tool + allowed), "invalid_value",
        "tool_choice.type: expected \"function\", got \"allowed_tools\"; the acceptance's switch allowed_tools takes "
        "it, "
        "and so does the profile openai"},
-      {&Acceptance::json_schema_without_schema, false,
+      {Extension::json_schema_without_schema, false,
        with(R"("response_format":{"type":"json_schema","json_schema":{"name":"answer"}})"),
        "missing_required_parameter",
        "response_format.json_schema.schema: expected an object, got nothing; the acceptance's switch "
        "json_schema_without_schema takes it, and so does the profile openai"},
-      {&Acceptance::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
+      {Extension::null_as_absent, true, with(R"("stop":null)"), "invalid_type",
        "stop: expected an array of strings or a string, got null"},
-      {&Acceptance::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
+      {Extension::stream_options_without_stream, true, with(R"("stream_options":{})"), "invalid_value",
        "stream_options: expected nothing unless stream is true, got an object"},
   };
   for (const Case& extension : cases) {
@@ -95,8 +96,8 @@ TEST_CASE("each extension of the request can be switched on and off by itself") 
     const ChatWire by_default{Acceptance()};
     extension.on_by_default ? check_taken(by_default, extension.body)
                             : check_refused(by_default, extension.body, extension.code, extension.message);
-    check_taken(ChatWire((Acceptance().*extension.set)(true)), extension.body);
-    const ChatWire without((Acceptance().*extension.set)(false));
+    check_taken(ChatWire(Acceptance().with(extension.switched)), extension.body);
+    const ChatWire without(Acceptance().with(extension.switched, false));
     check_refused(without, extension.body, extension.code, extension.message);
     CHECK(ChatWire(Acceptance::strict()).post(extension.body).status == 400);
     // The rest goes on as before.
@@ -151,12 +152,12 @@ TEST_CASE(
 }
 
 TEST_CASE("without the logprobs extension its fields are unknown ones") {
-  Acceptance acceptance = Acceptance().logprobs(false);
+  Acceptance acceptance = Acceptance().with(Extension::logprobs, false);
   const ChatWire wire(acceptance);
   const std::string body = with(R"("logprobs":true,"top_logprobs":"many")");
   CHECK(wire.findings(body) == "unknown_field unknown_field");
   CHECK_FALSE(wire.understood(body).logprobs);
-  acceptance = acceptance.unknown_fields(false);
+  acceptance = acceptance.with(Extension::unknown_fields, false);
   check_refused(ChatWire(acceptance), body, "unknown_parameter", "logprobs: not a documented field; leave it out");
 }
 
@@ -174,7 +175,7 @@ TEST_CASE("an unknown field is named whole up to 60 bytes, beyond them by its fi
 }
 
 TEST_CASE("other parts need a type, and their texts are not the message's") {
-  Acceptance acceptance = Acceptance().other_parts(true);
+  Acceptance acceptance = Acceptance().with(Extension::other_parts);
   const ChatWire wire(acceptance);
   const ChatRequest request =
       wire.understood(said(R"({"role":"user","content":[{"type":"image_url"},{"type":"text","text":"Hi"}]})"));
@@ -182,7 +183,7 @@ TEST_CASE("other parts need a type, and their texts are not the message's") {
   CHECK(request.messages[0].content.size() == 2);
   check_refused(wire, said(R"({"role":"user","content":[{"image_url":{}}]})"), "missing_required_parameter",
                 "messages[0].content[0].type: expected a string, got nothing");
-  acceptance = acceptance.text_parts(false);
+  acceptance = acceptance.with(Extension::text_parts, false);
   check_refused(ChatWire(acceptance), said(R"({"role":"user","content":[{"type":"text","text":"Hi"}]})"),
                 "invalid_value", "messages[0].content[0].type: expected another type than \"text\", got \"text\"");
 }
@@ -291,16 +292,17 @@ TEST_CASE("a switch that is set after strict is obeyed under every profile") {
   const auto under_openai = [](const Acceptance& acceptance) {
     return ChatWire(Options{}.profile(Profile::openai).acceptance(acceptance));
   };
-  CHECK(refusal(under_openai(Acceptance::strict().tool_calls_in_messages(false)), agent) ==
+  CHECK(refusal(under_openai(Acceptance::strict().with(Extension::tool_calls_in_messages, false)), agent) ==
         "messages[0].tool_calls: the acceptance's switch tool_calls_in_messages is off");
-  check_taken(ChatWire(Acceptance::strict().tool_calls_in_messages(true)), agent);
-  check_taken(under_openai(Acceptance::strict().unknown_fields(true)), with(R"("top_k":1,"enable_thinking":true)"));
-  CHECK(refusal(under_openai(Acceptance::strict().unknown_fields(false)), with(R"("user":"u")")) ==
+  check_taken(ChatWire(Acceptance::strict().with(Extension::tool_calls_in_messages)), agent);
+  check_taken(under_openai(Acceptance::strict().with(Extension::unknown_fields)),
+              with(R"("top_k":1,"enable_thinking":true)"));
+  CHECK(refusal(under_openai(Acceptance::strict().with(Extension::unknown_fields, false)), with(R"("user":"u")")) ==
         "user: not a documented field; leave it out");
-  check_taken(under_openai(Acceptance::strict().null_as_absent(true)), with(R"("tools":null)"));
-  CHECK(refusal(under_openai(Acceptance::strict().null_as_absent(false)), with(R"("stop":null)"))
+  check_taken(under_openai(Acceptance::strict().with(Extension::null_as_absent)), with(R"("tools":null)"));
+  CHECK(refusal(under_openai(Acceptance::strict().with(Extension::null_as_absent, false)), with(R"("stop":null)"))
             .find("stop: expected ") == 0);
-  CHECK_FALSE(Acceptance::strict().tool_calls_in_messages());
+  CHECK_FALSE(Acceptance::strict().has(Extension::tool_calls_in_messages));
 }
 
 TEST_CASE("allowed tools are a mode over tools of the request, and a format without a schema has none") {
@@ -414,7 +416,7 @@ TEST_CASE("of tool calls that are not all as they should be lenient understands 
 
 TEST_CASE("lenient stays lenient when single extensions are switched off") {
   Acceptance acceptance = Acceptance::strict();
-  acceptance = acceptance.anything_with_model_and_messages(true);
+  acceptance = acceptance.with(Extension::anything_with_model_and_messages);
   check_taken(ChatWire(acceptance), with(R"("user":"u","stop":"x","temperature":null,"n":1,"n":2)"));
 }
 

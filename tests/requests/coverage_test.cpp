@@ -22,13 +22,13 @@ using test_support::Response;
 Json said(const Json& message) { return {{"messages", Json::array({message})}}; }
 
 /// What a client may send beyond the documentation: the fields of a chat request, and what strict answers to them.
-struct Extension {
+struct Beyond {
   std::string name;
   Json fields;
   std::string strict_code;
 };
 
-std::vector<Extension> extensions() {
+std::vector<Beyond> extensions() {
   const Json call = {{"id", "c"}, {"type", "function"}, {"function", {{"name", "f"}, {"arguments", "{}"}}}};
   const Json tool = {{"type", "function"}, {"function", {{"name", "f"}}}};
   const Json text_part = {{"type", "text"}, {"text", "Hi"}};
@@ -57,7 +57,7 @@ TEST_CASE("strict refuses every extension of a request and says which rule it br
   const Gateway lenient{Options{}.acceptance(Acceptance::lenient())};
   const Http strict_http = Http(strict).keep_alive();
   const Http lenient_http = Http(lenient).keep_alive();
-  for (const Extension& extension : extensions()) {
+  for (const Beyond& extension : extensions()) {
     CAPTURE(extension.name);
     const Response refused = strict_http.chat(extension.fields);
     CHECK(refused.status == 400);
@@ -69,7 +69,7 @@ TEST_CASE("strict refuses every extension of a request and says which rule it br
 }
 
 TEST_CASE("a model is served by its id unless that is switched off, then its path is unknown") {
-  const Acceptance acceptance = Acceptance().model_by_id(false);
+  const Acceptance acceptance = Acceptance().with(Extension::model_by_id, false);
   for (const Acceptance& without : {acceptance, Acceptance::strict()}) {
     const Gateway gateway{Options{}.acceptance(without)};
     const Http http(gateway);

@@ -121,7 +121,7 @@ TEST_CASE(
   CHECK(wire.findings({{"max_completion_tokens", 1}, {"max_tokens", 2}}) ==
         "unknown_field: max_completion_tokens: not a documented field; use max_tokens instead.");
   CHECK(wire.gateway.journal().last().chat().max_tokens == 2);
-  const Acceptance acceptance = Acceptance().max_completion_tokens(true);
+  const Acceptance acceptance = Acceptance().with(Extension::max_completion_tokens);
   const Wire taking{Options{}.acceptance(acceptance)};
   CHECK(taking.findings({{"max_completion_tokens", 1}}) ==
         "beyond_documentation: max_completion_tokens: OpenAI documents it, the gateway's documentation does not; the "
@@ -275,7 +275,7 @@ TEST_CASE("an acceptance that was set comes before what the openai profile takes
   CHECK(lenient.understood(developer).messages.size() == 2);
   CHECK(lenient.understood({{"max_completion_tokens", 1}, {"max_tokens", 2}}).max_tokens == 2);
   Acceptance without_developers = Acceptance::openai();
-  without_developers = without_developers.developer_role(false);
+  without_developers = without_developers.with(Extension::developer_role, false);
   const Wire changed{with(without_developers)};
   CHECK(changed.refused(developer) == R"(invalid_value at "messages[1].role")");
   CHECK(changed.understood({{"max_completion_tokens", 1}}).max_tokens == 1);

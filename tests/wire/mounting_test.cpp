@@ -270,7 +270,7 @@ TEST_CASE("another method may be mounted at a path that the gateway serves, whic
 }
 
 TEST_CASE("a path that is not served by default may be mounted where a switch turns it off") {
-  const Acceptance acceptance = Acceptance().model_by_id(false);
+  const Acceptance acceptance = Acceptance().with(Extension::model_by_id, false);
   Gateway gateway{Options{}.acceptance(acceptance)};
   gateway.on("GET", "/v1/models/{id}", [](const ReceivedRequest&) { return "mine"; });
   CHECK(Http(gateway).get("/v1/models/mock-model").body == "mine");

@@ -247,8 +247,8 @@ TEST_CASE("a request's content type is JSON, or missing, or what a switch admits
       {"text/\xC3\xA8", 415, 415, 415, 415, 200},
       {";", 415, 415, 415, 415, 200},
   };
-  const Acceptance without_parameters = Acceptance().content_type_parameters(false);
-  const Acceptance without_form = Acceptance().json_as_form(false);
+  const Acceptance without_parameters = Acceptance().with(Extension::content_type_parameters, false);
+  const Acceptance without_form = Acceptance().with(Extension::json_as_form, false);
   const std::vector<std::pair<Acceptance, int Row::*>> acceptances = {
       {Acceptance{}, &Row::normal},
       {Acceptance::strict(), &Row::strict},
