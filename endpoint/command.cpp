@@ -63,14 +63,6 @@ std::string with_hosts(const std::string& list, const std::vector<std::string>& 
   return longer;
 }
 
-/// " 4711 (sleep)" for each process of the group, where the system tells.
-std::string members(pid_t group) {
-  std::vector<Process> list = processes();
-  list.erase(std::remove_if(list.begin(), list.end(), [group](const Process& one) { return one.group != group; }),
-             list.end());
-  return list.empty() ? "" : " " + listed(list);
-}
-
 /// Has the system end the calling process when its parent is killed, where it can.
 void end_with_parent(pid_t parent) {
 #ifdef __linux__
@@ -173,11 +165,11 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   std::vector<std::string> own_environment = environment;
   const std::vector<char*> arguments = pointers(own_words);
   const std::vector<char*> variables = pointers(own_environment);
-  const auto fail = [&words](int problem) {
-    throw BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
+  const auto failed_with = [&words](int problem) {
+    return BadValue("cannot start " + printable(words.front()) + ": " + std::generic_category().message(problem));
   };
   int told[2];  // why it cannot be started; closed without a word when it is
-  if (::pipe(told) != 0) fail(errno);
+  if (::pipe(told) != 0) throw failed_with(errno);
   for (const int end : told) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   const pid_t parent = ::getpid();
   const pid_t group = ::fork();
@@ -186,9 +178,12 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
     ::setpgid(0, 0);
     end_with_parent(parent);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE})
-      if (sigismember(&signals.changed(), signal) == 1) ::signal(signal, SIG_DFL);
+      if (sigismember(&signals.changed(), signal) == 1 || !is_ignored(signal)) ::signal(signal, SIG_DFL);
     ::sigprocmask(SIG_SETMASK, &signals.mask_before(), nullptr);
-    for (int stream = 0; streams && stream < 3; ++stream) ::dup2((*streams)[static_cast<std::size_t>(stream)], stream);
+    for (int stream = 0; streams && stream < 3; ++stream) {
+      ::dup2((*streams)[static_cast<std::size_t>(stream)], stream);
+      ::fcntl(stream, F_SETFD, 0);  // dup2 leaves a descriptor as it is that has the number already
+    }
     environ = const_cast<char**>(variables.data());
     ::execvp(arguments.front(), arguments.data());
     const int problem = errno;
@@ -201,8 +196,7 @@ pid_t start_in_group(const std::vector<std::string>& words, const std::vector<st
   ::close(told[0]);
   if (problem == 0) return group;
   if (group > 0) ::waitpid(group, nullptr, 0);
-  fail(problem);
-  return group;
+  throw failed_with(problem);
 }
 
 bool is_anyone_in(pid_t group) {
@@ -285,11 +279,11 @@ void Command::stop_with_it() {
 
 void Command::end_those_left_behind() {
   if (is_gone_within(time_to_follow)) return;
-  complain(name_ + " left processes behind, which get SIGTERM:" + members(group_));
+  complain(name_ + " left processes behind, which get SIGTERM: " + members_of(group_));
   ::kill(-group_, SIGTERM);
   ::kill(-group_, SIGCONT);
   if (is_gone_within(grace)) return;
-  complain("processes that " + name_ + " left behind did not end; they get SIGKILL:" + members(group_));
+  complain("processes that " + name_ + " left behind did not end; they get SIGKILL: " + members_of(group_));
   ::kill(-group_, SIGKILL);
   is_gone_within(grace);
 }

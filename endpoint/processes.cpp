@@ -67,5 +67,12 @@ std::string listed(const std::vector<Process>& list) {
   return text;
 }
 
+std::string members_of(pid_t group) {
+  std::vector<Process> list;
+  for (const Process& one : processes())
+    if (one.group == group) list.push_back(one);
+  return listed(list);
+}
+
 }  // namespace endpoint
 }  // namespace mock_gateway

@@ -32,6 +32,8 @@ std::optional<Process> process(pid_t id);
 std::vector<pid_t> children_of(pid_t parent);
 /// "4711 (sleep), 4712 (sh)".
 std::string listed(const std::vector<Process>& list);
+/// The processes of the group in that form.
+std::string members_of(pid_t group);
 
 }  // namespace endpoint
 }  // namespace mock_gateway

@@ -31,7 +31,7 @@ struct CheckResults {
   std::string client() const;
   /// "121 ok, 84 error, 7 loss, …".
   std::string summary() const;
-  /// How many cells there are of which this is true, or that have this mark.
+  /// The number of cells that this is true of, or that have this mark.
   std::size_t count(const std::function<bool(const Cell&)>& is_counted) const;
   std::size_t count(Mark mark) const;
   /// What is bad about a cell, or why it was skipped, in lines.
@@ -49,7 +49,7 @@ std::string check_report_junit(const CheckResults& results);
 /// One file that needs nothing else.
 std::string check_report_html(const CheckResults& results);
 
-/// The cells of one name, which stand beside each other.
+/// The neighbouring cells of one name.
 using Row = std::vector<const Cell*>;
 std::vector<Row> rows_of(const CheckRun& run);
 /// The codes of findings, each once: "retry_after_ignored, key_in_query".

@@ -240,9 +240,7 @@ std::string Child::end() {
   while (is_anyone_in(group_)) {
     const auto waited = steady_clock::now() - began;
     if (waited >= time_to_follow) {
-      if (left.empty())
-        for (const Process& one : processes())
-          if (one.group == group_) left += (left.empty() ? "" : ", ") + listed({one});
+      if (left.empty()) left = members_of(group_);
       ::kill(-group_, steady_clock::now() < patient_until ? SIGTERM : SIGKILL);
       ::kill(-group_, SIGCONT);
       if (waited > time_to_follow + 2 * grace) break;
