@@ -152,6 +152,17 @@ TEST_CASE("effects of one's own replace the usual ones, and only those that can 
   CHECK(gateway.sweep(text("a"), plain, SweepOptions{}.effects({close_connection(), truncate()})).size() == 4);
 }
 
+TEST_CASE("the place before [DONE] is the same when another [DONE] follows it") {
+  Gateway gateway;
+  Client client(gateway);
+  const auto places = [&](const std::string& after_done) {
+    const Reply reply = chunks({{{"a", 1}}}).sse(SseDialect().after_done(after_done));
+    return names(gateway.sweep(
+        reply, [&] { client.ask(true); }, SweepOptions{}.effects({close_connection()})));
+  };
+  CHECK(places("[DONE]") == places("[STOP]"));
+}
+
 TEST_CASE("an effect of one's own is made at the end of a reply, too, where the usual one would show nothing") {
   Gateway gateway;
   Client client(gateway);
