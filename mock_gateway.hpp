@@ -4646,7 +4646,7 @@ void pass_over_notes();
 #elif !defined(MOCK_GATEWAY_IMPLEMENTATION_INCLUDED)
 #define MOCK_GATEWAY_IMPLEMENTATION_INCLUDED
 
-#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, any_of, max, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
+#include <algorithm>  // remove, all_of, max, max, min, replace, sort, upper_bound, none_of, find_if, remove_if, min, mismatch, count_if, find, min, replace, lower_bound, min, sort, unique, max, find_if, any_of, min, replace, all_of, binary_search, find, for_each, inplace_merge, is_sorted, lower_bound, min, sort, …, min, min, stable_sort, any_of, find, min, move, remove_if, any_of, count_if, find, find_if, lower_bound, min, none_of, sort, all_of, find_if, find_if_not, any_of, find, max, adjacent_find, all_of, any_of, find, find_if, min, none_of, remove_if, stable_sort, any_of, equal, max, min, any_of, find_if, max, min, none_of, remove_if, any_of, fill, max, min, upper_bound, none_of, upper_bound
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -5065,6 +5065,10 @@ struct Access {
   template <class T>
   static const auto& record(const T& exchange) {
     return *exchange.record_;
+  }
+  template <class T>
+  static const auto& shared_record(const T& exchange) {
+    return exchange.record_;
   }
   template <class T>
   static const auto& node(const T& matcher) {
@@ -10353,10 +10357,6 @@ class AskedRequests {
 
   /// The waiting requests of a scope, the one that waits longest first.
   std::vector<AskedRequest> list(const RequestScope& scope) const;
-  /// How many requests wait.
-  std::size_t count() const;
-  /// Whether a request of the scope waits.
-  bool any(const RequestScope& scope) const;
   /// Ends the wait of an exchange with the step that answers it. The step must not ask the test again.
   Answered answer(std::uint64_t exchange, ReplyStep step);
 
@@ -10959,29 +10959,6 @@ inline Tokenizer guarded_tokenizer(Tokenizer tokenizer) {
     return tokens;
   };
 }
-
-}}}  // namespace mock_gateway::detail
-
-// ---- serve/explanation.hpp ------------------------------------------------------------------------------------------
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-
-/// What would become of a chat request.
-struct Explanation {
-  /// `stub`, `default_reply`, `unmatched` or `rejected`.
-  Decision::Kind decision = Decision::Kind::unmatched;
-  /// The stub that would answer, or would refuse because it must never be asked; null when there is none.
-  std::shared_ptr<StubState> stub;
-  /// The stubs that come closest, when none answers; three at most.
-  std::vector<NearMiss> near_misses;
-  /// The diagnosis, or what an error would say. Keys are masked.
-  std::string message;
-};
-
-/// What the gateway would do with a chat request of that key as it is now. Takes no call and runs no function of the
-/// tester's: a condition that only such a function decides does not hold here. Forced failures, chaos, rate limits and
-/// the key's state are left out.
-Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key);
 
 }}}  // namespace mock_gateway::detail
 
@@ -30533,17 +30510,6 @@ MOCK_GATEWAY_INLINE std::vector<AskedRequest> AskedRequests::list(const RequestS
   return asked;
 }
 
-MOCK_GATEWAY_INLINE std::size_t AskedRequests::count() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return waiting_.size();
-}
-
-MOCK_GATEWAY_INLINE bool AskedRequests::any(const RequestScope& scope) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [&scope](const auto& waiting) { return scope.covers(waiting.second->request_); });
-}
-
 MOCK_GATEWAY_INLINE AskedRequests::Answered AskedRequests::answer(std::uint64_t exchange, ReplyStep step) {
   std::shared_ptr<Wake> wake;
   {
@@ -31207,72 +31173,6 @@ MOCK_GATEWAY_INLINE void report_delivery(JournalState& journal, ExchangeRecord& 
   if (end.is_guard_spent) report_guard("a gate was not opened, or a manual clock not advanced, in time");
   if (end.result == Delivery::Result::guard_expired)
     report_guard("exchange " + std::to_string(record.id) + " " + delivery.waited_in_vain());
-}
-
-}}}  // namespace mock_gateway::detail
-
-// ---- serve/explanation.cpp ------------------------------------------------------------------------------------------
-
-// What a request would be answered that is not sent.
-
-namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-namespace explanations {
-
-/// Throws RequestError for a schema or grammar of which the default reply can make no instance.
-MOCK_GATEWAY_INLINE void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
-  static_cast<void>(default_reply(chat, fingerprint_of(gateway, chat)));
-}
-
-/// Throws RequestError as above.
-MOCK_GATEWAY_INLINE void answer(const GatewayState& gateway, const ChatCall& call, Explanation& explanation) {
-  const std::optional<Script::Choice> choice = gateway.script->would_choose(call, [&] {
-    require_default_reply(gateway, call.chat());
-    return true;
-  });
-  if (!choice || (!choice->stub && gateway.settings.unmatched_get_default_reply)) {
-    require_default_reply(gateway, call.chat());
-    explanation.decision = Decision::Kind::default_reply;
-    explanation.message = "no stub answers, and the default reply does";
-    if (!choice) return;
-  }
-  const bool must_not_be_asked = choice->stub && choice->stub->plan().replies.empty();
-  if (choice->reply || must_not_be_asked) {
-    explanation.decision = Decision::Kind::stub;
-    explanation.stub = choice->stub;
-    explanation.message =
-        choice->stub->title() + (must_not_be_asked ? " must never be asked: the answer is a 422" : " answers");
-    return;
-  }
-  Diagnosis diagnosis = diagnose(call, *choice, gateway.script->states());
-  if (explanation.decision == Decision::Kind::unmatched) explanation.message = std::move(diagnosis.text);
-  explanation.near_misses = std::move(diagnosis.near_misses);
-}
-
-MOCK_GATEWAY_INLINE void refuse(const Failure& failure, Explanation& explanation) {
-  explanation.decision = Decision::Kind::rejected;
-  explanation.message = failure.message();
-}
-
-}  // namespace explanations
-
-MOCK_GATEWAY_INLINE Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key) {
-  Explanation explanation;
-  try {
-    const ChatRequest chat =
-        parse_chat_request(request.body, gateway.settings.acceptance, gateway.settings.chat_limits);
-    if (!may_use(key, chat.model))
-      explanations::refuse(forbidden(), explanation);
-    else if (!gateway.models.find(chat.model))
-      explanations::refuse(model_not_found(chat.model, gateway, key), explanation);
-    else
-      explanations::answer(gateway, ChatCall(chat, request), explanation);
-  } catch (const RequestError& error) {
-    explanations::refuse(error.failure, explanation);
-  }
-  gateway.keys->mask(explanation.message);
-  for (NearMiss& near : explanation.near_misses)
-    for (std::string* const text : texts_of(near)) gateway.keys->mask(*text);
-  return explanation;
 }
 
 }}}  // namespace mock_gateway::detail
@@ -40475,81 +40375,81 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5001    core/json_pointer.hpp
 //   5018    core/calendar.hpp
 //   5053    core/access.hpp
-//   5125    core/timeline.hpp
-//   5321    core/process.hpp
-//   5346    core/relief.hpp
-//   5378    core/warning.hpp
-//   5388    core/rows.hpp
-//   5414    core/change_count.hpp
-//   5461    core/seldom.hpp
-//   5488    model/profile_traits.hpp
-//   5597    model/checks.hpp
-//   5614    model/reply_data.hpp
-//   5682    model/request_error.hpp
-//   5695    model/fault_rows.hpp
-//   5824    model/dialect_rows.hpp
-//   5864    model/finding_kinds.hpp
-//   5941    model/reply_checks.hpp
-//   5976    model/reply_template.hpp
-//   5999    request/embedding_request.hpp
-//   6023    request/chat_parser.hpp
-//   6041    request/chat_fields.hpp
-//   6090    request/chat_reader.hpp
-//   6188    keys/secrets.hpp
-//   6235    keys/key_store.hpp
-//   6463    answer/bodies.hpp
-//   6492    answer/events.hpp
-//   6540    answer/tokens.hpp
-//   6615    answer/completion.hpp
-//   6724    answer/completion_json.hpp
-//   6759    answer/completion_events.hpp
-//   6827    answer/words.hpp
-//   6842    answer/default_reply.hpp
-//   6858    answer/schema_instance.hpp
-//   6880    answer/embeddings.hpp
-//   6898    answer/occurrences.hpp
-//   6921    answer/schema_checker.hpp
-//   7016    script/matcher_node.hpp
-//   7107    script/script.hpp
-//   7387    script/chaos_plan.hpp
-//   7433    script/chaos_rules.hpp
-//   7515    script/connection_faults.hpp
-//   7571    script/forced_failures.hpp
-//   7616    script/field_matchers.hpp
-//   7710    script/hiding.hpp
-//   7751    script/excerpts.hpp
-//   7777    script/json_comparison.hpp
-//   7804    script/matcher_leaf.hpp
-//   7835    delivery/answer_log.hpp
-//   7953    delivery/gzip.hpp
-//   7979    delivery/framing.hpp
-//   8031    delivery/outlet.hpp
-//   8083    delivery/pace_schedule.hpp
-//   8125    delivery/progress.hpp
-//   8178    delivery/waits.hpp
-//   8259    delivery/write_queue.hpp
-//   8361    delivery/delivery.hpp
-//   8647    http/exchange_observer.hpp
-//   8684    http/sockets.hpp
-//   8816    http/wakes.hpp
-//   8867    http/connection.hpp
-//   9166    http/request_reader.hpp
-//   9300    http/server.hpp
-//   9366    http/response.hpp
-//   9382    http/turned_away.hpp
-//   9436    http/workers.hpp
-//   9495    http/acceptor.hpp
-//   9543    http/compatibility.hpp
-//   9553    http/poller.hpp
-//   9593    http/reactor.hpp
-//   9707    evidence/kept_problems.hpp
-//   9777    evidence/record.hpp
-//  10046    evidence/gateway_parts.hpp
-//  10065    evidence/review_parts.hpp
-//  10131    evidence/diagnosis.hpp
-//  10203    evidence/redaction.hpp
-//  10225    evidence/gateway_problems.hpp
-//  10327    serve/asked_requests.hpp
+//   5129    core/timeline.hpp
+//   5325    core/process.hpp
+//   5350    core/relief.hpp
+//   5382    core/warning.hpp
+//   5392    core/rows.hpp
+//   5418    core/change_count.hpp
+//   5465    core/seldom.hpp
+//   5492    model/profile_traits.hpp
+//   5601    model/checks.hpp
+//   5618    model/reply_data.hpp
+//   5686    model/request_error.hpp
+//   5699    model/fault_rows.hpp
+//   5828    model/dialect_rows.hpp
+//   5868    model/finding_kinds.hpp
+//   5945    model/reply_checks.hpp
+//   5980    model/reply_template.hpp
+//   6003    request/embedding_request.hpp
+//   6027    request/chat_parser.hpp
+//   6045    request/chat_fields.hpp
+//   6094    request/chat_reader.hpp
+//   6192    keys/secrets.hpp
+//   6239    keys/key_store.hpp
+//   6467    answer/bodies.hpp
+//   6496    answer/events.hpp
+//   6544    answer/tokens.hpp
+//   6619    answer/completion.hpp
+//   6728    answer/completion_json.hpp
+//   6763    answer/completion_events.hpp
+//   6831    answer/words.hpp
+//   6846    answer/default_reply.hpp
+//   6862    answer/schema_instance.hpp
+//   6884    answer/embeddings.hpp
+//   6902    answer/occurrences.hpp
+//   6925    answer/schema_checker.hpp
+//   7020    script/matcher_node.hpp
+//   7111    script/script.hpp
+//   7391    script/chaos_plan.hpp
+//   7437    script/chaos_rules.hpp
+//   7519    script/connection_faults.hpp
+//   7575    script/forced_failures.hpp
+//   7620    script/field_matchers.hpp
+//   7714    script/hiding.hpp
+//   7755    script/excerpts.hpp
+//   7781    script/json_comparison.hpp
+//   7808    script/matcher_leaf.hpp
+//   7839    delivery/answer_log.hpp
+//   7957    delivery/gzip.hpp
+//   7983    delivery/framing.hpp
+//   8035    delivery/outlet.hpp
+//   8087    delivery/pace_schedule.hpp
+//   8129    delivery/progress.hpp
+//   8182    delivery/waits.hpp
+//   8263    delivery/write_queue.hpp
+//   8365    delivery/delivery.hpp
+//   8651    http/exchange_observer.hpp
+//   8688    http/sockets.hpp
+//   8820    http/wakes.hpp
+//   8871    http/connection.hpp
+//   9170    http/request_reader.hpp
+//   9304    http/server.hpp
+//   9370    http/response.hpp
+//   9386    http/turned_away.hpp
+//   9440    http/workers.hpp
+//   9499    http/acceptor.hpp
+//   9547    http/compatibility.hpp
+//   9557    http/poller.hpp
+//   9597    http/reactor.hpp
+//   9711    evidence/kept_problems.hpp
+//   9781    evidence/record.hpp
+//  10050    evidence/gateway_parts.hpp
+//  10069    evidence/review_parts.hpp
+//  10135    evidence/diagnosis.hpp
+//  10207    evidence/redaction.hpp
+//  10229    evidence/gateway_problems.hpp
+//  10331    serve/asked_requests.hpp
 //  10409    serve/operations.hpp
 //  10479    serve/served_models.hpp
 //  10522    serve/gateway_state.hpp
@@ -40558,158 +40458,156 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  10832    serve/connection_loop.hpp
 //  10877    serve/request_checks.hpp
 //  10900    serve/tester_code.hpp
-//  10965    serve/explanation.hpp
-//  10988    gateway/catalogue_entries.hpp
-//  11292    gateway/option_values.hpp
-//  11353    gateway/sweep_run.hpp
-//  11377    document/script_reader.hpp
-//  11586    document/script_files.hpp
-//  11605    document/script_references.hpp
-//  11641    document/script_sections.hpp
-//  11772    document/script_values.hpp
-//  11907    document/loaded_document.hpp
-//  11939    core/calendar.cpp
-//  12051    core/clock.cpp
-//  12464    core/gate.cpp
-//  12675    core/implementation.cpp
-//  12687    core/json_pointer.cpp
-//  12744    core/json_reader.cpp
-//  13089    core/pattern.cpp
-//  13507    core/process.cpp
-//  13531    core/random.cpp
-//  13591    core/relief.cpp
-//  13618    core/reporter.cpp
-//  13701    core/source_location.cpp
-//  13717    core/text.cpp
-//  14073    core/wait.cpp
-//  14085    core/warning.cpp
-//  14099    model/acceptance.cpp
-//  14158    model/checks.cpp
-//  14196    model/connection_fault.cpp
-//  14298    model/failure.cpp
-//  14467    model/fault.cpp
-//  14702    model/finding.cpp
-//  14736    model/hold.cpp
-//  14758    model/http_reply.cpp
-//  14824    model/pace.cpp
-//  15023    model/profile.cpp
-//  15203    model/range.cpp
-//  15233    model/received_request.cpp
-//  15301    model/reply.cpp
-//  15712    model/reply_checks.cpp
-//  15904    model/reply_template.cpp
-//  16076    model/sent_answer.cpp
-//  16104    model/sse_dialect.cpp
-//  16250    request/chat_fields.cpp
-//  16392    request/chat_messages.cpp
-//  16601    request/chat_reader.cpp
-//  17015    request/chat_request.cpp
-//  17100    request/embedding_request.cpp
-//  17188    keys/api_key.cpp
-//  17238    keys/key_store.cpp
-//  17784    keys/keys.cpp
-//  17848    keys/secrets.cpp
-//  18055    answer/bodies.cpp
-//  18162    answer/completion.cpp
-//  18398    answer/completion_events.cpp
-//  18609    answer/completion_json.cpp
-//  18827    answer/default_reply.cpp
-//  19030    answer/embeddings.cpp
-//  19149    answer/events.cpp
-//  19168    answer/occurrences.cpp
-//  19190    answer/schema_checker.cpp
-//  19662    answer/schema_instance.cpp
-//  20042    answer/tokens.cpp
-//  20272    answer/words.cpp
-//  20333    script/chaos.cpp
-//  20474    script/chaos_rules.cpp
-//  20586    script/connection_faults.cpp
-//  20695    script/excerpts.cpp
-//  20758    script/field_matchers.cpp
-//  21171    script/forced_failures.cpp
-//  21275    script/hiding.cpp
-//  21392    script/json_comparison.cpp
-//  21478    script/matcher.cpp
-//  21733    script/matchers.cpp
-//  22089    script/scope.cpp
-//  22147    script/script.cpp
-//  22578    script/text_matchers.cpp
-//  22700    delivery/answer_log.cpp
-//  22870    delivery/delivery.cpp
-//  23336    delivery/faults_and_waits.cpp
-//  23613    delivery/framing.cpp
-//  23730    delivery/gzip.cpp
-//  23797    delivery/pace_schedule.cpp
-//  23866    delivery/progress.cpp
-//  23918    delivery/write_queue.cpp
-//  24067    http/acceptor.cpp
-//  24176    http/compatibility.cpp
-//  24286    http/connection.cpp
-//  24872    http/poller.cpp
-//  25087    http/reactor.cpp
-//  25355    http/request_reader.cpp
-//  25815    http/response.cpp
-//  25896    http/server.cpp
-//  26314    http/sockets.cpp
-//  26834    http/turned_away.cpp
-//  26924    http/wakes.cpp
-//  26978    http/workers.cpp
-//  27091    evidence/diagnosis.cpp
-//  27311    evidence/evidence_json.cpp
-//  27695    evidence/exchange.cpp
-//  27998    evidence/gateway_problems.cpp
-//  28449    evidence/journal.cpp
-//  28608    evidence/kept_problems.cpp
-//  28719    evidence/notes.cpp
-//  28820    evidence/record.cpp
-//  29279    evidence/redaction.cpp
-//  29421    evidence/redirects.cpp
-//  29532    evidence/retries.cpp
-//  29925    evidence/review.cpp
-//  30304    evidence/told_in_body.cpp
-//  30404    evidence/verification.cpp
-//  30521    serve/asked_requests.cpp
-//  30599    serve/chat_judge.cpp
-//  30920    serve/connection_loop.cpp
-//  31080    serve/cross_origin.cpp
-//  31123    serve/delivery_report.cpp
-//  31214    serve/explanation.cpp
-//  31280    serve/gateway_state.cpp
-//  31316    serve/judge.cpp
-//  31544    serve/limits.cpp
-//  31643    serve/operations.cpp
-//  31866    serve/profile_headers.cpp
-//  31907    serve/reply_answer.cpp
-//  32051    serve/request_checks.cpp
-//  32126    serve/runner.cpp
-//  32390    serve/served_models.cpp
-//  32468    serve/served_request.cpp
-//  32539    gateway/catalogue.cpp
-//  32960    gateway/catalogue_chunks.cpp
-//  33259    gateway/catalogue_delivery.cpp
-//  33414    gateway/catalogue_entries.cpp
-//  33643    gateway/catalogue_failures.cpp
-//  33931    gateway/catalogue_framing.cpp
-//  34118    gateway/catalogue_tool_calls.cpp
-//  34322    gateway/chat_script.cpp
-//  34471    gateway/gateway.cpp
-//  34762    gateway/mishaps.cpp
-//  35109    gateway/options.cpp
-//  35262    gateway/sweep.cpp
-//  35685    document/scenario_files.cpp
-//  35836    document/script_document.cpp
-//  36238    document/script_faults.cpp
-//  36574    document/script_files.cpp
-//  36721    document/script_gateway.cpp
-//  37055    document/script_matchers.cpp
-//  37421    document/script_objects.cpp
-//  37587    document/script_reader.cpp
-//  38030    document/script_references.cpp
-//  38354    document/script_replies.cpp
-//  38831    document/script_schema.cpp
-//  38966    document/script_sections.cpp
-//  39547    document/script_values.cpp
-//  39962  Adapters
-//  39979    adapters/catch2.hpp
-//  40137    adapters/doctest.hpp
-//  40302    adapters/gtest.hpp
+//  10965    gateway/catalogue_entries.hpp
+//  11269    gateway/option_values.hpp
+//  11330    gateway/sweep_run.hpp
+//  11354    document/script_reader.hpp
+//  11563    document/script_files.hpp
+//  11582    document/script_references.hpp
+//  11618    document/script_sections.hpp
+//  11749    document/script_values.hpp
+//  11884    document/loaded_document.hpp
+//  11916    core/calendar.cpp
+//  12028    core/clock.cpp
+//  12441    core/gate.cpp
+//  12652    core/implementation.cpp
+//  12664    core/json_pointer.cpp
+//  12721    core/json_reader.cpp
+//  13066    core/pattern.cpp
+//  13484    core/process.cpp
+//  13508    core/random.cpp
+//  13568    core/relief.cpp
+//  13595    core/reporter.cpp
+//  13678    core/source_location.cpp
+//  13694    core/text.cpp
+//  14050    core/wait.cpp
+//  14062    core/warning.cpp
+//  14076    model/acceptance.cpp
+//  14135    model/checks.cpp
+//  14173    model/connection_fault.cpp
+//  14275    model/failure.cpp
+//  14444    model/fault.cpp
+//  14679    model/finding.cpp
+//  14713    model/hold.cpp
+//  14735    model/http_reply.cpp
+//  14801    model/pace.cpp
+//  15000    model/profile.cpp
+//  15180    model/range.cpp
+//  15210    model/received_request.cpp
+//  15278    model/reply.cpp
+//  15689    model/reply_checks.cpp
+//  15881    model/reply_template.cpp
+//  16053    model/sent_answer.cpp
+//  16081    model/sse_dialect.cpp
+//  16227    request/chat_fields.cpp
+//  16369    request/chat_messages.cpp
+//  16578    request/chat_reader.cpp
+//  16992    request/chat_request.cpp
+//  17077    request/embedding_request.cpp
+//  17165    keys/api_key.cpp
+//  17215    keys/key_store.cpp
+//  17761    keys/keys.cpp
+//  17825    keys/secrets.cpp
+//  18032    answer/bodies.cpp
+//  18139    answer/completion.cpp
+//  18375    answer/completion_events.cpp
+//  18586    answer/completion_json.cpp
+//  18804    answer/default_reply.cpp
+//  19007    answer/embeddings.cpp
+//  19126    answer/events.cpp
+//  19145    answer/occurrences.cpp
+//  19167    answer/schema_checker.cpp
+//  19639    answer/schema_instance.cpp
+//  20019    answer/tokens.cpp
+//  20249    answer/words.cpp
+//  20310    script/chaos.cpp
+//  20451    script/chaos_rules.cpp
+//  20563    script/connection_faults.cpp
+//  20672    script/excerpts.cpp
+//  20735    script/field_matchers.cpp
+//  21148    script/forced_failures.cpp
+//  21252    script/hiding.cpp
+//  21369    script/json_comparison.cpp
+//  21455    script/matcher.cpp
+//  21710    script/matchers.cpp
+//  22066    script/scope.cpp
+//  22124    script/script.cpp
+//  22555    script/text_matchers.cpp
+//  22677    delivery/answer_log.cpp
+//  22847    delivery/delivery.cpp
+//  23313    delivery/faults_and_waits.cpp
+//  23590    delivery/framing.cpp
+//  23707    delivery/gzip.cpp
+//  23774    delivery/pace_schedule.cpp
+//  23843    delivery/progress.cpp
+//  23895    delivery/write_queue.cpp
+//  24044    http/acceptor.cpp
+//  24153    http/compatibility.cpp
+//  24263    http/connection.cpp
+//  24849    http/poller.cpp
+//  25064    http/reactor.cpp
+//  25332    http/request_reader.cpp
+//  25792    http/response.cpp
+//  25873    http/server.cpp
+//  26291    http/sockets.cpp
+//  26811    http/turned_away.cpp
+//  26901    http/wakes.cpp
+//  26955    http/workers.cpp
+//  27068    evidence/diagnosis.cpp
+//  27288    evidence/evidence_json.cpp
+//  27672    evidence/exchange.cpp
+//  27975    evidence/gateway_problems.cpp
+//  28426    evidence/journal.cpp
+//  28585    evidence/kept_problems.cpp
+//  28696    evidence/notes.cpp
+//  28797    evidence/record.cpp
+//  29256    evidence/redaction.cpp
+//  29398    evidence/redirects.cpp
+//  29509    evidence/retries.cpp
+//  29902    evidence/review.cpp
+//  30281    evidence/told_in_body.cpp
+//  30381    evidence/verification.cpp
+//  30498    serve/asked_requests.cpp
+//  30565    serve/chat_judge.cpp
+//  30886    serve/connection_loop.cpp
+//  31046    serve/cross_origin.cpp
+//  31089    serve/delivery_report.cpp
+//  31180    serve/gateway_state.cpp
+//  31216    serve/judge.cpp
+//  31444    serve/limits.cpp
+//  31543    serve/operations.cpp
+//  31766    serve/profile_headers.cpp
+//  31807    serve/reply_answer.cpp
+//  31951    serve/request_checks.cpp
+//  32026    serve/runner.cpp
+//  32290    serve/served_models.cpp
+//  32368    serve/served_request.cpp
+//  32439    gateway/catalogue.cpp
+//  32860    gateway/catalogue_chunks.cpp
+//  33159    gateway/catalogue_delivery.cpp
+//  33314    gateway/catalogue_entries.cpp
+//  33543    gateway/catalogue_failures.cpp
+//  33831    gateway/catalogue_framing.cpp
+//  34018    gateway/catalogue_tool_calls.cpp
+//  34222    gateway/chat_script.cpp
+//  34371    gateway/gateway.cpp
+//  34662    gateway/mishaps.cpp
+//  35009    gateway/options.cpp
+//  35162    gateway/sweep.cpp
+//  35585    document/scenario_files.cpp
+//  35736    document/script_document.cpp
+//  36138    document/script_faults.cpp
+//  36474    document/script_files.cpp
+//  36621    document/script_gateway.cpp
+//  36955    document/script_matchers.cpp
+//  37321    document/script_objects.cpp
+//  37487    document/script_reader.cpp
+//  37930    document/script_references.cpp
+//  38254    document/script_replies.cpp
+//  38731    document/script_schema.cpp
+//  38866    document/script_sections.cpp
+//  39447    document/script_values.cpp
+//  39862  Adapters
+//  39879    adapters/catch2.hpp
+//  40037    adapters/doctest.hpp
+//  40202    adapters/gtest.hpp

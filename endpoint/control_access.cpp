@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <thread>
 
-#include "core/text.hpp"
 #include "journal_file.hpp"
 #include "messages.hpp"
 #include "secret.hpp"
@@ -29,8 +28,7 @@ constexpr const char* token_variable = "MOCK_GATEWAY_CONTROL_TOKEN";
 std::string random_instance() {
   std::string text;
   for (const char byte : random_bytes(16))
-    for (const unsigned shift : {4U, 0U})
-      text += detail::text::hex_digits[static_cast<unsigned char>(byte) >> shift & 15U];
+    for (const unsigned shift : {4U, 0U}) text += "0123456789abcdef"[static_cast<unsigned char>(byte) >> shift & 15U];
   return text;
 }
 
@@ -69,7 +67,7 @@ std::optional<ControlSettings> settings_from(const Flags& flags) {
     return std::nullopt;
   }
   ControlSettings settings;
-  const auto port = detail::text::whole_number(control);
+  const auto port = internal::text::whole_number(control);
   if (!port || *port > 65535) throw BadValue("--control: not a port from 0 to 65535, and not off: " + control);
   settings.port = static_cast<int>(*port);
   settings.host = flags.control_host.value_or(settings.host);

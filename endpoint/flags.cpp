@@ -11,10 +11,6 @@
 #include <utility>
 
 #include "control/control.hpp"
-#include "core/access.hpp"
-#include "core/text.hpp"
-#include "document/script_sections.hpp"
-#include "gateway/option_values.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -23,7 +19,7 @@ namespace {
 
 /// All of the text as a whole number of at least 1.
 std::optional<std::size_t> positive(std::string_view text) {
-  const auto number = detail::text::whole_number(text);
+  const auto number = internal::text::whole_number(text);
   if (!number || *number == 0) return std::nullopt;
   return static_cast<std::size_t>(*number);
 }
@@ -31,7 +27,7 @@ std::optional<std::size_t> positive(std::string_view text) {
 /// A duration as in scripts, or whole seconds without a unit.
 std::optional<Duration> window_from(const std::string& text) {
   const bool has_unit = text.find_first_not_of("0123456789") != std::string::npos;
-  return duration_from(has_unit ? text : text + "s");
+  return internal::duration_from(has_unit ? text : text + "s");
 }
 
 /// "/v1/models", "POST /v1/images/generations".
@@ -75,7 +71,7 @@ ForcedFailure forced_failure(const Gateway& gateway, const std::string& spec) {
   if (!status || *status < 400 || *status > 599 || !times) {
     throw BadValue("--fail: not STATUS, STATUS:TIMES or STATUS:*, with a status from 400 to 599: " + spec);
   }
-  return {detail::failure_with_status(static_cast<int>(*status)), always ? std::nullopt : times,
+  return {internal::failure_with_status(static_cast<int>(*status)), always ? std::nullopt : times,
           where ? failure_scope(gateway, spec, *where) : FailureScope()};
 }
 
@@ -166,7 +162,7 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port) {
           "what requests may hold: openai (what OpenAI documents; what else the documentation lacks is noted), default "
           "(what common SDKs send), strict (only what the documentation lists, with --profile openai OpenAI's) or "
           "lenient (any JSON with model and messages); unless set, openai, with --profile documented default")
-          ->check(CLI::IsMember(detail::acceptance_names()));
+          ->check(CLI::IsMember(internal::acceptance_names()));
   app.add_flag("--strict", flags.strict, "the same as --acceptance strict")->excludes(acceptance);
   CLI::Option* reply = option("--reply", flags.reply, "TEXT", "answer every chat with this text");
   option("--first-token-ms", flags.first_token_ms, "MS", "time to the first token of every reply")->check(milliseconds);
@@ -195,8 +191,7 @@ Options with_flags(Options options, const Flags& flags) {
   if (flags.seed) options = options.seed(*flags.seed);
   if (flags.profile) options = options.profile(profile_named(*flags.profile));
   const std::string acceptance = flags.strict ? "strict" : flags.acceptance.value_or("");
-  for (const detail::NamedAcceptance& one : detail::acceptances)
-    if (acceptance == one.name) options = options.acceptance(one.make());
+  if (!acceptance.empty()) options = options.acceptance(internal::acceptance_named(acceptance));
   for (const std::string& spec : flags.models) {
     const auto [id, owner] = split(spec, '=');
     if (id.empty() || owner == "") throw BadValue("--model: not ID or ID=OWNER: " + spec);
@@ -216,19 +211,6 @@ Options with_flags(Options options, const Flags& flags) {
     options = options.pace(pace);
   }
   for (const std::string& code : flags.without_findings) options = options.without_finding(code);
-  return options;
-}
-
-Options as_the_program_serves(Options options) {
-  const Options& as_set = options;
-  const detail::OptionValues& set = detail::Access::data(as_set);
-  // Asked first: what is set goes with the options that are replaced.
-  const bool lists_models = !set.models.empty();
-  const bool says_what_it_takes = set.acceptance || set.profile == Profile::documented;
-  const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
-  if (!lists_models) options = options.any_model();
-  if (!says_what_it_takes) options = options.acceptance(Acceptance::openai());
-  if (!says_embeddings) options = options.embeddings();
   return options;
 }
 

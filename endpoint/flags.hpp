@@ -74,8 +74,6 @@ void add_flags(CLI::App& app, Flags& flags, const std::string& default_port);
 
 /// The options, changed by each flag that was given. Throws BadValue.
 Options with_flags(Options options, const Flags& flags);
-/// The options with what the program serves unless told otherwise: any model, and requests as OpenAI documents them.
-Options as_the_program_serves(Options options);
 /// Throws BadValue when there is no such scenario.
 std::optional<Scenario> scenario_from(const Flags& flags);
 /// What --fail asks for, with the keys that the gateway has now. Throws BadValue.

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "commands.hpp"
-#include "core/text.hpp"
 #include "import_formats.hpp"
 #include "recorded_keys.hpp"
 #include "recorded_reply.hpp"
@@ -28,10 +27,9 @@ constexpr const char* understood =
 Json read_file(std::string_view bytes) {
   try {
     return read_json(bytes);
-  } catch (const JsonError& problem) {
-    throw ImportError("it begins like JSON, but is none from line " + std::to_string(problem.position.line) +
-                      ", column " + std::to_string(problem.position.column) + " on: " + problem.reason +
-                      "; was it cut off, or edited?");
+  } catch (const mock_gateway::GatewayError& problem) {
+    throw ImportError("it begins like JSON, but is not JSON at " +
+                      mock_gateway::endpoint::without_prefix(problem.what()) + "; was it cut off, or edited?");
   }
 }
 

@@ -77,7 +77,7 @@ void add_credentials(const Json& request, KeyMask& mask) {
   for (const Field& field : fields_of(member(request, "headers"))) {
     const std::string name = text::lower_ascii(field.name);
     // A cookie holds many values, which may be any words; it is not in the script.
-    if (!secrets::is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
+    if (!mock_gateway::internal::is_sensitive_header(name) || name.find("cookie") != std::string::npos) continue;
     const std::size_t space = field.value.find(' ');
     mask.add(space == std::string::npos ? field.value : std::string_view(field.value).substr(space + 1));
   }

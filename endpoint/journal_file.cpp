@@ -17,7 +17,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/calendar.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -76,7 +75,7 @@ JournalFile::JournalFile(std::string path, std::string run, std::function<void(s
   std::signal(SIGXFSZ, SIG_IGN);  // else the first byte beyond a limit of files would end the program
   const auto now = std::chrono::time_point_cast<TimePoint::duration>(std::chrono::system_clock::now());
   const Json begin{{"run", run_},
-                   {"began", detail::calendar::rfc3339_milliseconds(now)},
+                   {"began", internal::rfc3339(now)},
                    {"version", MOCK_GATEWAY_VERSION},
                    {"host", host()},
                    {"pid", static_cast<std::int64_t>(::getpid())}};

@@ -2,12 +2,5 @@
 
 #pragma once
 
-// What the program uses of the library, in one place.
-
 #include "mock_gateway.hpp"
-
-namespace mock_gateway::detail {
-
-struct GatewayState;
-
-}  // namespace mock_gateway::detail
+#include "program/internal.hpp"

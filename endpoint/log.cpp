@@ -7,8 +7,6 @@
 #include <iostream>
 #include <utility>
 
-#include "core/calendar.hpp"
-#include "core/relief.hpp"
 #include "messages.hpp"
 #include "results.hpp"
 
@@ -17,9 +15,7 @@ namespace endpoint {
 namespace {
 
 /// A line of that moment.
-std::string line_of(TimePoint moment, const std::string& text) {
-  return detail::calendar::rfc3339_milliseconds(moment) + " " + text + "\n";
-}
+std::string line_of(TimePoint moment, const std::string& text) { return internal::rfc3339(moment) + " " + text + "\n"; }
 
 std::string lost_line(TimePoint moment, std::size_t lines) {
   return line_of(moment, counted(lines, "line") + (lines == 1 ? " was" : " were") + " left out: stderr was not read");
@@ -50,7 +46,7 @@ void Worker::add(Job job) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (jobs_.size() >= most_jobs) {
       lock.unlock();
-      detail::call_relief();
+      internal::call_relief();
       lock.lock();
       has_room_.wait(lock, [this] { return jobs_.size() < most_jobs; });
     }

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "http/workers.hpp"
 #include "journal_file.hpp"
 #include "library.hpp"
 
@@ -50,7 +49,7 @@ class Worker {
   bool naps_ = false;  // it looks for jobs by itself in a moment
   bool ended_ = false;
   bool joined_ = false;
-  detail::StackedThread thread_;  // the exchanges that it writes may be nested deep
+  internal::Thread thread_;  // the exchanges that it writes may be nested deep
 };
 
 /// Writes what happened to stderr and to the file of --journal, and knows whether the scenario did. Threads of their

@@ -10,7 +10,6 @@
 #include <streambuf>
 #include <string_view>
 
-#include "core/text.hpp"
 #include "library.hpp"
 #include "patient_output.hpp"
 
@@ -54,7 +53,7 @@ std::string without_prefix(std::string message) {
   return message;
 }
 
-std::string printable(const std::string& text) { return detail::text::printable(text); }
+std::string printable(const std::string& text) { return internal::printable(text); }
 
 std::string quoted_for_shell(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,";

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/text.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
 namespace {
@@ -111,10 +109,10 @@ void Metrics::add_lateness(std::string& text) const {
   for (std::size_t i = 0; i < lateness_.size(); ++i) {
     count += lateness_[i];
     const std::string bound =
-        i < lateness_bounds.size() ? detail::text::decimal(lateness_bounds[i].count(), 1000) : std::string("+Inf");
+        i < lateness_bounds.size() ? internal::text::decimal(lateness_bounds[i].count(), 1000) : std::string("+Inf");
     add(text, name + "_bucket", {{"le", &bound}}, count);
   }
-  text += name + "_sum " + detail::text::decimal(lateness_sum_.count(), 1'000'000'000) + "\n";
+  text += name + "_sum " + internal::text::decimal(lateness_sum_.count(), 1'000'000'000) + "\n";
   add(text, name + "_count", {}, count);
 }
 

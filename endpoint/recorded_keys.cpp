@@ -90,7 +90,7 @@ Joined join(std::string_view body, std::string_view field) {
 }  // namespace
 
 void KeyMask::add(std::string_view credential) {
-  if (!secrets::looks_like_key(credential) && credential.size() < shortest_secret) return;
+  if (!mock_gateway::internal::looks_like_key(credential) && credential.size() < shortest_secret) return;
   if (std::find(credentials_.begin(), credentials_.end(), credential) == credentials_.end())
     credentials_.emplace_back(credential);
 }

@@ -5,10 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.hpp"
-#include "core/text.hpp"
-#include "keys/secrets.hpp"
-
 namespace importing {
 
 /// Puts asterisks in the place of keys, one for each byte, so that every length and every place stays what was
@@ -39,7 +35,6 @@ class KeyMask {
 /// and would become other bytes.
 void mask_strings(mock_gateway::Json& value, const KeyMask& mask);
 
-namespace secrets = mock_gateway::detail::secrets;
-namespace text = mock_gateway::detail::text;
+namespace text = mock_gateway::internal::text;
 
 }  // namespace importing

@@ -119,13 +119,14 @@ void add_stream(Json& reply, const Recording& recording) {
 /// What belongs to one connection, to the moment or to the length, and is written anew; what says which account and
 /// which address it was.
 bool is_left_out(std::string_view name, bool is_own) {
-  if (is_own) return text::lower_ascii(name) == "content-type" || secrets::is_sensitive_header(name);
+  if (is_own) return text::lower_ascii(name) == "content-type" || mock_gateway::internal::is_sensitive_header(name);
   static const std::string_view names[] = {"connection", "keep-alive",     "proxy-connection",  "proxy-authenticate",
                                            "te",         "trailer",        "transfer-encoding", "upgrade",
                                            "date",       "content-length", "content-type",      "content-encoding",
                                            "alt-svc"};
   const std::string lower = text::lower_ascii(name);
-  return std::find(std::begin(names), std::end(names), lower) != std::end(names) || secrets::is_sensitive_header(name);
+  return std::find(std::begin(names), std::end(names), lower) != std::end(names) ||
+         mock_gateway::internal::is_sensitive_header(name);
 }
 
 /// The fields that matter, each name once: a value, or an array of values.
@@ -133,7 +134,7 @@ Json header_object(const std::vector<Field>& fields, bool is_own, Notes& notes) 
   Json object = Json::object();
   for (const Field& field : fields) {
     // HTTP/2 has its status among the fields, as ":status".
-    if (is_own && secrets::is_sensitive_header(field.name))
+    if (is_own && mock_gateway::internal::is_sensitive_header(field.name))
       notes.lines.push_back("header " + field.name + " is left out, since it carries a credential");
     if (is_left_out(field.name, is_own) || !text::is_token(field.name)) continue;
     if (!text::is_valid_utf8(field.value) ||
@@ -251,16 +252,12 @@ std::string duration_text(mock_gateway::Duration duration) {
 Json json_if_valid(std::string_view text) {
   try {
     return read_json(text);
-  } catch (const JsonError&) {
+  } catch (const mock_gateway::GatewayError&) {
     return Json(Json::value_t::discarded);
   }
 }
 
-Json read_json(std::string_view text) {
-  mock_gateway::detail::JsonReadOptions options;
-  options.max_depth = most_levels;
-  return mock_gateway::detail::read_json(text, options);
-}
+Json read_json(std::string_view text) { return mock_gateway::internal::read_json(text, most_levels); }
 
 bool looks_like_stream(std::string_view body) {
   if (starts_with(body, byte_order_mark)) body.remove_prefix(byte_order_mark.size());

@@ -8,14 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json_reader.hpp"
 #include "mock_gateway.hpp"
 #include "recorded_keys.hpp"
 
 namespace importing {
 
 using mock_gateway::Json;
-using mock_gateway::detail::JsonError;
 
 /// A file that cannot become a script; the message says what is wrong, where, and what to do.
 struct ImportError : std::runtime_error {
@@ -80,7 +78,7 @@ std::optional<std::string> find_field(const std::vector<Field>& fields, std::str
 /// Nothing when it is not base64 (RFC 4648, 4). Line ends in it are left aside.
 std::optional<std::string> from_base64(std::string_view text);
 
-/// Throws JsonError for what is no JSON, or nests deeper than scripts may.
+/// Throws GatewayError for what is no JSON, or nests deeper than scripts may.
 Json read_json(std::string_view text);
 /// The same, but a discarded value.
 Json json_if_valid(std::string_view text);

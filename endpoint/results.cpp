@@ -6,9 +6,6 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/access.hpp"
-#include "evidence/diagnosis.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
 namespace {
@@ -90,7 +87,7 @@ std::vector<std::string> remarks(const Results& results) {
   return lines;
 }
 
-bool is_refusal(const Exchange& exchange) { return detail::is_refusal(detail::Access::record(exchange)); }
+bool is_refusal(const Exchange& exchange) { return internal::is_refusal(exchange); }
 
 bool is_in_script(const SourceLocation& where) {
   // What the control API mounted has the name of its route.

@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "core/text.hpp"
 #include "library.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 
-using detail::text::counted;
+using internal::text::counted;
 
 /// A stub that verify() judges by itself: it has `expect` or `should`, or is `never` to be called.
 struct JudgedStub {

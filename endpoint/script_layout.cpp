@@ -3,13 +3,11 @@
 #include "script_layout.hpp"
 
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
-#include "core/text.hpp"
+#include "library.hpp"
 
 using mock_gateway::Json;
-namespace text = mock_gateway::detail::text;
 
 namespace {
 
@@ -62,25 +60,10 @@ void write_indented(std::string& out, const Json& value, std::size_t indent, boo
   out.append("\n").append(indent, ' ') += is_object ? '}' : ']';
 }
 
-/// JSON, with escapes in place of what could steer a terminal. Outside of strings there are line ends only.
-std::string harmless(std::string_view json) {
-  std::string out;
-  char32_t character = 0;
-  for (std::size_t at = 0; const std::size_t length = text::decode_utf8(json, at, character); at += length) {
-    if (character < 0x20 || !text::is_disruptive(character)) {
-      out.append(json.substr(at, length));
-      continue;
-    }
-    out += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) out += text::hex_digits[character >> shift & 15U];
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string laid_out(const Json& script) {
   std::string lines;
   write_indented(lines, script, 0, false);
-  return harmless(lines);
+  return mock_gateway::internal::text::printable_lines(lines);
 }

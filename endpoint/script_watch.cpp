@@ -7,9 +7,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/access.hpp"
-#include "document/loaded_document.hpp"
-#include "document/script_files.hpp"
 #include "messages.hpp"
 
 namespace mock_gateway {
@@ -40,9 +37,8 @@ std::string signature_of(const std::string& file) {
 }  // namespace
 
 std::string script_signature(const std::vector<std::string>& paths) {
-  std::vector<ScriptProblem> told_when_read;
   std::string signature;
-  for (const std::string& file : detail::script_files::expand(paths, told_when_read)) signature += signature_of(file);
+  for (const std::string& file : internal::script_files(paths)) signature += signature_of(file);
   return signature;
 }
 
@@ -73,7 +69,7 @@ ScriptState ScriptWatch::state() const {
 
 void ScriptWatch::mount_again(const std::vector<std::string>& sections) {
   const std::lock_guard<std::mutex> lock(reading_);
-  detail::Access::state(loaded_)->forget(sections);
+  internal::forget_sections(loaded_, sections);
   document_.replace(gateway_, loaded_);
 }
 
@@ -84,7 +80,7 @@ void ScriptWatch::reload() {
 }
 
 void ScriptWatch::read_again() {
-  const std::lock_guard<std::mutex> naming(detail::Access::state(loaded_)->naming);
+  const std::unique_lock<std::mutex> naming = internal::lock_gate_names(loaded_);
   try {
     ScriptDocument document = ScriptDocument::read(paths_, loaded_);
     for (const ScriptProblem& warning : document.warnings(gateway_))

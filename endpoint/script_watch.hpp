@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "http/workers.hpp"
 #include "library.hpp"
 
 namespace mock_gateway {
@@ -64,7 +63,7 @@ class ScriptWatch {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
-  detail::StackedThread thread_;  // what it reads may be nested deep
+  internal::Thread thread_;  // what it reads may be nested deep
 };
 
 }  // namespace endpoint

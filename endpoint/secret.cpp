@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <random>
 
-#include "core/text.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
 
@@ -18,7 +16,7 @@ std::string random_bytes(std::size_t count) {
 }
 
 std::string random_base64url(std::size_t count) {
-  std::string text = detail::text::base64(random_bytes(count));
+  std::string text = internal::text::base64(random_bytes(count));
   std::replace(text.begin(), text.end(), '+', '-');
   std::replace(text.begin(), text.end(), '/', '_');
   return text.substr(0, text.find('='));

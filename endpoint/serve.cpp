@@ -9,12 +9,10 @@
 
 #include "commands.hpp"
 #include "control_access.hpp"
-#include "core/access.hpp"
 #include "journal_file.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
 #include "report.hpp"
-#include "serve/gateway_state.hpp"
 #include "serving.hpp"
 
 namespace mock_gateway {
@@ -41,7 +39,7 @@ void introduce(const Gateway& gateway, ControlAccess& control, const Flags& flag
   }
   const std::string url = quoted_for_shell(gateway.base_url());
   const std::string key = gateway.api_key();
-  const std::string& model = detail::Access::serving(gateway)->settings.models.front().id;
+  const std::string model = internal::Inside(gateway).first_model();
   const Json body{{"model", model}, {"messages", {{{"role", "user"}, {"content", "Hello"}}}}};
   const int descriptor = journal_has_stdout(flags) ? STDERR_FILENO : STDOUT_FILENO;
   std::ostream& out = descriptor == STDERR_FILENO ? std::cerr : std::cout;

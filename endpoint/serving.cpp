@@ -11,13 +11,8 @@
 #include <set>
 #include <utility>
 
-#include "core/access.hpp"
-#include "document/loaded_document.hpp"
-#include "evidence/gateway_problems.hpp"
-#include "gateway/option_values.hpp"
 #include "messages.hpp"
 #include "published_file.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -98,7 +93,7 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
   // Where nobody tests anything, a client may be looked at in a debugger for as long as that takes.
   if (!judged) options = options.stall_guard(std::nullopt);
   if (document_) options = document_->options(options);
-  options = as_the_program_serves(with_flags(options, flags))
+  options = internal::with_program_defaults(with_flags(options, flags))
                 // Its destructor would end the program before a report is written.
                 .verify_on_destruction(false)
                 .on_exchange([this, counts = !token.empty()](const Exchange& exchange) {
@@ -110,10 +105,8 @@ Options Serving::start_options(const Flags& flags, int default_port, bool judged
                   if (counts) metrics_.note(hit);
                 });
   if (chosen_) options = chosen_->options(options);
-  detail::Access::edit(options).on_exchange_never_waits = true;
-  // A client may send the token, in a prompt say, before anybody has asked for the first exchange.
-  if (!token.empty()) detail::Access::edit(options).secrets.push_back(token);
-  return options;
+  // A client may send the token, in a prompt for example, before the first exchange is read.
+  return internal::with_program_hooks(options, token);
 }
 
 void Serving::tell_what_it_serves(const Flags& flags) {
@@ -126,15 +119,14 @@ void Serving::tell_what_it_serves(const Flags& flags) {
   for (const ApiKey& key : gateway_->keys().list())
     keys.push_back(printable(key.description.empty() ? key.id : key.description) +
                    (key.state == KeyState::enabled ? "" : " (" + to_string(key.state) + ")"));
-  const detail::GatewayState& state = *detail::Access::serving(*gateway_);
+  const internal::Inside inside(*gateway_);
   std::vector<std::string> operations;
-  for (const Operation& one : state.operations.mounted()) operations.push_back(printable(one.method + " " + one.path));
+  for (const Operation& one : inside.operations()) operations.push_back(printable(one.method + " " + one.path));
   std::string line;
-  for (const std::string& part :
-       {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"), listed(operations, "operation"),
-        number_of(state.failures.queued().size(), "failure"), number_of(state.chaos->rules()->size(), "chaos rule"),
-        number_of(state.connection_faults->left().size() + state.connection_faults->every().size(),
-                  "connection fault")})
+  for (const std::string& part : {listed(files, "script"), listed(keys, "key"), listed(stubs, "stub"),
+                                  listed(operations, "operation"), number_of(inside.failures().size(), "failure"),
+                                  number_of(inside.chaos([](std::uint64_t) { return true; }).size(), "chaos rule"),
+                                  number_of(inside.connection_faults().size(), "connection fault")})
     if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
   log_.say(complaint("serves " + line));
 }
@@ -163,14 +155,7 @@ ScriptState Serving::script_state() const {
 void Serving::reset(const std::vector<std::string>& what) {
   const std::lock_guard<std::mutex> one_at_a_time(resetting_);
   const auto has = [&what](const char* part) { return std::find(what.begin(), what.end(), part) != what.end(); };
-  detail::ResetParts parts;
-  parts.stubs = has("stubs");
-  parts.states = has("states");
-  parts.failures = has("failures");
-  parts.chaos = has("chaos");
-  parts.connections = has("connections");
-  parts.journal = has("journal");
-  detail::Access::serving(*gateway_)->reset(parts);
+  internal::Inside(*gateway_).reset(what);
   if (has("stubs")) mount_stubs_of_flags();
   if (has("failures")) force_failures_of_flags();
   std::vector<std::string> sections;
@@ -178,7 +163,7 @@ void Serving::reset(const std::vector<std::string>& what) {
   if (watch_) {
     watch_->mount_again(sections);
   } else if (script_) {
-    detail::Access::state(*script_)->forget(sections);
+    internal::forget_sections(*script_, sections);
     document_->replace(*gateway_, *script_);
   }
   if (has("connections")) gateway_->accept_connections();  // last, since another program may have taken the port
@@ -207,10 +192,11 @@ Results Serving::judge(const Flags& flags, bool evidence) {
   const Review review = gateway_->review();
   results.problems = verification.problems();
   results.notes = verification.notes();
-  results.verification_text = results.problems.empty() ? "nothing is wrong" : detail::message_of(results.problems, {});
+  results.verification_text =
+      results.problems.empty() ? "nothing is wrong" : internal::message_of(results.problems, {});
   std::vector<std::string> notes = results.notes;
   notes.erase(std::remove(notes.begin(), notes.end(), review.chaos()), notes.end());
-  results.notes_text = detail::message_of({}, notes);
+  results.notes_text = internal::message_of({}, notes);
   results.findings = review.findings();
   results.review_text = review.message();
   results.judged = review.judged();

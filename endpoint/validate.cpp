@@ -17,7 +17,8 @@ std::vector<ScriptProblem> problems_of(const std::vector<std::string>& paths) {
   try {
     const ScriptDocument document = ScriptDocument::read(paths);
     // What only a gateway can tell, such as two keys of one secret, would stop `serve` as well.
-    Gateway gateway(as_the_program_serves(document.options()).host("127.0.0.1").port(0).verify_on_destruction(false));
+    Gateway gateway(
+        internal::with_program_defaults(document.options()).host("127.0.0.1").port(0).verify_on_destruction(false));
     document.mount(gateway);
     return document.warnings(gateway);
   } catch (const ScriptError& error) {

@@ -7,7 +7,6 @@
 #include <map>
 #include <string_view>
 
-#include "core/text.hpp"
 #include "results.hpp"
 
 namespace mock_gateway {
@@ -63,11 +62,11 @@ std::string xml_of(JUnitSuite& suite, const std::string& class_prefix) {
 }  // namespace
 
 std::string escaped_for_xml(const std::string& bytes) {
-  const std::string text = detail::text::excerpt(detail::text::as_utf8(bytes), most_bytes - std::strlen("…"));
+  const std::string text = internal::text::excerpt(internal::text::as_utf8(bytes), most_bytes - std::strlen("…"));
   std::string escaped;
   char32_t character = 0;
   std::size_t length = 0;
-  for (std::size_t at = 0; (length = detail::text::decode_utf8(text, at, character)) > 0; at += length) {
+  for (std::size_t at = 0; (length = internal::text::decode_utf8(text, at, character)) > 0; at += length) {
     const bool is_forbidden = character < 0x20 || character == 0xfffe || character == 0xffff;
     switch (character) {
       case '&': escaped += "&amp;"; break;

@@ -18,6 +18,7 @@ from pathlib import Path
 
 LAYERS = ["core", "model", "request", "keys", "answer", "script", "delivery", "http", "evidence", "serve", "gateway", "document", "adapters"]
 ROOT = "mock_gateway.hpp"
+PROGRAM = "program"  # the folder of what only the program compiles; no part of the header
 INTERFACE_LINES = 4800  # at most: each test file compiles them
 PUBLIC_MACROS = "core/version.hpp"  # may define MOCK_GATEWAY_ macros that users see
 ADAPTERS = "adapters/"  # the one layer whose code belongs to the file that includes it
@@ -215,6 +216,8 @@ class Library:
         self.unused = []  # as problems, but no reason to keep an unfinished library from being tried out
         self.parts = {}
         for path in sorted(src.rglob("*.[hc]pp")):
+            if path.parent.name == PROGRAM:
+                continue
             self.parts[path] = Part(src, path, self.problems)
         for part in self.parts.values():
             self._check_place(part)

@@ -8,8 +8,6 @@
 #include "../control/control.hpp"
 #include "../messages.hpp"
 #include "cells.hpp"
-#include "gateway/option_values.hpp"
-#include "model/acceptance.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -68,7 +66,7 @@ void add_check_flags(CLI::App& app, CheckFlags& flags) {
   option("--without-finding", flags.without_findings, "CODE", "leave findings of this code out; repeatable");
   option("--model", flags.models, "ID", "serve this model, and no other; repeatable (mock-model)");
   option("--acceptance", flags.acceptance, "NAME", "what requests may hold, as with serve (openai)")
-      ->check(CLI::IsMember(detail::acceptance_names()));
+      ->check(CLI::IsMember(internal::acceptance_names()));
   option("--profile", flags.profile, "NAME", "whose shapes replies have, as with serve (documented)")
       ->check(CLI::IsMember(profile_names()));
   option("--prompt", flags.prompt, "TEXT", "what the client is to ask (What is the weather?)");
@@ -92,7 +90,7 @@ void require_sense(const CheckFlags& flags) {
 }
 
 std::chrono::milliseconds timeout_from(const CheckFlags& flags) {
-  const std::optional<Duration> time = duration_from(flags.timeout);
+  const std::optional<Duration> time = internal::duration_from(flags.timeout);
   if (!time || *time < std::chrono::milliseconds(1) || *time > std::chrono::hours(1))
     throw BadValue("--timeout: not a time up to 1h with its unit, such as 20s or 500ms: " + flags.timeout);
   return std::chrono::duration_cast<std::chrono::milliseconds>(*time);
@@ -101,8 +99,7 @@ std::chrono::milliseconds timeout_from(const CheckFlags& flags) {
 Options options_from(const CheckFlags& flags) {
   Options options = Options{}.profile(profile_named(flags.profile));
   for (const std::string& model : flags.models) options = options.model(model);
-  for (const detail::NamedAcceptance& one : detail::acceptances)
-    if (flags.acceptance == one.name) options = options.acceptance(one.make());
+  if (!flags.acceptance.empty()) options = options.acceptance(internal::acceptance_named(flags.acceptance));
   for (const std::string& code : flags.without_findings)
     if (code != key_told) options = options.without_finding(code);
   return options;

@@ -12,8 +12,6 @@
 
 #include "../messages.hpp"
 #include "../results.hpp"
-#include "core/access.hpp"
-#include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -41,14 +39,14 @@ Mark mark_of(Verdict::Kind kind) {
 
 /// What judges a step of a sweep, which is no scenario of any catalogue.
 Scenario step_as_scenario(const std::string& name, const std::string& group, const std::string& text, bool breaks) {
-  detail::ScenarioData data;
-  data.said.name = group + ": " + name;
-  data.said.group = group;
-  data.said.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
-  data.said.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
-  data.said.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
-  data.said.text = text;
-  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+  internal::ScenarioText step;
+  step.name = group + ": " + name;
+  step.group = group;
+  step.description = breaks ? "sends the answer, but " + name : "sends the answer, " + name;
+  step.good_client = breaks ? "gives the whole answer, or tells of an error" : "gives the whole answer";
+  step.expected = breaks ? Scenario::Expected::answer_or_error : Scenario::Expected::answer;
+  step.text = text;
+  return internal::make_scenario(step);
 }
 
 /// What of a sweep a client can know to be broken: that an event is left out, or is there twice, nothing tells it.

@@ -3,14 +3,10 @@
 #include "chosen_scenarios.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "../control/control.hpp"
 #include "../messages.hpp"
-#include "core/access.hpp"
-#include "core/text.hpp"
-#include "gateway/catalogue_entries.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -22,17 +18,17 @@ bool contains(const std::vector<std::string>& list, const std::string& one) {
 
 /// What a report says of a turn of mishaps.
 Scenario turn_as_scenario(const Mishap& turn) {
-  detail::ScenarioData data;
-  data.said.name = turn.name();
-  data.said.group = "mishaps";
-  data.said.description = turn.description();
-  data.said.reference = turn.reference();
-  data.said.good_client = turn.good_client();
-  data.said.expected = turn.expected();
-  data.said.text = turn.text();
-  data.said.needs_stream = turn.needs_stream();
-  data.said.calls = 2;  // by one client, with the others
-  return detail::Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+  internal::ScenarioText shown;
+  shown.name = turn.name();
+  shown.group = "mishaps";
+  shown.description = turn.description();
+  shown.reference = turn.reference();
+  shown.good_client = turn.good_client();
+  shown.expected = turn.expected();
+  shown.text = turn.text();
+  shown.needs_stream = turn.needs_stream();
+  shown.calls = 2;  // by one client, with the others
+  return internal::make_scenario(shown);
 }
 
 std::vector<Scenario> all_scenarios(const CheckFlags& flags) {
@@ -55,8 +51,8 @@ void require_known(const std::string& what, const std::vector<std::string>& name
   constexpr std::size_t longest = 500;
   for (const std::string& name : names) {
     if (contains(known, name)) continue;
-    const std::string near = suggestion(name, known);
-    throw BadValue(what + " " + detail::text::printable(name, 100) +
+    const std::string near = internal::suggestion(name, known);
+    throw BadValue(what + " " + internal::printable(name, 100) +
                    (near.size() > longest ? "; `mock-gateway scenarios` prints the catalogue" : near));
   }
 }

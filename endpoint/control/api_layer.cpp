@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/access.hpp"
-#include "document/loaded_document.hpp"
-#include "serve/gateway_state.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
 void ApiLayer::add(const std::vector<Stub>& stubs, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (const Stub& stub : stubs) stubs_.insert_or_assign(detail::Access::state(stub)->id(), Mounted{stub, scope});
+  for (const Stub& stub : stubs) stubs_.insert_or_assign(internal::id_of(stub), Mounted{stub, scope});
 }
 
 void ApiLayer::put(Gateway& gateway, const ScriptDocument& document, const Json& json) {
@@ -24,22 +20,21 @@ void ApiLayer::put(Gateway& gateway, const ScriptDocument& document, const Json&
     document_ = document.mount(gateway);
   json_ = json;
   document_stubs_.clear();
-  for (const Stub& stub : document_->stubs()) document_stubs_.insert(detail::Access::state(stub)->id());
+  for (const Stub& stub : document_->stubs()) document_stubs_.insert(internal::id_of(stub));
 }
 
-void ApiLayer::keep(detail::GatewayState& state, const LoadedScript& loaded, const std::string& scope) {
+void ApiLayer::keep(const Gateway& gateway, const LoadedScript& loaded, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto& document = detail::Access::state(loaded);
-  const std::lock_guard<std::mutex> of_document(document->mutex);
-  if (!scope.empty() && document->sections.count("/chaos") > 0) chaos_[document->owner] = scope;
-  std::vector<detail::Operations::Owned> replaced;
-  for (const Operation& one : document->operations) {
-    const auto [earlier, is_new] = operations_.try_emplace({one.method, one.path}, document->owner);
+  const std::uint64_t owner = internal::owner_of(loaded);
+  if (!scope.empty() && internal::has_chaos(loaded)) chaos_[owner] = scope;
+  std::vector<std::pair<Operation, std::uint64_t>> replaced;
+  for (const Operation& one : internal::operations_of(loaded)) {
+    const auto [earlier, is_new] = operations_.try_emplace({one.method, one.path}, owner);
     if (is_new) continue;
-    replaced.push_back({one, std::min(earlier->second, document->owner)});
-    earlier->second = std::max(earlier->second, document->owner);
+    replaced.emplace_back(one, std::min(earlier->second, owner));
+    earlier->second = std::max(earlier->second, owner);
   }
-  state.operations.unmount(replaced);
+  internal::Inside(gateway).unmount(replaced);
 }
 
 Json ApiLayer::document() const {
@@ -49,7 +44,7 @@ Json ApiLayer::document() const {
 
 std::uint64_t ApiLayer::document_owner() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return document_ ? detail::Access::state(*document_)->owner : 0;
+  return document_ ? internal::owner_of(*document_) : 0;
 }
 
 std::vector<Stub> ApiLayer::document_stubs() const {
@@ -75,28 +70,28 @@ bool ApiLayer::chaos_is_of(std::uint64_t document, const std::string& scope) con
   return found != chaos_.end() && found->second == scope;
 }
 
-void ApiLayer::remove_stubs(detail::GatewayState& state, const std::string& scope) {
+void ApiLayer::remove_stubs(const Gateway& gateway, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  detail::Script::Stubs removed;
+  std::vector<Stub> removed;
   for (auto stub = stubs_.begin(); stub != stubs_.end();) {
     if (stub->second.scope != scope) {
       ++stub;
       continue;
     }
-    removed.push_back(detail::Access::state(stub->second.stub));
+    removed.push_back(stub->second.stub);
     stub = stubs_.erase(stub);
   }
-  state.script->remove(removed);
+  internal::Inside(gateway).remove(removed);
 }
 
-void ApiLayer::remove_chaos(detail::GatewayState& state, const std::string& scope) {
+void ApiLayer::remove_chaos(const Gateway& gateway, const std::string& scope) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto document = chaos_.begin(); document != chaos_.end();) {
     if (document->second != scope) {
       ++document;
       continue;
     }
-    state.chaos->clear_of(document->first);
+    internal::Inside(gateway).clear_chaos_of(document->first);
     document = chaos_.erase(document);
   }
 }
@@ -106,23 +101,22 @@ void ApiLayer::forget_stub(std::uint64_t stub) {
   stubs_.erase(stub);
 }
 
-void ApiLayer::remove_operations(detail::GatewayState& state) {
+void ApiLayer::remove_operations(const Gateway& gateway) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<detail::Operations::Owned> leaving;
+  std::vector<std::pair<Operation, std::uint64_t>> leaving;
   for (const auto& [name, owner] : std::exchange(operations_, {}))
-    leaving.push_back({operation(name.first, name.second), owner});
+    leaving.emplace_back(operation(name.first, name.second), owner);
   if (document_) {
-    const auto& loaded = detail::Access::state(*document_);
-    loaded->forget({"/operations"});
-    const std::lock_guard<std::mutex> of_document(loaded->mutex);
-    for (const Operation& one : std::exchange(loaded->operations, {})) leaving.push_back({one, loaded->owner});
+    internal::forget_sections(*document_, {"/operations"});
+    for (const Operation& one : internal::operations_of(*document_))
+      leaving.emplace_back(one, internal::owner_of(*document_));
   }
-  state.operations.unmount(leaving);
+  internal::Inside(gateway).unmount(leaving);
 }
 
 void ApiLayer::forget(const std::vector<std::string>& sections) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (document_) detail::Access::state(*document_)->forget(sections);
+  if (document_) internal::forget_sections(*document_, sections);
   const auto has = [&sections](const char* one) {
     return std::find(sections.begin(), sections.end(), one) != sections.end();
   };

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "../library.hpp"
-#include "script/script.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -26,7 +25,7 @@ class ApiLayer {
   void put(Gateway& gateway, const ScriptDocument& document, const Json& json);
   /// Keeps the operations that a document mounted, and for whom its rules of chaos are; operations of earlier ones that
   /// it takes the place of are unmounted.
-  void keep(detail::GatewayState& state, const LoadedScript& loaded, const std::string& scope);
+  void keep(const Gateway& gateway, const LoadedScript& loaded, const std::string& scope);
 
   /// The document that put() mounted last; null when there is none.
   Json document() const;
@@ -43,12 +42,12 @@ class ApiLayer {
   bool chaos_is_of(std::uint64_t document, const std::string& scope) const;
 
   // Remove what was mounted for a scope.
-  void remove_stubs(detail::GatewayState& state, const std::string& scope);
-  void remove_chaos(detail::GatewayState& state, const std::string& scope);
+  void remove_stubs(const Gateway& gateway, const std::string& scope);
+  void remove_chaos(const Gateway& gateway, const std::string& scope);
   /// Forgets a stub that was removed.
   void forget_stub(std::uint64_t stub);
   /// Unmounts the operations that came from here.
-  void remove_operations(detail::GatewayState& state);
+  void remove_operations(const Gateway& gateway);
   /// Lets the next document mount these sections anew, since what they had mounted was cleared: "/failures". With
   /// "/stubs", the document and all stubs are forgotten.
   void forget(const std::vector<std::string>& sections);

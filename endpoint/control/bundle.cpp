@@ -13,13 +13,6 @@
 #include "../recorded_reply.hpp"
 #include "../recorded_request.hpp"
 #include "../script_layout.hpp"
-#include "core/text.hpp"
-#include "model/acceptance.hpp"
-#include "model/profile_traits.hpp"
-#include "model/request_error.hpp"
-#include "request/chat_parser.hpp"
-#include "serve/gateway_state.hpp"
-#include "serve/request_checks.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -28,101 +21,24 @@ namespace {
 using importing::duration_text;
 using importing::least_gap;
 
-ControlError no_bundle(const detail::ExchangeRecord& record, const std::string& why) {
-  return {404, "no_bundle", "exchange " + std::to_string(record.id) + " has no bundle: " + why};
+ControlError no_bundle(const Exchange& exchange, const std::string& why) {
+  return {404, "no_bundle", "exchange " + std::to_string(exchange.id()) + " has no bundle: " + why};
 }
-
-// What the gateway is like.
-
-/// The switches that are not as in `base`.
-Json differences(const Acceptance& acceptance, const Acceptance& base) {
-  using detail::StrictAcceptance;
-  Json object = Json::object();
-  for (const detail::ExtensionRow& row : detail::extensions)
-    if (acceptance.has(row.extension) != base.has(row.extension)) object[row.name] = acceptance.has(row.extension);
-  // Off is not the same as off but for what is documented.
-  if (!acceptance.has(Extension::unknown_fields) &&
-      StrictAcceptance::takes_documented_fields(acceptance) != StrictAcceptance::takes_documented_fields(base))
-    object["unknown_fields"] = false;
-  if (!acceptance.has(Extension::null_as_absent) &&
-      StrictAcceptance::takes_documented_nulls(acceptance) != StrictAcceptance::takes_documented_nulls(base))
-    object["null_as_absent"] = false;
-  return object;
-}
-
-/// Nothing where the profile decides the same.
-Json acceptance_of(const Acceptance& acceptance, Profile profile) {
-  const detail::ProfileTraits& traits = detail::traits_of(profile);
-  if (differences(acceptance, traits.acceptance()).empty()) return {};
-  for (const detail::NamedAcceptance& one : detail::acceptances)
-    if (differences(acceptance, detail::StrictAcceptance::under(one.make(), traits.documented())).empty())
-      return one.name;
-  const Acceptance strict = detail::StrictAcceptance::under(Acceptance::strict(), traits.documented());
-  const bool is_partly_strict = detail::StrictAcceptance::takes_documented_fields(acceptance) ||
-                                detail::StrictAcceptance::takes_documented_nulls(acceptance);
-  Json object{{"base", is_partly_strict ? "strict" : "default"}};
-  object.update(differences(acceptance, is_partly_strict ? strict : Acceptance()));
-  return object;
-}
-
-/// Whether a gateway of which nothing is said would take this chat request.
-bool is_taken_by_default(const detail::ExchangeRecord& record, const detail::ServeSettings& settings) {
-  const Acceptance standard = detail::traits_of(settings.profile).acceptance();
-  try {
-    detail::parse_chat_request(record.request.body, standard, settings.chat_limits);
-  } catch (const detail::RequestError&) {
-    return false;
-  }
-  return detail::allows_json(record.request, standard);
-}
-
-/// How the gateway must start: what of it decides what requests get, and is not as it is unless set. What the program
-/// takes unless told otherwise, any model and OpenAI's bodies, stands there only for a request that needs it: a gateway
-/// that is running can load a script without the rest.
-Json gateway_of(const detail::ServeSettings& settings, const detail::ExchangeRecord& record) {
-  constexpr std::size_t largest_body = std::size_t{16} << 20;
-  const wire::Model standard{"mock-model"};
-  Json gateway = Json::object();
-  const std::vector<wire::Model>& models = settings.models;
-  if (settings.any_model) {
-    if (record.chat && importing::text_of(Json::parse(record.request.body, nullptr, false), "model") != standard.id)
-      gateway["models"] = "any";
-  } else if (models.size() != 1 || models[0].id != standard.id || models[0].owner != standard.owner) {
-    Json list = Json::array();
-    for (const wire::Model& model : models) {
-      if (model.owner == standard.owner)
-        list.push_back(model.id);
-      else
-        list.push_back(Json{{"id", model.id}, {"owner", model.owner}});
-    }
-    gateway["models"] = std::move(list);
-  }
-  if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
-  const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
-  if (!is_openai || (record.chat && !is_taken_by_default(record, settings))) {
-    if (Json acceptance = acceptance_of(settings.acceptance, settings.profile); !acceptance.is_null())
-      gateway["acceptance"] = std::move(acceptance);
-  }
-  if (settings.chat_limits.max_n != detail::ChatLimits().max_n) gateway["max_n"] = settings.chat_limits.max_n;
-  if (record.request.body.size() > largest_body) gateway["max_body"] = record.request.body.size();
-  return gateway;
-}
-
-// What the answer is like.
 
 /// Whether the client, and not the script, decided that the connection closes or stays open.
-bool is_decided_by_client(const detail::ExchangeRecord& record) {
-  const std::string first_line = record.raw_head.substr(0, record.raw_head.find("\r\n"));
+bool is_decided_by_client(const Exchange& exchange) {
+  const std::string raw = exchange.raw();
+  const std::string first_line = raw.substr(0, raw.find("\r\n"));
   const bool is_old = first_line.size() >= 8 && first_line.compare(first_line.size() - 8, 8, "HTTP/1.0") == 0;
-  return is_old || record.request.headers.lists("Connection", "close");
+  return is_old || exchange.headers().lists("Connection", "close");
 }
 
 /// The fields that a gateway would not send of itself.
-std::vector<importing::Field> fields_of(const SentAnswer& answer, const detail::ExchangeRecord& record) {
+std::vector<importing::Field> fields_of(const SentAnswer& answer, const Exchange& exchange) {
   const auto is_written_anew = [&](const wire::Header& field) {
-    const std::string name = detail::text::lower_ascii(field.name);
+    const std::string name = internal::text::lower_ascii(field.name);
     if (name == "date") return true;
-    if (name == "connection") return is_decided_by_client(record);
+    if (name == "connection") return is_decided_by_client(exchange);
     if (name == "transfer-encoding") return answer.is_streamed && field.value == "chunked";
     if (name == "content-encoding") return answer.is_compressed && field.value == "gzip";
     return name == "content-length" && !answer.is_streamed &&
@@ -137,8 +53,8 @@ std::vector<importing::Field> fields_of(const SentAnswer& answer, const detail::
 /// One exchange, and the script that is made of it.
 class Bundle {
  public:
-  Bundle(const Control& control, const std::shared_ptr<detail::ExchangeRecord>& record, SentAnswer answer)
-      : control_(control), exchange_(record), record_(*record), answer_(std::move(answer)) {}
+  Bundle(const Control& control, const Exchange& exchange, SentAnswer answer)
+      : control_(control), inside_(control.inside()), exchange_(exchange), answer_(std::move(answer)) {}
 
   Json make() {
     add_interim();
@@ -147,7 +63,7 @@ class Bundle {
     script["bundle"] = about();
     script["mock_gateway"] = 1;
     script["comment"] = comment();
-    Json gateway = gateway_of(control_.state().settings, record_);
+    Json gateway = inside_.settings_for(exchange_);
     if (!gateway.empty()) script["gateway"] = std::move(gateway);
     script.update(parts_);
     importing::mask_strings(script, mask_);
@@ -157,18 +73,18 @@ class Bundle {
  private:
   Json about() const {
     Json exchange = as_json(exchange_);
-    exchange["summary"] = detail::text::as_utf8(exchange_.summary());
+    exchange["summary"] = internal::text::as_utf8(exchange_.summary());
     Json findings = Json::array();
     for (const Finding& finding : control_.gateway().review().findings()) {
       const auto& its = finding.exchanges;
-      if (std::find(its.begin(), its.end(), record_.id) != its.end()) findings.push_back(as_json(finding));
+      if (std::find(its.begin(), its.end(), exchange_.id()) != its.end()) findings.push_back(as_json(finding));
     }
     Json object = Json::object();
     object["about"] =
         "This file holds what a client asked and what it was answered: prompts, tools and texts. Keys are "
         "masked in it.";
     object["version"] = MOCK_GATEWAY_VERSION;
-    object["seed"] = control_.state().settings.seed;
+    object["seed"] = inside_.seed();
     object["exchange"] = std::move(exchange);
     object["findings"] = std::move(findings);
     return object;
@@ -185,13 +101,13 @@ class Bundle {
   }
 
   bool is_scripted() const {
-    switch (record_.decision.kind) {
+    switch (exchange_.decision().kind) {
       case Decision::Kind::stub:
       case Decision::Kind::default_reply:
       case Decision::Kind::unmatched:
       case Decision::Kind::chaos: return true;
       case Decision::Kind::callback_failed:
-      case Decision::Kind::answer_failed: return record_.chat;
+      case Decision::Kind::answer_failed: return internal::is_chat(exchange_);
       case Decision::Kind::forced_failure:
       case Decision::Kind::rejected:
       case Decision::Kind::models:
@@ -210,10 +126,10 @@ class Bundle {
       for (const wire::Header& field : interim.back().headers) early_hints_.push_back({field.name, field.value});
       interim.pop_back();
     }
-    const std::optional<ConnectionFault>& fault = record_.connection_fault;
+    const std::optional<ConnectionFault>& fault = exchange_.connection_fault();
     const bool is_slow = fault && fault->kind() == ConnectionFault::Kind::slow_body;
     if (interim.size() > (is_slow ? 0U : 1U))
-      throw no_bundle(record_, "it has more interim responses than a script can put before one answer");
+      throw no_bundle(exchange_, "it has more interim responses than a script can put before one answer");
     if (is_slow) add_connection(Json{{"slow_body", {{"bytes", fault->step()}, {"gap", duration_text(fault->gap())}}}});
     if (interim.empty()) return;
     if (interim[0].status == 100) return add_connection("unsolicited_continue");
@@ -227,35 +143,32 @@ class Bundle {
   }
 
   void add_answer() {
-    if (record_.decision.kind == Decision::Kind::malformed)
-      throw no_bundle(record_, "what came is no HTTP, so that there is no request to answer again");
+    if (exchange_.decision().kind == Decision::Kind::malformed)
+      throw no_bundle(exchange_, "what came is no HTTP, so that there is no request to answer again");
     if (is_scripted()) return add_stub();
-    const detail::Route route = control_.state().operations.find(record_.request.method, record_.request.path());
-    const bool is_before_body = record_.connection_fault && record_.connection_fault->failure();
-    if (is_before_body && record_.decision.kind == Decision::Kind::forced_failure) return add_reply_before_body();
+    const bool is_before_body = exchange_.connection_fault() && exchange_.connection_fault()->failure();
+    if (is_before_body && exchange_.decision().kind == Decision::Kind::forced_failure) return add_reply_before_body();
     if (answer_.ending != SentAnswer::Ending::whole)
-      throw no_bundle(record_,
+      throw no_bundle(exchange_,
                       "its client left before the answer was whole, which only the reply of a stub can repeat");
-    const std::string& method = record_.request.method;
-    const std::string path = record_.request.path();
+    const std::string& method = exchange_.method();
+    const std::string path = exchange_.path();
     if (method.empty() || !std::all_of(method.begin(), method.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
-      throw no_bundle(record_, "no script can name its method, which is not written in capitals");
+      throw no_bundle(exchange_, "no script can name its method, which is not written in capitals");
     if (path.empty() || path[0] != '/' || path.find_first_of(" {}") != std::string::npos ||
         !std::all_of(path.begin(), path.end(), [](char c) { return c >= '!' && c <= '~'; }))
-      throw no_bundle(record_, "no script can name its path");
-    const bool is_mounted = record_.decision.kind == Decision::Kind::handler ||
-                            record_.decision.kind == Decision::Kind::embeddings ||
-                            record_.decision.kind == Decision::Kind::callback_failed;
+      throw no_bundle(exchange_, "no script can name its path");
+    const bool is_mounted = exchange_.decision().kind == Decision::Kind::handler ||
+                            exchange_.decision().kind == Decision::Kind::embeddings ||
+                            exchange_.decision().kind == Decision::Kind::callback_failed;
     if (is_mounted) return add_operation(method, path);
-    const bool is_chat = route.kind == detail::Route::Kind::chat;
-    const bool is_models = route.kind == detail::Route::Kind::models || route.kind == detail::Route::Kind::model;
-    add_failure(is_chat ? "chat_completions" : is_models ? "list_models" : method + " " + path);
+    add_failure(inside_.operation_name(method, path));
   }
 
   importing::Recording recording() const {
     importing::Recording recording;
     recording.status = answer_.status;
-    recording.headers = fields_of(answer_, record_);
+    recording.headers = fields_of(answer_, exchange_);
     recording.early_hints = early_hints_;
     importing::OwnDelivery& own = recording.own.emplace();
     own.is_streamed = answer_.is_streamed;
@@ -278,8 +191,9 @@ class Bundle {
   /// What was refused, whatever the key and the body were: the answer is forced on the operation.
   void add_failure(const std::string& operation) {
     const Json whole = importing::operation_reply(recording(), mask_, notes_);
-    if (whole.contains("base64")) throw no_bundle(record_, "no failure of a script has a body that is not UTF-8");
-    const std::string code = record_.advice.code.empty() ? "recorded" : record_.advice.code;
+    if (whole.contains("base64")) throw no_bundle(exchange_, "no failure of a script has a body that is not UTF-8");
+    const std::string code =
+        internal::error_code_of(exchange_).empty() ? "recorded" : internal::error_code_of(exchange_);
     Json failure = Json::object();
     failure["failure"] = {{"status", answer_.status}, {"code", code}, {"message", "as it was answered"}};
     const std::string type = whole.contains("content_type") ? whole["content_type"].get<std::string>() : "";
@@ -300,17 +214,17 @@ class Bundle {
   }
 
   void add_reply_before_body() {
-    const Failure& failure = *record_.connection_fault->failure();
+    const Failure& failure = *exchange_.connection_fault()->failure();
     if (failure.raw_body() || failure.type() != "error" || !failure.without_retry_after().headers(TimePoint{}).empty())
-      throw no_bundle(record_, "no script can send a body or header fields of one's own before the request's body");
-    const bool is_read_then = record_.connection_fault->kind() == ConnectionFault::Kind::reply_then_read_body;
+      throw no_bundle(exchange_, "no script can send a body or header fields of one's own before the request's body");
+    const bool is_read_then = exchange_.connection_fault()->kind() == ConnectionFault::Kind::reply_then_read_body;
     add_connection(Json{{is_read_then ? "reply_then_read_body" : "reply_before_body",
                          {{"status", failure.status()}, {"code", failure.code()}, {"message", failure.message()}}}});
   }
 
   void add_stub() {
     Json stub = Json::object();
-    stub["name"] = "exchange " + std::to_string(record_.id);
+    stub["name"] = "exchange " + std::to_string(exchange_.id());
     Json when = when_of();
     if (!when.empty()) stub["when"] = std::move(when);
     stub["reply"] = reply();
@@ -319,11 +233,11 @@ class Bundle {
 
   /// What is masked in the journal is not what will be asked: the text up to there tells the request.
   Json when_of() const {
-    Json when = importing::conditions(importing::json_if_valid(record_.request.body), mask_);
+    Json when = importing::conditions(importing::json_if_valid(exchange_.body()), mask_);
     const auto said = when.find("user_says");
     if (said == when.end()) return when;
     const std::string text = said->begin()->get<std::string>();
-    const std::size_t masked = text.find(detail::secrets::masked_other);
+    const std::size_t masked = text.find(internal::masked_secret());
     if (masked == std::string::npos) return when;
     if (masked == 0)
       when.erase("user_says");
@@ -376,7 +290,7 @@ class Bundle {
     add_stall(faults, "before_headers", true, answer_.ended_at);
     add_ending(faults, "before_headers");
     Json reply = Json::object();
-    reply["raw_reply"] = {{"status", record_.status}, {"body", ""}};
+    reply["raw_reply"] = {{"status", exchange_.status()}, {"body", ""}};
     reply["faults"] = std::move(faults);
     return reply;
   }
@@ -415,9 +329,9 @@ class Bundle {
       faults.push_back(std::move(fault));
     };
     if (!answer_.garbage.empty()) {
-      const bool is_text = detail::text::is_valid_utf8(answer_.garbage);
+      const bool is_text = internal::text::is_valid_utf8(answer_.garbage);
       return add(is_text ? Json{{"garbage", answer_.garbage}}
-                         : Json{{"garbage_base64", detail::text::base64(answer_.garbage)}});
+                         : Json{{"garbage_base64", internal::text::base64(answer_.garbage)}});
     }
     switch (answer_.ending) {
       case SentAnswer::Ending::open:
@@ -425,9 +339,9 @@ class Bundle {
       case SentAnswer::Ending::closed: return add("close_connection");
       case SentAnswer::Ending::half_closed: return add("half_close");
       case SentAnswer::Ending::reset:
-        if (record_.outcome == Outcome::Kind::guard_expired && control_.state().settings.stall_guard) {
+        if (exchange_.outcome(Duration::zero()) == Outcome::Kind::guard_expired && inside_.stall_guard()) {
           notes_.lines.push_back("the gateway waited for its client until the guard of such waits ended it");
-          add(Json{{"stall", duration_text(*control_.state().settings.stall_guard)}});
+          add(Json{{"stall", duration_text(*inside_.stall_guard())}});
         }
         return add("reset_connection");
       case SentAnswer::Ending::abandoned:
@@ -437,8 +351,8 @@ class Bundle {
   }
 
   const Control& control_;
+  const internal::Inside inside_;
   const Exchange exchange_;
-  const detail::ExchangeRecord& record_;
   const SentAnswer answer_;
   importing::KeyMask mask_;
   importing::Notes notes_;
@@ -447,37 +361,36 @@ class Bundle {
 };
 
 /// Throws ControlError when a secret is left in the text.
-void require_no_secret(const Control& control, const detail::ExchangeRecord& record, const std::string& text) {
+void require_no_secret(const Control& control, const Exchange& exchange, const std::string& text) {
   std::string masked = text;
-  const bool has_key = control.state().keys->mask(masked).has_key;
+  const bool has_key = control.inside().mask(masked);
   masked = text;
   if (has_key || importing::KeyMask().mask(masked) > 0 ||
       (!control.token.empty() && text.find(control.token) != std::string::npos))
-    throw no_bundle(record, "a secret would stand in it, at a place where it cannot be masked");
+    throw no_bundle(exchange, "a secret would stand in it, at a place where it cannot be masked");
 }
 
 }  // namespace
 
-std::string bundle_of(const Control& control, const std::shared_ptr<detail::ExchangeRecord>& record) {
-  const Exchange exchange(record);
+std::string bundle_of(const Control& control, const Exchange& exchange) {
   if (exchange.outcome(Duration::zero()) == Outcome::Kind::pending)
-    throw no_bundle(*record, "it has not ended yet; ask again when it has");
+    throw no_bundle(exchange, "it has not ended yet; ask again when it has");
   std::optional<SentAnswer> answer = exchange.answer();
-  if (!answer) throw no_bundle(*record, "its answer was not kept");
+  if (!answer) throw no_bundle(exchange, "its answer was not kept");
   if (answer->is_cut)
     throw no_bundle(
-        *record,
+        exchange,
         "its answer has more bytes than are kept of one; \"max_body\" of the script's \"gateway\" raises that");
   try {
-    const Json script = Bundle(control, record, std::move(*answer)).make();
+    const Json script = Bundle(control, exchange, std::move(*answer)).make();
     static_cast<void>(ScriptDocument::from_json(script));
     std::string text = laid_out(script);
-    require_no_secret(control, *record, text);
+    require_no_secret(control, exchange, text);
     return text;
   } catch (const importing::ImportError& problem) {
-    throw no_bundle(*record, problem.what());
+    throw no_bundle(exchange, problem.what());
   } catch (const GatewayError& problem) {
-    throw no_bundle(*record, "no script can say what was sent: " + without_prefix(problem.what()));
+    throw no_bundle(exchange, "no script can say what was sent: " + without_prefix(problem.what()));
   }
 }
 

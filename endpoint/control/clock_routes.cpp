@@ -4,10 +4,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "core/text.hpp"
-#include "core/timeline.hpp"
 #include "evidence_routes.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -17,47 +14,41 @@ double milliseconds(Duration duration) {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::microseconds>(duration).count()) / 1000;
 }
 
-std::vector<ManualClock::PendingWait> waits_on(const Clock& clock) {
-  return detail::is_manual(clock) ? detail::pending_waits(clock) : std::vector<ManualClock::PendingWait>();
-}
-
-Json waiting_on(const Clock& clock) {
-  const TimePoint now = clock.now();
+Json waiting_json(const internal::Inside& inside) {
+  const TimePoint now = inside.now();
   Json waiting = Json::array();
-  for (const ManualClock::PendingWait& wait : waits_on(clock))
+  for (const ManualClock::PendingWait& wait : inside.pending_waits())
     waiting.push_back(
         Json{{"what", wait.name}, {"at", as_json(wait.deadline)}, {"in_ms", milliseconds(wait.deadline - now)}});
   return waiting;
 }
 
 ControlAnswer show_clock(Control& control, const ControlRequest&) {
-  const Clock& clock = control.state().clock;
-  const char* const kind = detail::is_manual(clock) ? "manual" : detail::is_instant(clock) ? "instant" : "real";
-  return {200, Json{{"kind", kind}, {"now", as_json(clock.now())}, {"waiting", waiting_on(clock)}}};
+  const internal::Inside inside = control.inside();
+  return {200, Json{{"kind", inside.clock_kind()}, {"now", as_json(inside.now())}, {"waiting", waiting_json(inside)}}};
 }
 
-/// The clock, which can be moved. Throws ControlError `clock_is_real`.
-const Clock& manual_clock(Control& control) {
-  const Clock& clock = control.state().clock;
-  if (detail::is_manual(clock)) return clock;
+/// The gateway, whose clock can be moved. Throws ControlError `clock_is_real`.
+internal::Inside with_manual_clock(const Control& control) {
+  const internal::Inside inside = control.inside();
+  const std::string kind = inside.clock_kind();
+  if (kind == "manual") return inside;
   throw ControlError(409, "clock_is_real",
-                     std::string("the gateway's clock ") +
-                         (detail::is_instant(clock) ? "is instant, and nothing waits on it" : "is real") +
+                     "the gateway's clock is " + kind + (kind == "instant" ? ", and nothing waits on it" : "") +
                          "; a script with {\"gateway\": {\"clock\": \"manual\"}} has one that is moved from here");
 }
 
 /// Ends early when the program does: many moments may lie on the way.
-ControlAnswer move(const Control& control, const Clock& clock, Duration step) {
-  const TimePoint before = clock.now();
+ControlAnswer move(const Control& control, const internal::Inside& inside, Duration step) {
+  const TimePoint before = inside.now();
   Json fired = Json::array();
-  for (const ManualClock::PendingWait& wait :
-       detail::advance_manual(clock, step, [&control] { return control.waits.is_stopped(); }))
+  for (const ManualClock::PendingWait& wait : inside.advance(step, [&control] { return control.waits.is_stopped(); }))
     fired.push_back(Json{{"what", wait.name}, {"at", as_json(wait.deadline)}});
-  const TimePoint now = clock.now();
+  const TimePoint now = inside.now();
   return {200, Json{{"now", as_json(now)},
                     {"moved_ms", milliseconds(now - before)},
                     {"fired", std::move(fired)},
-                    {"waiting", waiting_on(clock)}}};
+                    {"waiting", waiting_json(inside)}}};
 }
 
 /// When two move a clock at once, the second finds what the first has left.
@@ -67,33 +58,30 @@ std::mutex& moving() {
 }
 
 ControlAnswer advance(Control& control, const ControlRequest& request) {
-  const Clock& clock = manual_clock(control);
+  const internal::Inside inside = with_manual_clock(control);
   const Json body = request.object({"by"});
   if (!body.contains("by")) throw request.invalid("", R"("by" is missing: how far, such as {"by": "60s"})");
   const std::optional<Duration> step =
-      body["by"].is_string() ? duration_from(body["by"].get<std::string>()) : std::nullopt;
+      body["by"].is_string() ? internal::duration_from(body["by"].get<std::string>()) : std::nullopt;
   if (!step) throw request.invalid("/by", "expected a duration with its unit, such as \"20ms\", \"1.5s\" or \"1h\"");
   const std::lock_guard<std::mutex> lock(moving());
-  return move(control, clock, *step);
+  return move(control, inside, *step);
 }
 
 ControlAnswer next(Control& control, const ControlRequest& request) {
-  const Clock& clock = manual_clock(control);
+  const internal::Inside inside = with_manual_clock(control);
   static_cast<void>(request.object({}));
   const std::lock_guard<std::mutex> lock(moving());
-  const std::vector<ManualClock::PendingWait> waits = waits_on(clock);
+  const std::vector<ManualClock::PendingWait> waits = inside.pending_waits();
   if (waits.empty())
     throw ControlError(409, "nothing_waits", "nothing waits on the clock; GET /control/v1/clock shows what does");
-  return move(control, clock, std::max(Duration{0}, waits.front().deadline - clock.now()));
+  return move(control, inside, std::max(Duration{0}, waits.front().deadline - inside.now()));
 }
 
 Json gate_json(const std::string& name, const Gate& gate) {
-  const detail::GateCounts counts = detail::counts(gate);
-  return Json{{"name", name},
-              {"reached", counts.reached},
-              {"passed", counts.reached - counts.waiting},
-              {"waiting", counts.waiting},
-              {"open", counts.open}};
+  Json json{{"name", name}};
+  json.update(internal::counts(gate));
+  return json;
 }
 
 std::map<std::string, Gate> gates_of(const Control& control, const ControlRequest& request) {
@@ -130,7 +118,7 @@ ControlAnswer wait_at_gate(Control& control, const ControlRequest& request) {
   const std::string what = request.value("for").value_or("reached");
   if (what != "reached" && what != "delivered")
     throw ControlError(400, "invalid_request",
-                       "?for=" + detail::text::printable(what, 60) + ": expected reached or delivered");
+                       "?for=" + internal::printable(what, 60) + ": expected reached or delivered");
   const std::size_t count = request.number("count", 1, 1'000'000).value_or(1);
   std::string message;
   const auto is_there = [&] {

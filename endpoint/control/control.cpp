@@ -10,24 +10,18 @@
 #include "../messages.hpp"
 #include "../serving.hpp"
 #include "body.hpp"
-#include "core/access.hpp"
-#include "core/calendar.hpp"
-#include "core/printed.hpp"
-#include "core/text.hpp"
-#include "document/script_values.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
 
 /// A text from outside, as a message may quote it.
-std::string quoted_shortly(const std::string& text) { return "\"" + detail::text::printable(text, 60) + "\""; }
+std::string quoted_shortly(const std::string& text) { return "\"" + internal::printable(text, 60) + "\""; }
 
 }  // namespace
 
 ControlError error_of(const std::string& code, std::vector<ScriptProblem> problems) {
-  constexpr std::size_t most = detail::script_reading::most_problems;
+  constexpr std::size_t most = internal::most_problems;
   std::string text;
   if (problems.size() > most) {
     problems.erase(problems.begin() + most, problems.end());
@@ -38,30 +32,13 @@ ControlError error_of(const std::string& code, std::vector<ScriptProblem> proble
 }
 
 ControlError invalid_query(const std::string& name, const std::string& text, const std::string& expected) {
-  return {400, "invalid_request", "?" + name + "=" + detail::text::printable(text, 60) + ": expected " + expected};
-}
-
-std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
-  return detail::script_reading::suggestion(given, known);
-}
-
-std::optional<Duration> duration_from(const std::string& text) {
-  const Json value = text;
-  const detail::ScriptSource source;
-  std::vector<ScriptProblem> problems;
-  std::map<std::string, Gate> gates;
-  detail::ScriptReader reader(source, problems, gates);
-  try {
-    return detail::read_value<Duration>(reader, {value, ""});
-  } catch (const detail::ScriptMistake&) {
-    return std::nullopt;
-  }
+  return {400, "invalid_request", "?" + name + "=" + internal::printable(text, 60) + ": expected " + expected};
 }
 
 ControlError no_such(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
   return {404, "no_such_" + what,
           "there is no " + what + " " + quoted_shortly(name) +
-              (known.empty() ? "; there is none yet" : suggestion(name, known))};
+              (known.empty() ? "; there is none yet" : internal::suggestion(name, known))};
 }
 
 ControlError not_of(const std::string& what, const char* code, const std::string& name, const Scope& scope) {
@@ -70,17 +47,17 @@ ControlError not_of(const std::string& what, const char* code, const std::string
 
 Json as_json(const ScriptProblem& problem) {
   return Json{{"severity", to_string(problem.severity)},
-              {"file", detail::text::as_utf8(problem.file)},
+              {"file", internal::text::as_utf8(problem.file)},
               {"line", problem.line},
               {"column", problem.column},
-              {"pointer", detail::text::as_utf8(problem.pointer)},
-              {"message", detail::text::as_utf8(problem.message)},
-              {"source", detail::text::as_utf8(problem.source)},
+              {"pointer", internal::text::as_utf8(problem.pointer)},
+              {"message", internal::text::as_utf8(problem.message)},
+              {"source", internal::text::as_utf8(problem.source)},
               {"source_column", problem.source_column}};
 }
 
 Json as_json(const std::vector<ScriptProblem>& problems) {
-  const std::size_t shown = std::min(problems.size(), detail::script_reading::most_problems);
+  const std::size_t shown = std::min(problems.size(), internal::most_problems);
   Json all = Json::array();
   for (std::size_t index = 0; index < shown; ++index) all.push_back(as_json(problems[index]));
   if (shown == problems.size()) return all;
@@ -91,7 +68,7 @@ Json as_json(const std::vector<ScriptProblem>& problems) {
   return all;
 }
 
-Json as_json(TimePoint moment) { return detail::calendar::rfc3339_milliseconds(moment); }
+Json as_json(TimePoint moment) { return internal::rfc3339(moment); }
 
 Json ControlRequest::json() const { return ControlBody(body).value(); }
 
@@ -104,11 +81,11 @@ Json ControlRequest::object(const std::vector<std::string>& keys) const {
 
 ControlError ControlRequest::invalid(const std::string& pointer, const std::string& message) const {
   if (body.empty()) return {400, "invalid_request", message};
-  return ControlBody(body).error({pointer, message});
+  return ControlBody(body).error(pointer, message);
 }
 
 void ControlRequest::require_name(const std::string& pointer, const std::string& name) const {
-  const std::string problem = detail::script_values::too_long_a_name(name);
+  const std::string problem = internal::too_long_a_name(name);
   if (problem.empty()) return;
   throw pointer.empty() ? ControlError(400, "invalid_request", problem) : invalid(pointer, problem);
 }
@@ -134,10 +111,10 @@ std::optional<std::uint64_t> ControlRequest::number(const std::string& name, std
 std::optional<Duration> ControlRequest::duration(const std::string& name, Duration most) const {
   const std::optional<std::string> text = value(name);
   if (!text) return std::nullopt;
-  const std::optional<Duration> parsed = duration_from(*text);
+  const std::optional<Duration> parsed = internal::duration_from(*text);
   if (parsed && *parsed <= most) return parsed;
   throw invalid_query(name, *text,
-                      "a duration with its unit, such as 250ms or 1.5s, of at most " + detail::printed(most));
+                      "a duration with its unit, such as 250ms or 1.5s, of at most " + internal::printed(most));
 }
 
 std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const char* what) const {
@@ -150,14 +127,14 @@ std::uint64_t ControlRequest::id(std::size_t parameter, const char* code, const 
 }
 
 Control::Control(Serving& its_serving, ControlIdentity its_identity)
-    : serving(its_serving), identity(std::move(its_identity)) {
-  if (serving.script()) gates.share(detail::Access::state(*serving.script()));
-  state().keeps_answers = true;
+    : serving(its_serving), identity(std::move(its_identity)), feed(its_serving.gateway()) {
+  if (serving.script()) gates.share(*serving.script());
+  inside().keep_answers();
 }
 
 Gateway& Control::gateway() const { return serving.gateway(); }
 
-detail::GatewayState& Control::state() const { return *detail::Access::serving(serving.gateway()); }
+internal::Inside Control::inside() const { return internal::Inside(serving.gateway()); }
 
 std::optional<Scope> Control::scope_of(const ControlRequest& request) const {
   const std::optional<std::string> id = request.value("scope");

@@ -15,7 +15,6 @@
 #include "../library.hpp"
 #include "api_layer.hpp"
 #include "gates.hpp"
-#include "journal_feed.hpp"
 #include "scopes.hpp"
 #include "waits.hpp"
 
@@ -108,10 +107,6 @@ Json as_json(const ScriptProblem& problem);
 Json as_json(const std::vector<ScriptProblem>& problems);
 /// A moment as RFC 3339 with milliseconds.
 Json as_json(TimePoint moment);
-/// `; did you mean "text"?` when one of the words is near, else the words.
-std::string suggestion(const std::string& given, const std::vector<std::string>& known);
-/// A duration with its unit, as scripts write it; nothing for another text.
-std::optional<Duration> duration_from(const std::string& text);
 
 /// Who a control API is, for whoever looks for it.
 struct ControlIdentity {
@@ -138,15 +133,14 @@ struct Control {
   ApiLayer layer;
   Scopes scopes;
   Gates gates;
-  JournalFeed feed;
+  internal::JournalFeed feed;
   /// Whether the gateway's port is open.
   std::atomic<bool> listening{true};
   /// Ends the program as SIGTERM does; set by who owns the control server.
   std::function<void()> stop;
 
   Gateway& gateway() const;
-  /// What the gateway answers from.
-  detail::GatewayState& state() const;
+  internal::Inside inside() const;
   /// The scope that `?scope=` names; nothing without it. Throws ControlError `no_such_scope`.
   std::optional<Scope> scope_of(const ControlRequest& request) const;
 };
@@ -163,6 +157,9 @@ struct ControlRoute {
   /// What a test that asks for its scope's part is told: what has no parts, and what to use.
   const char* no_scope = nullptr;
 };
+
+/// The id of the key that the program gives out.
+inline constexpr char default_key_id[] = "key_1";
 
 /// The `no_scope` of what a server has once.
 inline constexpr char of_server[] = "it is of the whole server, which all scopes share; leave the scope out";

@@ -1,10 +1,7 @@
 // `/failures`, `/chaos`, `/connections`, `/operations`, `/listening`.
 
 #include "control.hpp"
-#include "core/access.hpp"
-#include "keys/key_store.hpp"
 #include "script_text.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -31,7 +28,7 @@ ControlAnswer mount(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
   const ScriptText script =
       read_script(control, request.body, {std::string("POST ") + Section, Section, scope ? scope->id : std::string()});
-  control.layer.keep(control.state(), script.document.mount(control.gateway()), scope ? scope->id : std::string());
+  control.layer.keep(control.gateway(), script.document.mount(control.gateway()), scope ? scope->id : std::string());
   return {201, Json{{"mounted", script.entries}}};
 }
 
@@ -64,7 +61,7 @@ bool is_of(const FailureScope& failures, const Scope& scope) {
 ControlAnswer list_failures(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
   Json list = Json::array();
-  for (const auto& queued : control.state().failures.queued()) {
+  for (const auto& queued : control.inside().failures()) {
     if (scope && !is_of(queued.scope, *scope)) continue;
     list.push_back(Json{{"text", std::to_string(queued.failure.status()) + " " + queued.failure.code()},
                         {"left", or_null(queued.left)},
@@ -83,40 +80,31 @@ ControlAnswer clear_failures(Control& control, const ControlRequest& request) {
 
 ControlAnswer list_chaos(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
-  Json list = Json::array();
-  const auto mounted = control.state().chaos->rules();
-  for (const auto& rule : *mounted)
-    if (!scope || control.layer.chaos_is_of(rule->owner, scope->id))
-      list.push_back(Json{{"text", rule->chaos.to_string()}});
-  return {200, Json{{chaos_section, std::move(list)}}};
+  const auto is_wanted = [&](std::uint64_t owner) { return !scope || control.layer.chaos_is_of(owner, scope->id); };
+  return {200, Json{{chaos_section, control.inside().chaos(is_wanted)}}};
 }
 
 ControlAnswer clear_chaos(Control& control, const ControlRequest& request) {
   if (const std::optional<Scope> scope = control.scope_of(request)) {
-    control.layer.remove_chaos(control.state(), scope->id);
+    control.layer.remove_chaos(control.gateway(), scope->id);
     return {};
   }
   return clear<chaos_section, &Gateway::clear_chaos>(control, request);
 }
 
 ControlAnswer list_connections(Control& control, const ControlRequest&) {
-  Json list = Json::array();
-  for (const auto& queued : control.state().connection_faults->left())
-    list.push_back(Json{{"text", queued.fault.to_string()}, {"left", queued.left}});
-  for (const auto& queued : control.state().connection_faults->every())
-    list.push_back(Json{{"text", queued.fault.to_string()}, {"left", nullptr}});
-  return {200, Json{{connections_section, std::move(list)}}};
+  return {200, Json{{connections_section, control.inside().connection_faults()}}};
 }
 
 ControlAnswer list_operations(Control& control, const ControlRequest&) {
   Json list = Json::array();
-  for (const Operation& one : control.state().operations.mounted())
+  for (const Operation& one : control.inside().operations())
     list.push_back(Json{{"method", one.method}, {"path", one.path}});
   return {200, Json{{operations_section, std::move(list)}}};
 }
 
 ControlAnswer remove_operations(Control& control, const ControlRequest&) {
-  control.layer.remove_operations(control.state());
+  control.layer.remove_operations(control.gateway());
   return {};
 }
 

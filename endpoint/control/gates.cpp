@@ -4,22 +4,21 @@
 
 #include <utility>
 
-#include "core/timeline.hpp"
-#include "document/loaded_document.hpp"
 #include "scopes.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 
-std::unique_lock<std::mutex> Gates::naming() { return std::unique_lock(files_ ? files_->naming : naming_); }
+std::unique_lock<std::mutex> Gates::naming() {
+  return files_ ? internal::lock_gate_names(*files_) : std::unique_lock<std::mutex>(naming_);
+}
 
 std::map<std::string, Gate> Gates::known(const std::string& scope) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = gates_.find(scope);
   std::map<std::string, Gate> known = found == gates_.end() ? std::map<std::string, Gate>() : found->second;
   if (!scope.empty() || !files_) return known;
-  const std::lock_guard<std::mutex> of_files(files_->mutex);
-  known.insert(files_->gates.begin(), files_->gates.end());
+  known.merge(internal::gates_of(*files_));
   return known;
 }
 
@@ -28,8 +27,7 @@ void Gates::add(const std::string& scope, const std::map<std::string, Gate>& gat
   gates_[scope].insert(gates.begin(), gates.end());
   if (!scope.empty() || !files_) return;
   // A file that is read again and names one of them means the same gate.
-  const std::lock_guard<std::mutex> of_files(files_->mutex);
-  files_->gates.insert(gates.begin(), gates.end());
+  internal::add_gates(*files_, gates);
 }
 
 void Gates::forget(const std::string& scope) {
@@ -38,12 +36,12 @@ void Gates::forget(const std::string& scope) {
 }
 
 void Gates::reset() {
-  for (const auto& [name, gate] : all({})) detail::reset(gate);
+  for (const auto& [name, gate] : all({})) internal::reset(gate);
 }
 
-void Gates::share(std::shared_ptr<detail::LoadedDocument> files) {
+void Gates::share(const LoadedScript& files) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  files_ = std::move(files);
+  files_ = files;
 }
 
 std::map<std::string, Gate> Gates::all(const std::string& scope) const {

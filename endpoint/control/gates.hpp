@@ -1,19 +1,13 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "../library.hpp"
 
 namespace mock_gateway {
-
-namespace detail {
-
-struct LoadedDocument;
-
-}  // namespace detail
 
 namespace endpoint {
 
@@ -34,7 +28,7 @@ class Gates {
   void reset();
   /// From now on the gates outside of every scope are those of the script files too, in both directions. To be called
   /// before any document is read.
-  void share(std::shared_ptr<detail::LoadedDocument> files);
+  void share(const LoadedScript& files);
   /// Those of a scope; without one all of them, with those of scopes by their scoped names.
   std::map<std::string, Gate> all(const std::string& scope) const;
 
@@ -42,7 +36,7 @@ class Gates {
   std::mutex naming_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<std::string, Gate>> gates_;  // by scope
-  std::shared_ptr<detail::LoadedDocument> files_;             // null without script files
+  std::optional<LoadedScript> files_;                         // nothing without script files
 };
 
 }  // namespace endpoint

@@ -8,18 +8,17 @@
 #include <utility>
 
 #include "../secret.hpp"
-#include "core/text.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
 
-std::string quoted_header(const std::string& text) { return "\"" + detail::text::printable(text, 100) + "\""; }
+std::string quoted_header(const std::string& text) { return "\"" + internal::printable(text, 100) + "\""; }
 
 }  // namespace
 
 ControlGuard::ControlGuard(std::string token, std::vector<std::string> names) : token_(std::move(token)) {
-  for (const std::string& name : names) names_.push_back(detail::text::lower_ascii(name));
+  for (const std::string& name : names) names_.push_back(internal::text::lower_ascii(name));
 }
 
 void ControlGuard::listens_on(const std::string& host, int port) {
@@ -27,8 +26,8 @@ void ControlGuard::listens_on(const std::string& host, int port) {
   const std::string bound = host.find(':') == std::string::npos ? host : "[" + host + "]";
   for (const std::string& name : {std::string("127.0.0.1"), std::string("localhost"), std::string("[::1]"), bound}) {
     if (name == "0.0.0.0" || name == "[::]") continue;  // nobody's address
-    hosts_.push_back(detail::text::lower_ascii(name) + ":" + std::to_string(port));
-    if (port == 80) hosts_.push_back(detail::text::lower_ascii(name));
+    hosts_.push_back(internal::text::lower_ascii(name) + ":" + std::to_string(port));
+    if (port == 80) hosts_.push_back(internal::text::lower_ascii(name));
   }
 }
 
@@ -38,7 +37,7 @@ void ControlGuard::require_host(const wire::Headers& headers, const std::string&
 }
 
 void ControlGuard::require_own(const char* where, const std::string& given) const {
-  const std::string host = detail::text::lower_ascii(given);
+  const std::string host = internal::text::lower_ascii(given);
   if (std::find(hosts_.begin(), hosts_.end(), host) != hosts_.end()) return;
   const std::size_t port = host.find_last_of(':');
   const bool has_port = port != std::string::npos && host.find(']', port) == std::string::npos;
@@ -49,9 +48,9 @@ void ControlGuard::require_own(const char* where, const std::string& given) cons
 }
 
 void ControlGuard::require_origin(const wire::Headers& headers) const {
-  const std::string own = "http://" + detail::text::lower_ascii(headers.find("Host").value_or(""));
+  const std::string own = "http://" + internal::text::lower_ascii(headers.find("Host").value_or(""));
   for (const std::string& origin : headers.all("Origin")) {
-    if (detail::text::lower_ascii(origin) != own)
+    if (internal::text::lower_ascii(origin) != own)
       throw ControlError(403, "foreign_origin",
                          "Origin is " + quoted_header(origin) + ": pages of other origins may not use the control API");
   }
@@ -70,8 +69,8 @@ std::string ControlGuard::credential(const wire::Headers& headers) {
                        "this needs Authorization: Bearer TOKEN, with the control_token of --info-file or --print json");
   constexpr std::string_view scheme = "bearer ";
   const std::string_view given = fields.front();
-  if (fields.size() > 1 || !detail::text::equals_ignoring_case(given.substr(0, scheme.size()), scheme)) return {};
-  return std::string(detail::text::trim(given.substr(scheme.size())));
+  if (fields.size() > 1 || internal::text::lower_ascii(given.substr(0, scheme.size())) != scheme) return {};
+  return std::string(internal::text::trim(given.substr(scheme.size())));
 }
 
 void ControlGuard::require_token(const wire::Headers& headers) const {

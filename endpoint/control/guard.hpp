@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "control.hpp"
-#include "model/received_request.hpp"
 
 namespace mock_gateway {
 namespace endpoint {

@@ -11,20 +11,11 @@
 #include "../recorded_request.hpp"
 #include "body.hpp"
 #include "bundle.hpp"
-#include "core/access.hpp"
-#include "core/text.hpp"
-#include "document/script_sections.hpp"
-#include "evidence/diagnosis.hpp"
 #include "evidence_routes.hpp"
-#include "model/sent_answer.hpp"
-#include "serve/explanation.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-using Record = std::shared_ptr<detail::ExchangeRecord>;
 
 constexpr Decision::Kind decision_kinds[] = {
     Decision::Kind::stub,           Decision::Kind::default_reply,   Decision::Kind::unmatched,
@@ -33,9 +24,8 @@ constexpr Decision::Kind decision_kinds[] = {
     Decision::Kind::preflight,      Decision::Kind::callback_failed, Decision::Kind::answer_failed,
     Decision::Kind::malformed};
 
-/// "default_reply".
-std::string word_of(Decision::Kind kind) {
-  std::string word = to_string(kind);
+/// "default_reply" for "default reply".
+std::string with_underscores(std::string word) {
   std::replace(word.begin(), word.end(), ' ', '_');
   return word;
 }
@@ -45,7 +35,7 @@ std::string word_of(Decision::Kind kind) {
 class WantedText {
  public:
   WantedText() = default;
-  explicit WantedText(const std::string& text) : text_(detail::text::lower_ascii(text)), matched_(text_.size(), 0) {
+  explicit WantedText(const std::string& text) : text_(internal::text::lower_ascii(text)), matched_(text_.size(), 0) {
     for (std::size_t length = 1; length < text_.size(); ++length)
       matched_[length] = after(matched_[length - 1], text_[length]);
   }
@@ -119,22 +109,19 @@ struct Filter {
   /// What the chat request must meet; empty: it need be none.
   std::vector<Matcher> when;
 
-  bool has_text(const Record& record) const {
-    if (in_request) {
-      for (const std::string* place : {&record->request.target, &record->request.body, &record->request.key_description,
-                                       &record->decision.detail, &record->refusal}) {
-        if (text.is_in(*place)) return true;
-      }
-    }
+  bool has_text(const Exchange& exchange) const {
+    const ReceivedRequest& request = exchange.request();
+    if (in_request && (text.is_in(request.target) || text.is_in(request.body) || text.is_in(request.key_description) ||
+                       text.is_in(exchange.decision().detail) || text.is_in(internal::refusal_of(exchange))))
+      return true;
     if (!in_answer) return false;
-    const std::optional<SentAnswer> answer = Exchange(record).answer();
+    const std::optional<SentAnswer> answer = exchange.answer();
     return answer && (text.is_in(answer->body()) || text.is_in(said_in(answer->body())));
   }
-  bool matches(const Record& record) const {
-    return record->status >= least_status && record->status <= most_status &&
-           (!decision || record->decision.kind == *decision) && key.covers(record->request) &&
-           scope.covers(record->request) && has_text(record) &&
-           (when.empty() || detail::RecordedCall(record).meets(when));
+  bool matches(const Exchange& exchange) const {
+    return exchange.status() >= least_status && exchange.status() <= most_status &&
+           (!decision || exchange.decision().kind == *decision) && key.covers(exchange.request()) &&
+           scope.covers(exchange.request()) && has_text(exchange) && (when.empty() || internal::meets(exchange, when));
   }
 };
 
@@ -159,10 +146,11 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   if (const auto wanted = request.value("decision")) {
     std::vector<std::string> known;
     for (const Decision::Kind kind : decision_kinds) {
-      known.push_back(word_of(kind));
+      known.push_back(with_underscores(to_string(kind)));
       if (known.back() == *wanted || to_string(kind) == *wanted) filter.decision = kind;
     }
-    if (!filter.decision) throw invalid_query("decision", *wanted, "a kind of decision" + suggestion(*wanted, known));
+    if (!filter.decision)
+      throw invalid_query("decision", *wanted, "a kind of decision" + internal::suggestion(*wanted, known));
   }
   constexpr std::size_t longest_text = 4096;
   const std::string text = request.value("text").value_or("");
@@ -179,11 +167,11 @@ Filter filter_of(const Control& control, const ControlRequest& request) {
   return filter;
 }
 
-Json change_json(const JournalFeed::Change& change) {
-  const Exchange exchange(change.record);
+Json change_json(const internal::JournalFeed::Change& change) {
+  const Exchange& exchange = change.exchange;
   Json json = as_json(exchange);
   json["revision"] = change.revision;
-  json["summary"] = detail::text::as_utf8(exchange.summary());
+  json["summary"] = internal::text::as_utf8(exchange.summary());
   return json;
 }
 
@@ -193,11 +181,9 @@ class Page {
   explicit Page(std::size_t limit) : limit_(limit) {}
 
   bool is_full() const { return exchanges_.size() >= limit_ || bytes_ >= most_bytes; }
-  void add(const JournalFeed::Change& change) {
+  void add(const internal::JournalFeed::Change& change) {
     exchanges_.push_back(change_json(change));
-    // What is kept of the answer is not shown. It is asked for first: it comes to the weight when the exchange ends.
-    const std::size_t answer = change.record->answer_weight;
-    bytes_ += change.record->weight() - answer;
+    bytes_ += internal::weight_of(change.exchange);
   }
   ControlAnswer answer(std::uint64_t cursor, bool more, std::size_t evicted) {
     Json page{{"exchanges", nullptr}, {"cursor", cursor}, {"more", more}, {"evicted", evicted}};
@@ -214,35 +200,36 @@ class Page {
 };
 
 /// The first change after `cursor` that is asked for; the cursor comes to stand before it.
-std::optional<JournalFeed::Change> next_change(Control& control, const Filter& filter, std::uint64_t& cursor) {
+std::optional<internal::JournalFeed::Change> next_change(Control& control, const Filter& filter,
+                                                         std::uint64_t& cursor) {
   while (auto change = control.feed.after(cursor)) {
     control.waits.require_running();
-    if (filter.matches(change->record)) return change;
+    if (filter.matches(change->exchange)) return change;
     cursor = change->revision;
   }
   return std::nullopt;
 }
 
-std::optional<JournalFeed::Change> next_older(Control& control, const Filter& filter, std::uint64_t before) {
+std::optional<internal::JournalFeed::Change> next_older(Control& control, const Filter& filter, std::uint64_t before) {
   while (auto older = control.feed.before(before)) {
     control.waits.require_running();
-    if (filter.matches(older->record)) return older;
-    before = older->record->id;
+    if (filter.matches(older->exchange)) return older;
+    before = older->exchange.id();
   }
   return std::nullopt;
 }
 
 ControlAnswer changes(Control& control, const ControlRequest& request, const Filter& filter, Page page,
                       std::uint64_t cursor) {
-  const detail::JournalState& journal = *control.state().journal;
+  const Journal journal = control.gateway().journal();
   const Duration wait = request.duration("wait").value_or(Duration::zero());
   // A cursor that is none of this program's would wait for ever.
-  cursor = std::min(cursor, control.feed.look(journal));
+  cursor = std::min(cursor, control.feed.look());
   control.waits.wait_until(deadline_of(wait), request, [&] {
-    control.feed.look(journal);
+    control.feed.look();
     return next_change(control, filter, cursor).has_value();
   });
-  std::optional<JournalFeed::Change> change = next_change(control, filter, cursor);
+  std::optional<internal::JournalFeed::Change> change = next_change(control, filter, cursor);
   for (; change && !page.is_full(); change = next_change(control, filter, cursor)) {
     page.add(*change);
     cursor = change->revision;
@@ -261,15 +248,11 @@ ControlAnswer list_exchanges(Control& control, const ControlRequest& request) {
   }
   if (request.value("wait"))
     throw ControlError(400, "invalid_request", "?wait= waits for a change after a cursor: give ?after=CURSOR too");
-  const detail::JournalState& journal = *control.state().journal;
-  const std::uint64_t cursor = control.feed.look(journal);
-  std::optional<JournalFeed::Change> older = next_older(control, filter, before.value_or(most));
-  for (; older && !page.is_full(); older = next_older(control, filter, older->record->id)) page.add(*older);
+  const Journal journal = control.gateway().journal();
+  const std::uint64_t cursor = control.feed.look();
+  std::optional<internal::JournalFeed::Change> older = next_older(control, filter, before.value_or(most));
+  for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
   return page.answer(cursor, older.has_value(), journal.evicted());
-}
-
-void read_when(detail::ScriptReader& reader, const detail::ScriptNode& node, void* target) {
-  *static_cast<std::vector<Matcher>*>(target) = detail::read_matchers(reader, node);
 }
 
 /// The filter of the query, and the matchers of the body: `{"when": {"user_says": "weather"}}`.
@@ -278,24 +261,20 @@ Filter filter_of_body(const Control& control, const ControlRequest& request) {
   if (request.body.empty()) return filter;
   const ControlBody body(request.body);
   body.require_keys({"when"});
-  const detail::ScriptNode root{body.value(), ""};
-  if (!root.find("when")) return filter;
-  std::vector<ScriptProblem> problems;
-  std::map<std::string, Gate> gates;
-  detail::ScriptReader reader(body.source(), problems, gates);
-  reader.guarded(root.at("when"), &read_when, &filter.when);
-  for (ScriptProblem& problem : problems) body.unwrap(problem);
+  if (!body.has("when")) return filter;
+  internal::Problems problems;
+  filter.when = body.json().matchers(problems);
   if (!problems.empty()) throw error_of("invalid_script", std::move(problems));
   return filter;
 }
 
 ControlAnswer count_exchanges(Control& control, const ControlRequest& request) {
   const Filter filter = filter_of_body(control, request);
-  const detail::JournalState& journal = *control.state().journal;
+  const Journal journal = control.gateway().journal();
   std::size_t count = 0;
-  for (const Record& record : journal.snapshot()) {
+  for (const Exchange& exchange : journal.all()) {
     control.waits.require_running();
-    if (filter.matches(record)) ++count;
+    if (filter.matches(exchange)) ++count;
   }
   return {200, Json{{"count", count}, {"at_least", journal.evicted() > 0}}};
 }
@@ -303,67 +282,52 @@ ControlAnswer count_exchanges(Control& control, const ControlRequest& request) {
 ControlAnswer find_exchanges(Control& control, const ControlRequest& request) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   const Filter filter = filter_of_body(control, request);
-  const detail::JournalState& journal = *control.state().journal;
+  const Journal journal = control.gateway().journal();
   Page page(request.number("limit", 1, 1000).value_or(200));
-  const std::uint64_t cursor = control.feed.look(journal);
-  std::optional<JournalFeed::Change> older =
+  const std::uint64_t cursor = control.feed.look();
+  std::optional<internal::JournalFeed::Change> older =
       next_older(control, filter, request.number("before", 1, most).value_or(most));
-  for (; older && !page.is_full(); older = next_older(control, filter, older->record->id)) page.add(*older);
+  for (; older && !page.is_full(); older = next_older(control, filter, older->exchange.id())) page.add(*older);
   return page.answer(cursor, older.has_value(), journal.evicted());
 }
 
 /// The exchange that the path names. Throws ControlError `no_such_exchange`, also for one that is not of the scope.
-Record record_of(const Control& control, const ControlRequest& request) {
+Exchange exchange_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_exchange", "exchange");
   const std::optional<Scope> scope = control.scope_of(request);
   try {
-    Record record = control.state().journal->at(id);
-    if (scope && record->request.key_id != scope->id)
+    Exchange exchange = control.gateway().journal().at(id);
+    if (scope && exchange.key_id() != scope->id)
       throw not_of("exchange", "no_such_exchange", request.parameters.at(0), *scope);
-    return record;
+    return exchange;
   } catch (const GatewayError& error) {
     throw ControlError(404, "no_such_exchange", without_prefix(error.what()));
   }
 }
 
-Json events_of(const detail::ExchangeRecord& record) {
-  Json events = Json::array();
-  if (!record.progress.log) return events;
-  constexpr std::size_t most = 1024;
-  std::size_t number = 0;
-  for (const detail::AnswerLog::Event& event : record.progress.log->events(most)) {
-    const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(event.at).count();
-    events.push_back(Json{{"number", ++number},
-                          {"kind", event.token ? "token" : "event"},
-                          {"at_ms", static_cast<double>(microseconds) / 1000},
-                          {"bytes", event.bytes}});
-  }
-  return events;
-}
-
 ControlAnswer show_exchange(Control& control, const ControlRequest& request) {
-  const Record record = record_of(control, request);
-  control.feed.look(*control.state().journal);
-  Json json = change_json({control.feed.revision_of(record->id), record});
+  const Exchange exchange = exchange_of(control, request);
+  control.feed.look();
+  Json json = change_json({control.feed.revision_of(exchange.id()), exchange});
   Json findings = Json::array();
-  for (const Finding& finding : record->findings) findings.push_back(as_json(finding));
+  for (const Finding& finding : exchange.findings()) findings.push_back(as_json(finding));
   json["findings"] = std::move(findings);
-  json["events"] = events_of(*record);
-  const std::optional<SentAnswer> answer = Exchange(record).answer();
+  constexpr std::size_t most_events = 1024;
+  json["events"] = internal::events_of(exchange, most_events);
+  const std::optional<SentAnswer> answer = exchange.answer();
   json["answer"] = answer ? as_json(*answer) : Json();
   return {200, std::move(json)};
 }
 
 ControlAnswer curl(Control& control, const ControlRequest& request) {
   ControlAnswer answer;
-  answer.text = detail::text::as_utf8(Exchange(record_of(control, request)).as_curl()) + "\n";
+  answer.text = internal::text::as_utf8(exchange_of(control, request).as_curl()) + "\n";
   return answer;
 }
 
 ControlAnswer bundle(Control& control, const ControlRequest& request) {
-  const Record record = record_of(control, request);
   ControlAnswer answer;
-  answer.text = bundle_of(control, record) + "\n";
+  answer.text = bundle_of(control, exchange_of(control, request)) + "\n";
   answer.type = "application/json";
   return answer;
 }
@@ -374,36 +338,13 @@ ControlAnswer clear_journal(Control& control, const ControlRequest& request) {
   return {};
 }
 
-/// The key by which a request without a scope would be sent: the one that the program gives out.
-ApiKey default_key(const Control& control) { return control.gateway().keys().find("key_1"); }
-
+/// A request without a scope has the key that the program gives out.
 ControlAnswer explain(Control& control, const ControlRequest& request) {
   const std::optional<Scope> scope = control.scope_of(request);
-  const ApiKey key = scope ? control.gateway().keys().find(scope->id) : default_key(control);
-  ReceivedRequest imagined;
-  imagined.method = chat_completions().method;
-  imagined.target = chat_completions().path;
-  imagined.headers.add("Content-Type", "application/json");
-  imagined.body = request.body;
-  imagined.key_id = key.id;
-  imagined.key_description = key.description;
-  const detail::Explanation explanation = detail::explain(control.state(), imagined, key);
-  Json stub;
-  if (explanation.stub) {
-    StubReference reference = detail::reference_to(*explanation.stub);
-    control.state().keys->mask(reference.name);
-    control.state().keys->mask(reference.title);
-    stub = as_json(reference);
-  }
-  Json near_misses = Json::array();
-  for (const NearMiss& near : explanation.near_misses) {
-    near_misses.push_back(as_json(near));
-    near_misses.back()["exchange"] = nullptr;
-  }
-  return {200, Json{{"decision", word_of(explanation.decision)},
-                    {"stub", std::move(stub)},
-                    {"near_misses", std::move(near_misses)},
-                    {"message", detail::text::as_utf8(explanation.message)}}};
+  const ApiKey key = control.gateway().keys().find(scope ? scope->id : default_key_id);
+  Json explanation = control.inside().explain(request.body, key);
+  explanation["decision"] = with_underscores(explanation["decision"]);
+  return {200, std::move(explanation)};
 }
 
 }  // namespace

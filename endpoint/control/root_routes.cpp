@@ -6,18 +6,11 @@
 
 #include "../serving.hpp"
 #include "control.hpp"
-#include "core/access.hpp"
-#include "core/timeline.hpp"
 #include "openapi.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
 namespace {
-
-const char* kind_of(const Clock& clock) {
-  return detail::is_manual(clock) ? "manual" : detail::is_instant(clock) ? "instant" : "real";
-}
 
 Json script_json(const Control& control) {
   const ScriptState script = control.serving.script_state();
@@ -28,14 +21,14 @@ Json script_json(const Control& control) {
 }
 
 ControlAnswer show_root(Control& control, const ControlRequest&) {
-  const detail::GatewayState& state = control.state();
-  const Json counts{{"requests", state.journal->added()},
-                    {"open", state.journal->open(RequestScope())},
-                    {"evicted", state.journal->evicted()},
-                    {"stubs", state.script->stubs()->size()},
+  const internal::Inside inside = control.inside();
+  const Json counts{{"requests", control.gateway().journal().count()},
+                    {"open", inside.open_requests()},
+                    {"evicted", control.gateway().journal().evicted()},
+                    {"stubs", internal::StubViewer(control.gateway()).stubs().size()},
                     {"keys", control.gateway().keys().list().size()},
                     {"scopes", control.scopes.all().size()},
-                    {"asked", state.asked.count()}};
+                    {"asked", inside.asked({}).size()}};
   const ControlIdentity& identity = control.identity;
   return {200, Json{{"instance", identity.instance},
                     {"version", MOCK_GATEWAY_VERSION},
@@ -43,8 +36,8 @@ ControlAnswer show_root(Control& control, const ControlRequest&) {
                     {"base_url", control.gateway().base_url()},
                     {"control_url", identity.control_url},
                     {"started", as_json(std::chrono::time_point_cast<TimePoint::duration>(identity.started))},
-                    {"now", as_json(state.clock.now())},
-                    {"clock", kind_of(state.clock)},
+                    {"now", as_json(inside.now())},
+                    {"clock", inside.clock_kind()},
                     {"listening", control.listening.load()},
                     {"script", script_json(control)},
                     {"counts", counts}}};
@@ -55,7 +48,7 @@ ControlAnswer show_schema(Control&, const ControlRequest&) { return {200, script
 ControlAnswer show_openapi(Control&, const ControlRequest&) { return {200, openapi_document()}; }
 
 ControlAnswer show_metrics(Control& control, const ControlRequest&) {
-  const std::size_t open = control.state().journal->open(RequestScope());
+  const std::size_t open = control.inside().open_requests();
   return {200,
           {},
           control.serving.metrics().text(control.identity.instance, open),

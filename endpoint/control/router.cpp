@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/text.hpp"
-
 namespace mock_gateway {
 namespace endpoint {
 namespace {
@@ -35,7 +33,7 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, std::str
       if (wanted != given) return std::nullopt;
       continue;
     }
-    const std::optional<std::string> value = detail::text::percent_decode(given);
+    const std::optional<std::string> value = internal::text::percent_decode(given);
     if (!value || value->empty()) return std::nullopt;
     parameters.push_back(*value);
   }
@@ -45,7 +43,7 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, std::str
 /// A name or a value of a query: "+" stands for a space.
 std::optional<std::string> decoded(std::string text) {
   std::replace(text.begin(), text.end(), '+', ' ');
-  return detail::text::percent_decode(text);
+  return internal::text::percent_decode(text);
 }
 
 }  // namespace
@@ -81,7 +79,7 @@ const ControlRoute& ControlRouter::find(const std::string& method, const std::st
         allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
     }
   }
-  const std::string shown = detail::text::printable(path, 200);
+  const std::string shown = internal::printable(path, 200);
   if (allowed.empty())
     throw ControlError(404, "no_such_route", "there is no " + shown + "; /control/v1/openapi.json lists what there is");
   ControlError error(405, "method_not_allowed", shown + " takes " + allowed);
@@ -100,17 +98,17 @@ std::map<std::string, std::string> ControlRouter::query(const ControlRoute& rout
     const std::size_t equals = std::min(part.find('='), part.size());
     const std::optional<std::string> name = decoded(part.substr(0, equals));
     const std::optional<std::string> value = decoded(part.substr(std::min(equals + 1, part.size())));
-    if (!name || !value || !detail::text::is_valid_utf8(*name) || !detail::text::is_valid_utf8(*value))
+    if (!name || !value || !internal::text::is_valid_utf8(*name) || !internal::text::is_valid_utf8(*value))
       throw ControlError(400, "invalid_request",
                          "the query holds a % that no two hexadecimal digits follow, or no UTF-8");
-    const std::string shown = "\"" + detail::text::printable(*name, 60) + "\"";
+    const std::string shown = "\"" + internal::printable(*name, 60) + "\"";
     const bool is_known = std::find(known.begin(), known.end(), *name) != known.end();
     if (!is_known && *name == "scope" && route.no_scope)
       throw ControlError(400, "invalid_request", std::string("this takes no ?scope=: ") + route.no_scope);
     if (!is_known)
-      throw ControlError(
-          400, "invalid_request",
-          "unknown parameter " + shown + (known.empty() ? "; this route takes none" : suggestion(*name, known)));
+      throw ControlError(400, "invalid_request",
+                         "unknown parameter " + shown +
+                             (known.empty() ? "; this route takes none" : internal::suggestion(*name, known)));
     if (!values.emplace(*name, *value).second)
       throw ControlError(400, "invalid_request", "the parameter " + shown + " is there twice");
   }

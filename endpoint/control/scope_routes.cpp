@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "core/text.hpp"
 #include "evidence_routes.hpp"
-#include "serve/gateway_state.hpp"
 
 namespace mock_gateway {
 namespace endpoint {
@@ -29,7 +27,7 @@ ControlAnswer create_scope(Control& control, const ControlRequest& request) {
   const CreatedKey key = control.gateway().keys().create(name);
   control.scopes.add({key.id, key.description});
   return {201, Json{{"id", key.id},
-                    {"name", detail::text::as_utf8(key.description)},
+                    {"name", internal::text::as_utf8(key.description)},
                     {"api_key", key.secret},
                     {"base_url", control.gateway().base_url()}}};
 }
@@ -37,28 +35,25 @@ ControlAnswer create_scope(Control& control, const ControlRequest& request) {
 ControlAnswer list_scopes(Control& control, const ControlRequest&) {
   Json scopes = Json::array();
   for (const Scope& scope : control.scopes.all())
-    scopes.push_back(Json{{"id", scope.id}, {"name", detail::text::as_utf8(scope.name)}});
+    scopes.push_back(Json{{"id", scope.id}, {"name", internal::text::as_utf8(scope.name)}});
   return {200, Json{{"scopes", std::move(scopes)}}};
 }
 
 /// Takes away what belongs to a scope alone.
 void forget(Control& control, const std::string& id) {
-  detail::GatewayState& state = control.state();
-  control.layer.remove_stubs(state, id);
-  control.layer.remove_chaos(state, id);
-  state.script->forget_removed(RequestScope(id));
-  state.script->forget_states(scoped_name(id, ""), id);
-  state.failures.clear(for_key(id));
-  // Whoever still waits for the test waits for nobody.
+  const internal::Inside inside = control.inside();
+  control.layer.remove_stubs(control.gateway(), id);
+  control.layer.remove_chaos(control.gateway(), id);
+  inside.forget_removed(RequestScope(id));
+  inside.forget_states(scoped_name(id, ""), id);
+  control.gateway().clear_failures(for_key(id));
+  // What still waits for the test would wait without end.
   for (auto& [name, gate] : control.gates.known(id)) gate.open();
-  for (const detail::AskedRequest& asked : state.asked.list(RequestScope(id))) {
-    const Reply ended = Failure(500, "scope_ended", "the test that was asked for this reply has ended");
-    state.asked.answer(asked.exchange, std::make_shared<const Reply>(ended));
-  }
+  inside.answer_all(RequestScope(id), Failure(500, "scope_ended", "the test that was asked for this reply has ended"));
   control.gates.forget(id);
   const Keys keys = control.gateway().keys();
   if (keys.find(id).state != KeyState::deleted) keys.remove(id);
-  state.journal->forget(RequestScope(id));
+  inside.forget_exchanges(RequestScope(id));
 }
 
 ControlAnswer end(Control& control, const ControlRequest& request) {
@@ -82,7 +77,7 @@ ControlAnswer end(Control& control, const ControlRequest& request) {
   if (!verification || is_clean) message = verification.message();
   if (!is_clean) message += (message.empty() ? "" : "\n\n") + review.message();
   Json answer{{"ok", ok},
-              {"message", detail::text::as_utf8(message)},
+              {"message", internal::text::as_utf8(message)},
               {"verify", as_json(verification)},
               {"review", as_json(review)}};
   forget(control, id);

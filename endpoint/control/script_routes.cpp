@@ -5,11 +5,7 @@
 
 #include "../serving.hpp"
 #include "control.hpp"
-#include "core/access.hpp"
-#include "core/text.hpp"
-#include "core/timeline.hpp"
 #include "script_text.hpp"
-#include "serve/gateway_state.hpp"
 #include "stub_json.hpp"
 
 namespace mock_gateway {
@@ -26,8 +22,7 @@ ControlAnswer show_script(Control& control, const ControlRequest&) {
   Json stubs = Json::array();
   const auto add = [&stubs](const std::vector<Stub>& some) {
     for (const Stub& stub : some) {
-      const auto& state = detail::Access::state(stub);
-      if (!state->removed()) stubs.push_back(state->id());
+      if (!internal::is_removed(stub)) stubs.push_back(internal::id_of(stub));
     }
   };
   if (control.serving.script()) add(control.serving.script()->stubs());
@@ -66,21 +61,8 @@ ControlAnswer put_script(Control& control, const ControlRequest& request) {
                     {"warnings", as_json(script.document.warnings(control.gateway()))}}};
 }
 
-/// The state machines that stubs name or that were moved, with their states.
-std::map<std::string, std::string> machines(const Control& control) {
-  const detail::Script& script = *control.state().script;
-  std::map<std::string, std::string> all;
-  const detail::Script::States states = script.states();
-  const auto stubs = script.stubs();
-  for (const auto& stub : *stubs)
-    for (const auto* named : {&stub->plan().in_states, &stub->plan().then_states})
-      for (const detail::MachineState& one : *named) all[one.machine] = detail::Script::state_in(states, one.machine);
-  for (const auto& [machine, state] : states) all[machine] = state;
-  return all;
-}
-
 ControlAnswer list_states(Control& control, const ControlRequest& request) {
-  const std::map<std::string, std::string> all = machines(control);
+  const std::map<std::string, std::string> all = control.inside().states();
   const std::optional<Scope> scope = control.scope_of(request);
   if (!scope) return {200, Json{{"states", Json(all)}}};
   const std::string prefix = scoped_name(scope->id, "");
@@ -97,14 +79,14 @@ std::string machine_of(const Control& control, const ControlRequest& request) {
 
 ControlAnswer show_state(Control& control, const ControlRequest& request) {
   const std::string machine = machine_of(control, request);
-  const std::map<std::string, std::string> all = machines(control);
+  const std::map<std::string, std::string> all = control.inside().states();
   const auto found = all.find(machine);
   if (found != all.end()) return {200, Json{{"state", found->second}}};
   std::vector<std::string> known;
   for (const auto& [name, state] : all) known.push_back(name);
   ControlError error = no_such("machine", machine, known);
-  error.message = "no stub names the state machine \"" + detail::text::printable(machine, 60) +
-                  "\", and it was never moved" + (known.empty() ? "" : suggestion(machine, known));
+  error.message = "no stub names the state machine \"" + internal::printable(machine, 60) +
+                  "\", and it was never moved" + (known.empty() ? "" : internal::suggestion(machine, known));
   throw error;
 }
 
@@ -116,7 +98,7 @@ ControlAnswer set_state(Control& control, const ControlRequest& request) {
   request.require_name("", request.parameters.at(0));
   request.require_name("/state", body["state"].get_ref<const std::string&>());
   const std::optional<Scope> scope = control.scope_of(request);
-  control.state().script->set_state(machine_of(control, request), body["state"], scope ? scope->id : std::string());
+  control.inside().set_state(machine_of(control, request), body["state"], scope ? scope->id : std::string());
   return {200, Json{{"state", body["state"]}}};
 }
 
@@ -126,17 +108,17 @@ bool has_part(const std::vector<std::string>& what, const char* part) {
 
 /// Forgets what belongs to a scope alone, which goes on.
 void reset_scope(Control& control, const std::string& id, const std::vector<std::string>& what) {
-  detail::GatewayState& state = control.state();
+  const internal::Inside inside = control.inside();
   if (has_part(what, "stubs")) {
-    control.layer.remove_stubs(state, id);
-    state.script->forget_removed(RequestScope(id));
+    control.layer.remove_stubs(control.gateway(), id);
+    inside.forget_removed(RequestScope(id));
   }
-  if (has_part(what, "states")) state.script->forget_states(scoped_name(id, ""), id);
-  if (has_part(what, "failures")) state.failures.clear(for_key(id));
-  if (has_part(what, "chaos")) control.layer.remove_chaos(state, id);
-  if (has_part(what, "journal")) state.journal->forget(RequestScope(id));
+  if (has_part(what, "states")) inside.forget_states(scoped_name(id, ""), id);
+  if (has_part(what, "failures")) control.gateway().clear_failures(for_key(id));
+  if (has_part(what, "chaos")) control.layer.remove_chaos(control.gateway(), id);
+  if (has_part(what, "journal")) inside.forget_exchanges(RequestScope(id));
   if (has_part(what, "stubs"))
-    for (const auto& [name, gate] : control.gates.known(id)) detail::reset(gate);
+    for (const auto& [name, gate] : control.gates.known(id)) internal::reset(gate);
 }
 
 ControlAnswer reset(Control& control, const ControlRequest& request) {
@@ -150,7 +132,8 @@ ControlAnswer reset(Control& control, const ControlRequest& request) {
     for (std::size_t index = 0; index < wanted.size(); ++index) {
       const std::string part = wanted[index].is_string() ? wanted[index].get<std::string>() : wanted[index].dump();
       if (std::find(known.begin(), known.end(), part) == known.end())
-        throw request.invalid("/what/" + std::to_string(index), "nothing that can be reset" + suggestion(part, known));
+        throw request.invalid("/what/" + std::to_string(index),
+                              "nothing that can be reset" + internal::suggestion(part, known));
       what.push_back(part);
     }
   }

@@ -11,8 +11,7 @@ namespace endpoint {
 
 /// How a request's body is read as a script.
 struct ScriptTextOptions {
-  /// What reports show in place of a file: "POST stubs". Without a slash, behind which a file's name
-  /// would begin.
+  /// What reports show in place of a file: "POST stubs". Without a slash, behind which a file's name would begin.
   std::string label;
   /// The section whose entry, or list of entries, the body is: "stubs". Empty: a whole document.
   const char* section = "";

@@ -3,9 +3,7 @@
 #include <limits>
 
 #include "control.hpp"
-#include "core/access.hpp"
 #include "script_text.hpp"
-#include "serve/gateway_state.hpp"
 #include "stub_json.hpp"
 
 namespace mock_gateway {
@@ -30,10 +28,10 @@ ControlAnswer list_stubs(Control& control, const ControlRequest& request) {
 }
 
 /// The stub that the path names. Throws ControlError `no_such_stub`, also for one that is not of the scope.
-std::shared_ptr<detail::StubState> stub_of(const Control& control, const ControlRequest& request) {
+Stub stub_of(const Control& control, const ControlRequest& request) {
   const std::uint64_t id = request.id(0, "no_such_stub", "stub");
   const std::optional<Scope> scope = control.scope_of(request);
-  auto stub = require_stub(control, id);
+  Stub stub = require_stub(control, id);
   if (scope && control.layer.scope_of(id) != scope->id)
     throw not_of("stub", "no_such_stub", request.parameters.at(0), *scope);
   return stub;
@@ -42,15 +40,15 @@ std::shared_ptr<detail::StubState> stub_of(const Control& control, const Control
 ControlAnswer show_stub(Control& control, const ControlRequest& request) {
   const auto stub = stub_of(control, request);
   Json shown = stub_json(control, stub);
-  shown["script"] = script_of(control, *stub);
+  shown["script"] = internal::script_of(control.gateway(), stub);
   return {200, std::move(shown)};
 }
 
 ControlAnswer remove_stub(Control& control, const ControlRequest& request) {
   const auto stub = stub_of(control, request);
   Json shown = stub_json(control, stub);
-  control.state().script->remove(stub);
-  control.layer.forget_stub(stub->id());
+  stub.remove();
+  control.layer.forget_stub(internal::id_of(stub));
   return {200, std::move(shown)};
 }
 
@@ -60,12 +58,9 @@ ControlAnswer wait_for_stub(Control& control, const ControlRequest& request) {
   const std::uint64_t calls = request.number("calls", 1, std::numeric_limits<std::uint32_t>::max()).value_or(1);
   const Duration within = request.duration("within").value_or(Duration(1s));
   const auto deadline = std::chrono::steady_clock::now() + within;
-  const bool reached = control.waits.wait_until(deadline, request, [&] { return stub->recorded() >= calls; });
+  const bool reached = control.waits.wait_until(deadline, request, [&] { return stub.calls() >= calls; });
   Json message;
-  if (!reached) {
-    const detail::GatewayState& state = control.state();
-    message = Stub(stub, state.script, state.journal).wait_for_calls(static_cast<std::size_t>(calls), 0s).message();
-  }
+  if (!reached) message = stub.wait_for_calls(static_cast<std::size_t>(calls), 0s).message();
   return {200, Json{{"reached", reached}, {"message", message}, {"stub", stub_json(control, stub)}}};
 }
 

@@ -20,6 +20,10 @@ struct Access {
     return *exchange.record_;
   }
   template <class T>
+  static const auto& shared_record(const T& exchange) {
+    return exchange.record_;
+  }
+  template <class T>
   static const auto& node(const T& matcher) {
     return *matcher.node_;
   }

@@ -2,7 +2,7 @@
 
 #include "asked_requests.hpp"
 
-#include <algorithm>  // any_of, max
+#include <algorithm>  // max
 #include <utility>
 
 namespace mock_gateway::detail {
@@ -14,17 +14,6 @@ std::vector<AskedRequest> AskedRequests::list(const RequestScope& scope) const {
     if (scope.covers(wait->request_)) asked.push_back({exchange, wait->stub_, wait->request_, wait->since_});
   }
   return asked;
-}
-
-std::size_t AskedRequests::count() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return waiting_.size();
-}
-
-bool AskedRequests::any(const RequestScope& scope) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [&scope](const auto& waiting) { return scope.covers(waiting.second->request_); });
 }
 
 AskedRequests::Answered AskedRequests::answer(std::uint64_t exchange, ReplyStep step) {

@@ -745,9 +745,9 @@ class WhatIsRefused(unittest.TestCase):
                 (b"Once upon a time", "it is none of the kinds that are known; what import understands is"),
                 (b"* Trying 127.0.0.1\nHTTP/1.1 200 OK\r\n\r\n", "without -v"),
                 (b"<html></html>", "it is none of the kinds"),
-                (b'{"a": 1,\n "b" 2}', "none from line 2, column 6 on"),
+                (b'{"a": 1,\n "b" 2}', "not JSON at line 2, column 6: "),
                 (b'{"log": {"entries": [', "was it cut off"),
-                (b'{"a": 1e999}', "column 7 on: a number beyond the range of double"),
+                (b'{"a": 1e999}', "column 7: a number beyond the range of double"),
                 *((b"HTTP" + line + b"\r\n\r\n", "it is none of the kinds") for line in (
                     b"/ 200 OK", b"/a 200 OK", b"/1.1 20 OK", b"/1.1 2000 OK", b"/1.1 2x0 OK", b"/1.1", b"S/1.1 200 OK",
                     b"/1.1 ")),

@@ -1,5 +1,4 @@
-// What somebody who looks on from outside is told, as the control API does: what is new in the journal, what a test
-// leaves behind, when events left, what would answer a request.
+// What the control API reads from inside: what is new in the journal, what a test leaves behind, when events left.
 
 #include <atomic>
 #include <chrono>
@@ -20,7 +19,6 @@ namespace onlooker_test {
 
 using namespace mock_gateway;
 using namespace std::chrono_literals;
-using detail::Explanation;
 using detail::JournalState;
 using test_support::chat_body;
 using test_support::has_part;
@@ -237,164 +235,6 @@ TEST_CASE("a gate that is reset lets go whom it held, and neither that nor what 
     CHECK(detail::counts(gate).reached == 1);
     CHECK(gate.wait_until_delivered(0s));
   }
-}
-
-/// What a gateway with some stubs says of requests that are not sent.
-class Explaining {
- public:
-  Explaining() : gateway_(Options{}.model("mock-model").model("deep").verify_on_destruction(false)) {
-    key_ = gateway_.keys().create("mine", KeyOptions().models({"mock-model"}));
-    gateway_.chat().named("weather").when(user_says("weather"), has_tool("get_weather")).reply("sunny");
-    gateway_.chat().named("once").when(user_says("once")).times(1).reply("one");
-    gateway_.chat().named("done").when(user_says("over")).reply("a", then_nothing_more());
-    gateway_.chat().named("never").when(user_says("never")).never();
-    gateway_.chat().named("state").when(user_says("state")).in_state("m", "moved").reply("state");
-    gateway_.chat().named("own").when(key_is("mine"), user_says("mine")).reply("own");
-  }
-
-  Explanation explain(const Json& extra, bool with_key = false) {
-    ReceivedRequest request;
-    request.method = "POST";
-    request.target = "/v1/chat/completions";
-    request.body =
-        extra.is_object() && extra.contains("raw") ? extra["raw"].get<std::string>() : chat_body(extra).dump();
-    const ApiKey key = gateway_.keys().find(with_key ? key_.id : gateway_.keys().list().front().id);
-    request.key_id = key.id;
-    request.key_description = key.description;
-    return detail::explain(state_of(gateway_), request, key);
-  }
-  Gateway& gateway() { return gateway_; }
-
- private:
-  Gateway gateway_;
-  CreatedKey key_;
-};
-
-TEST_CASE("a request that is not sent is explained, and changes nothing") {
-  Explaining explaining;
-  const Explanation once = explaining.explain("once");
-  CHECK(once.decision == Decision::Kind::stub);
-  REQUIRE(once.stub);
-  CHECK(once.stub->plan().name == "once");
-  CHECK(explaining.explain("once").decision == Decision::Kind::stub);
-  CHECK(once.stub->calls() == 0);
-  CHECK(explaining.gateway().journal().count() == 0);
-
-  CHECK(Http(explaining.gateway()).ask("once") == "one");
-  const Explanation again = explaining.explain("once");
-  CHECK(again.decision == Decision::Kind::unmatched);
-  CHECK(again.stub == nullptr);
-  REQUIRE_FALSE(again.near_misses.empty());
-  CHECK(has_part(again.message, "exhausted after 1 call"));
-}
-
-TEST_CASE("an explanation says what the wire says") {
-  Explaining explaining;
-  const Explanation near = explaining.explain("weather?");
-  CHECK(near.decision == Decision::Kind::unmatched);
-  CHECK(near.near_misses.front().stub.name == "weather");
-  CHECK(has_part(near.message, "1 of 2"));
-  const Response sent = Http(explaining.gateway()).chat("weather?");
-  CHECK(has_part(sent.error_message(), near.message));
-
-  const Explanation never = explaining.explain("never");
-  CHECK(never.decision == Decision::Kind::stub);
-  CHECK(has_part(never.message, "must never be asked"));
-
-  CHECK(explaining.explain("state").decision == Decision::Kind::unmatched);
-  explaining.gateway().set_state("m", "moved");
-  CHECK(explaining.explain("state").decision == Decision::Kind::stub);
-
-  CHECK(explaining.explain("over").decision == Decision::Kind::stub);
-  CHECK(Http(explaining.gateway()).ask("over") == "a");
-  const Explanation over = explaining.explain("over");
-  CHECK(over.decision == Decision::Kind::unmatched);
-  CHECK(has_part(over.message, "nothing more after 1 call"));
-
-  const Explanation broken = explaining.explain({{"temperature", "hot"}});
-  CHECK(broken.decision == Decision::Kind::rejected);
-  CHECK(broken.message == Http(explaining.gateway()).chat({{"temperature", "hot"}}).error_message());
-  CHECK(explaining.explain({{"raw", "{"}}).decision == Decision::Kind::rejected);
-  CHECK(explaining.explain({{"model", "none"}}).message ==
-        Http(explaining.gateway()).chat({{"model", "none"}}).error_message());
-}
-
-TEST_CASE("an explanation stops where the wire does: at a stub that has nothing more, in its own state alone") {
-  Explaining explaining;
-  Gateway& gateway = explaining.gateway();
-  const Http http(gateway);
-  gateway.chat().when(user_says("two")).in_state("a", "on").in_state("b", "on").reply("new", then_nothing_more());
-  gateway.chat().when(user_says("two")).priority(-1).reply("old");
-  const auto explained = [&] {
-    const Explanation explanation = explaining.explain("two");
-    return explanation.stub ? std::to_string(explanation.stub->plan().priority) : "none";
-  };
-  const auto answered = [&] {
-    const Response response = http.chat("two");
-    return response.status == 200 ? response.text() : response.error_code();
-  };
-  CHECK(explained() == "-1");
-  CHECK(answered() == "old");
-  gateway.set_state("a", "on");
-  gateway.set_state("b", "on");
-  CHECK(explained() == "0");
-  CHECK(answered() == "new");
-  CHECK(explained() == "none");
-  CHECK(answered() == "no_stub_matched");
-  for (const char* machine : {"a", "b"}) {
-    gateway.set_state(machine, "off");
-    CHECK(explained() == "-1");
-    CHECK(answered() == "old");
-    gateway.set_state(machine, "on");
-    CHECK(explained() == "none");
-    CHECK(answered() == "no_stub_matched");
-  }
-}
-
-TEST_CASE("an explanation shows no key, wherever a stub's author or a client put it") {
-  Explaining explaining;
-  const std::string secret = explaining.gateway().api_key();
-  const std::string foreign = "sk-foreign-0123456789abcdef0123456789";
-  explaining.gateway()
-      .chat()
-      .named("for " + secret)
-      .when(user_says("weather of " + foreign), user_says(secret))
-      .reply("x");
-  const Explanation explanation = explaining.explain("weather? " + secret + " " + foreign);
-  CHECK(explanation.decision == Decision::Kind::unmatched);
-  std::string shown = explanation.message;
-  for (const NearMiss& near : explanation.near_misses) {
-    shown += near.stub.name + near.stub.title + near.passed_over;
-    for (const NearMiss::Condition& condition : near.conditions) shown += condition.expected + condition.actual;
-  }
-  CHECK(has_part(shown, "for sk-***"));
-  CHECK(has_part(shown, "weather of sk-***"));
-  CHECK(has_part(shown, "weather? sk-*** sk-***"));
-  CHECK_FALSE(has_part(shown, secret));
-  CHECK_FALSE(has_part(shown, foreign));
-  CHECK_FALSE(has_part(explaining.explain({{"model", secret}}).message, secret));
-}
-
-TEST_CASE("an explanation is as of the key that would send the request") {
-  Explaining explaining;
-  CHECK(explaining.explain("mine", true).decision == Decision::Kind::stub);
-  const Explanation other = explaining.explain("mine");
-  CHECK(other.decision == Decision::Kind::unmatched);
-  for (const NearMiss& near : other.near_misses) CHECK(near.stub.name != "own");
-  CHECK(explaining.explain({{"model", "deep"}}, true).decision == Decision::Kind::rejected);
-}
-
-TEST_CASE("without a stub the default reply answers, and where it answers what no stub does") {
-  Gateway empty;
-  ReceivedRequest request;
-  request.body = chat_body().dump();
-  const ApiKey key = empty.keys().list().front();
-  CHECK(detail::explain(state_of(empty), request, key).decision == Decision::Kind::default_reply);
-  Gateway lenient{Options{}.unmatched(Unmatched::gets_default_reply)};
-  lenient.chat().when(user_says("else")).reply("else");
-  const Explanation explanation = detail::explain(state_of(lenient), request, lenient.keys().list().front());
-  CHECK(explanation.decision == Decision::Kind::default_reply);
-  CHECK(explanation.near_misses.size() == 1);
 }
 
 }  // namespace onlooker_test

@@ -20,6 +20,5 @@
 #include "request/chat_parser.hpp"
 #include "script/field_matchers.hpp"
 #include "script/script.hpp"
-#include "serve/explanation.hpp"
 #include "serve/gateway_state.hpp"
 #endif

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <set>
 
-#include "http/connection.hpp"
+#include "../http/connection.hpp"
+#include "http_server.hpp"
 
-namespace mock_gateway {
-namespace endpoint {
+namespace mock_gateway::internal {
 
 /// The places for connections of the control API. Where all are taken, the connection whose client has left it unused
 /// for the longest time is closed for the next one, without waiting for that client. So nobody is kept out by
@@ -81,5 +81,4 @@ class Places {
   bool ended_ = false;
 };
 
-}  // namespace endpoint
-}  // namespace mock_gateway
+}  // namespace mock_gateway::internal

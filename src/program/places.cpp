@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "waits.hpp"
-
-namespace mock_gateway {
-namespace endpoint {
+namespace mock_gateway::internal {
 namespace {
 
 /// How long a head may take whose bytes never cease to come.
@@ -120,7 +117,7 @@ bool Places::answers_soon() const {
   const auto is_at_work = [](const Place* place) {
     return place->state_ == Place::State::held && !(place->line_ && place->line_->waits_for_client());
   };
-  return static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(), is_at_work)) > Waits::most;
+  return static_cast<std::size_t>(std::count_if(places_.begin(), places_.end(), is_at_work)) > HttpServer::most_waiting;
 }
 
 void Places::close(Place& place) {
@@ -129,5 +126,4 @@ void Places::close(Place& place) {
   if (place.line_) place.line_->stop();
 }
 
-}  // namespace endpoint
-}  // namespace mock_gateway
+}  // namespace mock_gateway::internal

@@ -1,18 +1,34 @@
 // What a request would be answered that is not sent.
 
-#include "explanation.hpp"
-
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "../answer/default_reply.hpp"
 #include "../evidence/diagnosis.hpp"
 #include "../model/request_error.hpp"
 #include "../request/chat_parser.hpp"
-#include "request_checks.hpp"
+#include "../serve/gateway_state.hpp"
+#include "../serve/request_checks.hpp"
+#include "internal.hpp"
 
-namespace mock_gateway::detail {
-namespace explanations {
+namespace mock_gateway::internal {
+namespace {
+
+using namespace detail;  // NOLINT: the judge's parts
+
+/// What would become of a chat request.
+struct Explanation {
+  /// `stub`, `default_reply`, `unmatched` or `rejected`.
+  Decision::Kind decision = Decision::Kind::unmatched;
+  /// The stub that would answer, or would refuse because it must never be called; null when there is none.
+  std::shared_ptr<StubState> stub = nullptr;
+  /// The stubs that come closest, when none answers; three at most.
+  std::vector<NearMiss> near_misses = {};
+  /// The diagnosis, or what an error would say.
+  std::string message = {};
+};
 
 /// Throws RequestError for a schema or grammar of which the default reply can make no instance.
 void require_default_reply(const GatewayState& gateway, const ChatRequest& chat) {
@@ -49,26 +65,45 @@ void refuse(const Failure& failure, Explanation& explanation) {
   explanation.message = failure.message();
 }
 
-}  // namespace explanations
-
-Explanation explain(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key) {
+Explanation explanation_of(const GatewayState& gateway, const ReceivedRequest& request, const ApiKey& key) {
   Explanation explanation;
   try {
     const ChatRequest chat =
         parse_chat_request(request.body, gateway.settings.acceptance, gateway.settings.chat_limits);
     if (!may_use(key, chat.model))
-      explanations::refuse(forbidden(), explanation);
+      refuse(forbidden(), explanation);
     else if (!gateway.models.find(chat.model))
-      explanations::refuse(model_not_found(chat.model, gateway, key), explanation);
+      refuse(model_not_found(chat.model, gateway, key), explanation);
     else
-      explanations::answer(gateway, ChatCall(chat, request), explanation);
+      answer(gateway, ChatCall(chat, request), explanation);
   } catch (const RequestError& error) {
-    explanations::refuse(error.failure, explanation);
+    refuse(error.failure, explanation);
   }
-  gateway.keys->mask(explanation.message);
-  for (NearMiss& near : explanation.near_misses)
-    for (std::string* const text : texts_of(near)) gateway.keys->mask(*text);
   return explanation;
 }
 
-}  // namespace mock_gateway::detail
+}  // namespace
+
+Json Inside::explain(const std::string& body, const ApiKey& key) const {
+  ReceivedRequest imagined;
+  imagined.method = chat_completions().method;
+  imagined.target = chat_completions().path;
+  imagined.headers.add("Content-Type", "application/json");
+  imagined.body = body;
+  imagined.key_id = key.id;
+  imagined.key_description = key.description;
+  Explanation explanation = explanation_of(state_, imagined, key);
+  mask(explanation.message);
+  Json near_misses = Json::array();
+  for (NearMiss& near : explanation.near_misses) {
+    for (std::string* const text : texts_of(near)) mask(*text);
+    near_misses.push_back(as_json(near));
+    near_misses.back()["exchange"] = nullptr;
+  }
+  return Json{{"decision", to_string(explanation.decision)},
+              {"stub", explanation.stub ? reference(*explanation.stub) : Json()},
+              {"near_misses", std::move(near_misses)},
+              {"message", text::as_utf8(explanation.message)}};
+}
+
+}  // namespace mock_gateway::internal

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "../mock_gateway.hpp"
+
+namespace mock_gateway::internal {
+
+/// A request whose head, or all of which, has been read.
+struct HttpRequest {
+  const ReceivedRequest& received;
+  /// The host of a target in the absolute form; it counts in place of Host.
+  const std::string& authority;
+  /// Why it is answered with an error.
+  std::optional<Failure> refused = std::nullopt;
+  std::function<bool()> is_abandoned = nullptr;
+};
+struct HttpAnswer {
+  int status = 200;
+  std::string type = {};
+  std::string body = {};
+  wire::Headers headers = {};
+  std::function<void()> after = nullptr;  // called once the answer was sent
+};
+class HttpHandler {
+ public:
+  virtual ~HttpHandler() = default;
+  /// Judges a request by its head, before its body is read. `trusted`: its connection may take more time and bytes from
+  /// now on, and is not closed for another one until the request is answered.
+  virtual std::optional<Failure> refuse(const HttpRequest& head, bool& trusted) = 0;
+  virtual HttpAnswer answer(const HttpRequest& request) = 0;
+  /// The answer of a connection that cannot be served.
+  virtual HttpAnswer turn_away(const std::string& why) = 0;
+};
+/// An HTTP server beside the gateway's, with descriptors of its own. It answers at most 64 connections at a time, and
+/// closes the one that has been idle longest for a new one.
+class HttpServer {
+ public:
+  /// Of these connections, how many may wait for something to happen.
+  static constexpr std::size_t most_waiting = 48;
+
+  /// `on_bound` learns the port before the first connection. Throws GatewayError when it cannot listen.
+  HttpServer(HttpHandler& handler, const std::string& host, int port, const std::function<void(int port)>& on_bound);
+  ~HttpServer();
+  /// No connection gets a place any more.
+  void end();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace mock_gateway::internal

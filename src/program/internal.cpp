@@ -1,0 +1,208 @@
+// What the program shares with the library: texts, names, options of the program, what a loaded script owns.
+
+#include "internal.hpp"
+
+#include <algorithm>
+
+#include "../core/access.hpp"
+#include "../core/calendar.hpp"
+#include "../core/json_reader.hpp"
+#include "../core/printed.hpp"
+#include "../core/relief.hpp"
+#include "../core/text.hpp"
+#include "../core/timeline.hpp"
+#include "../document/loaded_document.hpp"
+#include "../document/script_files.hpp"
+#include "../document/script_sections.hpp"
+#include "../document/script_values.hpp"
+#include "../evidence/diagnosis.hpp"
+#include "../evidence/gateway_problems.hpp"
+#include "../gateway/catalogue_entries.hpp"
+#include "../gateway/option_values.hpp"
+#include "../http/workers.hpp"
+#include "../keys/secrets.hpp"
+
+namespace mock_gateway::internal {
+
+using detail::Access;
+
+std::string printable(std::string_view text, std::size_t max_bytes) { return detail::text::printable(text, max_bytes); }
+std::string printed(Duration duration) { return detail::printed(duration); }
+std::string suggestion(const std::string& given, const std::vector<std::string>& known) {
+  return detail::script_reading::suggestion(given, known);
+}
+std::string rfc3339(TimePoint moment) { return detail::calendar::rfc3339_milliseconds(moment); }
+bool looks_like_key(std::string_view text) { return detail::secrets::looks_like_key(text); }
+bool is_sensitive_header(std::string_view name) { return detail::secrets::is_sensitive_header(name); }
+std::string_view masked_secret() { return detail::secrets::masked_other; }
+
+Json read_json(std::string_view text, std::size_t max_depth) {
+  detail::JsonReadOptions options;
+  options.max_depth = max_depth;
+  try {
+    return detail::read_json(text, options);
+  } catch (const detail::JsonError& error) {
+    throw GatewayError("line " + std::to_string(error.position.line) + ", column " +
+                       std::to_string(error.position.column) + ": " + error.reason);
+  }
+}
+
+void call_relief() noexcept { detail::call_relief(); }
+
+struct Thread::Impl {
+  detail::StackedThread thread = {};
+};
+
+Thread::Thread() : impl_(std::make_unique<Impl>()) {}
+Thread::~Thread() = default;
+void Thread::start(std::function<void()> job) { impl_->thread.start(std::move(job)); }
+void Thread::join() { impl_->thread.join(); }
+
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes) {
+  return detail::message_of(problems, notes);
+}
+
+std::vector<std::string> acceptance_names() { return detail::acceptance_names(); }
+
+Acceptance acceptance_named(const std::string& name) {
+  for (const detail::NamedAcceptance& one : detail::acceptances)
+    if (name == one.name) return one.make();
+  throw GatewayError("there is no acceptance \"" + name + "\"" + suggestion(name, acceptance_names()));
+}
+
+Options with_program_defaults(Options options) {
+  const Options& as_set = options;
+  const detail::OptionValues& set = Access::data(as_set);
+  // Asked first: what is set goes with the options that are replaced.
+  const bool lists_models = !set.models.empty();
+  const bool says_what_it_takes = set.acceptance || set.profile == Profile::documented;
+  const bool says_embeddings = set.embeddings || set.profile == Profile::documented;
+  if (!lists_models) options = options.any_model();
+  if (!says_what_it_takes) options = options.acceptance(Acceptance::openai());
+  if (!says_embeddings) options = options.embeddings();
+  return options;
+}
+
+Options with_program_hooks(Options options, const std::string& secret) {
+  Access::edit(options).on_exchange_never_waits = true;
+  if (!secret.empty()) Access::edit(options).secrets.push_back(secret);
+  return options;
+}
+
+Failure failure_with_status(int status) { return detail::failure_with_status(status); }
+
+Scenario make_scenario(const ScenarioText& text) {
+  detail::ScenarioData data;
+  data.said.name = text.name;
+  data.said.group = text.group;
+  data.said.description = text.description;
+  data.said.reference = text.reference;
+  data.said.good_client = text.good_client;
+  data.said.expected = text.expected;
+  data.said.text = text.text;
+  data.said.needs_stream = text.needs_stream;
+  data.said.calls = text.calls;
+  return Access::make<Scenario>(std::make_shared<const detail::ScenarioData>(std::move(data)));
+}
+
+std::vector<std::string> script_files(const std::vector<std::string>& paths) {
+  Problems told_when_read;
+  return detail::script_files::expand(paths, told_when_read);
+}
+
+void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections) {
+  Access::state(script)->forget(sections);
+}
+
+std::unique_lock<std::mutex> lock_gate_names(const LoadedScript& script) {
+  return std::unique_lock<std::mutex>(Access::state(script)->naming);
+}
+
+Gates gates_of(const LoadedScript& script) {
+  const std::lock_guard<std::mutex> lock(Access::state(script)->mutex);
+  return Access::state(script)->gates;
+}
+
+void add_gates(const LoadedScript& script, const Gates& gates) {
+  const std::lock_guard<std::mutex> lock(Access::state(script)->mutex);
+  Access::state(script)->gates.insert(gates.begin(), gates.end());
+}
+
+std::uint64_t owner_of(const LoadedScript& script) { return Access::state(script)->owner; }
+
+bool has_chaos(const LoadedScript& script) {
+  const std::lock_guard<std::mutex> lock(Access::state(script)->mutex);
+  return Access::state(script)->sections.count("/chaos") > 0;
+}
+
+std::vector<Operation> operations_of(const LoadedScript& script) {
+  const std::lock_guard<std::mutex> lock(Access::state(script)->mutex);
+  return Access::state(script)->operations;
+}
+
+std::optional<Duration> duration_from(const std::string& text) {
+  const Json value = text;
+  const detail::ScriptSource source;
+  Problems problems;
+  Gates gates;
+  detail::ScriptReader reader(source, problems, gates);
+  try {
+    return detail::read_value<Duration>(reader, {value, ""});
+  } catch (const detail::ScriptMistake&) {
+    return std::nullopt;
+  }
+}
+
+std::string too_long_a_name(const std::string& name) { return detail::script_values::too_long_a_name(name); }
+
+std::uint64_t id_of(const Stub& stub) { return Access::state(stub)->id(); }
+bool is_removed(const Stub& stub) { return Access::state(stub)->removed(); }
+
+Json script_of(const Gateway& gateway, const Stub& stub) {
+  if (!Access::state(stub)->plan().json) return Json();
+  std::string json = *Access::state(stub)->plan().json;
+  Inside(gateway).mask(json);
+  return Json::parse(text::as_utf8(json));
+}
+
+bool is_refusal(const Exchange& exchange) { return detail::is_refusal(Access::record(exchange)); }
+bool is_chat(const Exchange& exchange) { return Access::record(exchange).chat; }
+bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions) {
+  return detail::RecordedCall(Access::shared_record(exchange)).meets(conditions);
+}
+
+std::string refusal_of(const Exchange& exchange) { return Access::record(exchange).refusal; }
+std::string error_code_of(const Exchange& exchange) { return Access::record(exchange).advice.code; }
+
+std::size_t weight_of(const Exchange& exchange) {
+  const detail::ExchangeRecord& record = Access::record(exchange);
+  // The answer is asked for first: it comes to the weight when the exchange ends.
+  const std::size_t answer = record.answer_weight;
+  return record.weight() - answer;
+}
+
+Json events_of(const Exchange& exchange, std::size_t most) {
+  Json events = Json::array();
+  const detail::ExchangeRecord& record = Access::record(exchange);
+  if (!record.progress.log) return events;
+  for (const detail::AnswerLog::Event& event : record.progress.log->events(most)) {
+    const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(event.at).count();
+    events.push_back(Json{{"number", events.size() + 1},
+                          {"kind", event.token ? "token" : "event"},
+                          {"at_ms", static_cast<double>(microseconds) / 1000},
+                          {"bytes", event.bytes}});
+  }
+  return events;
+}
+
+Json counts(const Gate& gate) {
+  const detail::GateCounts counts = detail::counts(gate);
+  return Json{{"reached", counts.reached},
+              {"passed", counts.reached - counts.waiting},
+              {"waiting", counts.waiting},
+              {"open", counts.open}};
+}
+
+void reset(const Gate& gate) { detail::reset(gate); }
+
+}  // namespace mock_gateway::internal

@@ -1,0 +1,300 @@
+// What the program mock-gateway needs of the library besides the public interface.
+
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "../mock_gateway.hpp"
+
+// endpoint/ includes no other internal header. The files beside this one implement it: they are compiled into the
+// program, and are no part of the assembled header. Except where a class says otherwise, any thread may call these
+// functions.
+
+namespace mock_gateway::detail {
+struct ReplyStep;
+struct ScriptSource;
+
+namespace text {  // as in src/core/text.hpp
+std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
+bool is_valid_utf8(std::string_view text);
+std::string as_utf8(std::string_view text);
+std::string excerpt(std::string_view text, std::size_t max_bytes);
+std::string printable_lines(std::string_view text);
+std::string counted(std::size_t count, std::string_view noun);
+std::string decimal(std::int64_t count, std::int64_t unit);
+std::optional<std::int64_t> whole_number(std::string_view digits);
+bool is_token(std::string_view text);
+std::string lower_ascii(std::string_view text);
+std::string_view trim(std::string_view text);
+std::optional<std::string> percent_decode(std::string_view text);
+std::string base64(std::string_view bytes);
+}  // namespace text
+}  // namespace mock_gateway::detail
+
+namespace mock_gateway::internal {
+
+namespace text = detail::text;
+/// The text on one line, with escapes for what could steer a terminal: at most so many bytes of it, then "…".
+std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos);
+/// "20ms", "1.5s".
+std::string printed(Duration duration);
+/// `; did you mean "text"?` when one of the words is near, else the words.
+std::string suggestion(const std::string& given, const std::vector<std::string>& known);
+/// RFC 3339, with milliseconds.
+std::string rfc3339(TimePoint moment);
+bool looks_like_key(std::string_view text);
+bool is_sensitive_header(std::string_view name);
+/// What stands in the journal in place of a secret that is no key of the gateway.
+std::string_view masked_secret();
+/// Throws GatewayError with line and column for what is not JSON, or nests deeper.
+Json read_json(std::string_view text, std::size_t max_depth);
+
+/// Call this before a thread of the gateway waits: another thread then serves its connections.
+void call_relief() noexcept;
+
+/// A thread with a stack for JSON that is nested as deep as the library reads it.
+class Thread {
+ public:
+  Thread();
+  ~Thread();
+  /// Throws std::system_error when the system gives no thread. join() must follow.
+  void start(std::function<void()> job);
+  void join();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Options, failures, scenarios.
+
+std::string message_of(const std::vector<Problem>& problems, const std::vector<std::string>& notes);
+/// The names by which scripts and flags call acceptances, and the acceptance of one of these names.
+std::vector<std::string> acceptance_names();
+Acceptance acceptance_named(const std::string& name);
+/// Options as the program serves them: any model, OpenAI's fields and embeddings, where the options say nothing.
+Options with_program_defaults(Options options);
+/// on_exchange of these options returns at once. The text is masked like a key wherever it appears.
+Options with_program_hooks(Options options, const std::string& secret);
+/// The ready-made failure of this status; for another status, one with the code `forced_failure`.
+Failure failure_with_status(int status);
+/// What a Scenario says of itself. One that is in no catalogue is made of it.
+struct ScenarioText {
+  std::string name;
+  std::string group;
+  std::string description;
+  std::string reference;
+  std::string good_client;
+  Scenario::Expected expected = Scenario::Expected::answer;
+  std::string text;
+  bool needs_stream = false;
+  int calls = 1;
+};
+Scenario make_scenario(const ScenarioText& text);
+
+// Scripts.
+
+/// The files of paths: of a folder, its scripts.
+std::vector<std::string> script_files(const std::vector<std::string>& paths);
+/// Its next replacement mounts these sections again although they have not changed: "/failures".
+void forget_sections(const LoadedScript& script, const std::vector<std::string>& sections);
+/// Held while a document is read that shares the script's gates, so that two documents do not both make a new gate.
+std::unique_lock<std::mutex> lock_gate_names(const LoadedScript& script);
+std::map<std::string, Gate> gates_of(const LoadedScript& script);
+void add_gates(const LoadedScript& script, const std::map<std::string, Gate>& gates);
+/// The number by which the gateway knows what the script owns.
+std::uint64_t owner_of(const LoadedScript& script);
+bool has_chaos(const LoadedScript& script);
+std::vector<Operation> operations_of(const LoadedScript& script);
+/// How many problems of a script are listed.
+inline constexpr std::size_t most_problems = 20;
+/// A duration with its unit, as scripts write it.
+std::optional<Duration> duration_from(const std::string& text);
+/// Why a name is refused; empty for one that is not too long.
+std::string too_long_a_name(const std::string& name);
+
+using Problems = std::vector<ScriptProblem>;
+using Gates = std::map<std::string, Gate>;
+
+/// How a body is read as a script.
+struct ScriptTextOptions {
+  /// The section whose entry, or list of entries, the body is: "stubs". Empty: a whole document.
+  const char* section = "";
+  /// The key id of the scope for which it is mounted, and what the names of the scope's state machines begin with.
+  std::string scope = {};
+  std::string machine_prefix = {};
+  /// The owner of the document that it replaces; 0: none.
+  std::uint64_t replaces = 0;
+};
+struct ScriptText {
+  std::optional<ScriptDocument> document;  // unless there are errors
+  std::size_t entries = 0;                 // of its section
+  Problems errors = {};
+  std::string message = {};  // all errors
+};
+/// JSON text that knows the line and column of each value: the body of a request. What is wrong is added to `problems`.
+class JsonText {
+ public:
+  /// `label` stands for a file name while the text is read: "POST stubs". It has no slash.
+  JsonText(const std::string& text, const std::string& label, Problems& problems);
+  const Json& value() const { return value_; }
+  /// A problem with the value at that JSON pointer, or with its key.
+  ScriptProblem problem(const std::string& pointer, const std::string& message, bool of_key = false) const;
+  /// What is wrong with a value that is no object, or has a key that is none of these.
+  std::optional<ScriptProblem> unknown_key(const std::vector<std::string>& keys) const;
+  /// The matchers of "when".
+  std::vector<Matcher> matchers(Problems& problems) const;
+  /// Creates the keys that the body asks for: one, or those of its "keys". None after a problem.
+  std::vector<CreatedKey> create_keys(const Gateway& gateway, Problems& problems) const;
+  /// Changes of the key what the body names: "name", "models", "operations", "limit", "limit_tokens". Nothing after a
+  /// problem. With an empty id, the limits that all keys share.
+  void change_key(const Gateway& gateway, const std::string& id, Problems& problems) const;
+  /// The reply of "reply". Gates that it names first are added.
+  std::shared_ptr<const detail::ReplyStep> reply(Gates& gates, Problems& problems) const;
+  /// Reads it as a script for a running gateway. Gates that it names first are added.
+  ScriptText script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const;
+
+ private:
+  std::shared_ptr<detail::ScriptSource> source_;
+  Json value_;
+};
+
+// Stubs and exchanges.
+
+std::uint64_t id_of(const Stub& stub);
+bool is_removed(const Stub& stub);
+/// What its script says of the stub, keys masked; null: it is of no script.
+Json script_of(const Gateway& gateway, const Stub& stub);
+/// Shows the stubs that are mounted now. For one thread.
+class StubViewer {
+ public:
+  explicit StubViewer(const Gateway& gateway);
+  ~StubViewer();
+  /// In the order in which they are asked.
+  const std::vector<Stub>& stubs() const;
+  /// "id", "name", "title", "file", "line", "calls", "expected", "met", "hidden_by" and "conditions", keys masked.
+  Json json(const Stub& stub);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+bool is_refusal(const Exchange& exchange);
+bool is_chat(const Exchange& exchange);
+bool meets(const Exchange& exchange, const std::vector<Matcher>& conditions);
+/// Why the documented rules refused the request; empty when they did not.
+std::string refusal_of(const Exchange& exchange);
+/// The code of the error body that answered; empty without one.
+std::string error_code_of(const Exchange& exchange);
+/// Bytes that the journal holds of it, without the answer.
+std::size_t weight_of(const Exchange& exchange);
+/// The first so many events of the answer: "number", "kind", "at_ms", "bytes".
+Json events_of(const Exchange& exchange, std::size_t most);
+
+/// What changes in a journal, in order, for clients that follow it: an exchange is recorded, or ends. Each change has a
+/// revision. Looking takes time for what is new and what is under way, not for the journal.
+class JournalFeed {
+ public:
+  struct Change {
+    std::uint64_t revision;
+    Exchange exchange;
+  };
+  explicit JournalFeed(const Gateway& gateway);
+  ~JournalFeed();
+  /// Looks at the journal. Returns the revision of the newest change.
+  std::uint64_t look();
+  /// The first change after that revision, as of the last look.
+  std::optional<Change> after(std::uint64_t revision);
+  /// The newest exchange with an id below that, as of the last look.
+  std::optional<Change> before(std::uint64_t id);
+  /// The revision of an exchange; 0 when it is not known.
+  std::uint64_t revision_of(std::uint64_t id) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The gateway.
+
+enum class Answered { yes, too_late, unknown };
+struct QueuedFailure {
+  Failure failure;
+  std::optional<std::size_t> left;  // nothing: until cleared
+  FailureScope scope;
+};
+
+/// A gateway from inside. It must not outlive the gateway.
+class Inside {
+ public:
+  explicit Inside(const Gateway& gateway);
+
+  std::size_t open_requests() const;
+  /// From now on exchanges keep their answers.
+  void keep_answers() const;
+  /// Masks every secret that the gateway knows. Whether there was one.
+  bool mask(std::string& text) const;
+  std::string first_model() const;
+  std::uint64_t seed() const;
+  std::optional<Duration> stall_guard() const;
+  /// The non-default settings that affect the answer of this exchange, as "gateway" of a script.
+  Json settings_for(const Exchange& exchange) const;
+  /// "chat_completions", "list_models", else method and path.
+  std::string operation_name(const std::string& method, const std::string& path) const;
+  std::optional<RateLimit> limit() const;
+  std::optional<TokenLimit> token_limit() const;
+  std::vector<QueuedFailure> failures() const;
+  /// "text" and "left" of each.
+  Json connection_faults() const;
+  /// "text" of each rule whose script's owner is wanted.
+  Json chaos(const std::function<bool(std::uint64_t owner)>& is_wanted) const;
+  std::vector<Operation> operations() const;
+  void unmount(const std::vector<std::pair<Operation, std::uint64_t>>& of_owners) const;
+  void clear_chaos_of(std::uint64_t owner) const;
+  void remove(const std::vector<Stub>& stubs) const;
+  /// Forgets these parts: "stubs", "states", "failures", "chaos", "connections", "journal".
+  void reset(const std::vector<std::string>& parts) const;
+  /// State machines that stubs name or that were moved, with their states.
+  std::map<std::string, std::string> states() const;
+  /// `key`: the id of the only key whose stubs know the machine; empty: any.
+  void set_state(const std::string& machine, const std::string& state, const std::string& key) const;
+  /// Forgets states of machines that begin so and that only stubs of the key know, removed stubs, exchanges.
+  void forget_states(const std::string& machines, const std::string& key) const;
+  void forget_removed(const RequestScope& scope) const;
+  void forget_exchanges(const RequestScope& scope) const;
+  /// What would answer a chat request of that key now. Nothing is taken, and no function of a test runs. Forced
+  /// failures, chaos, limits and the key's state are left out.
+  Json explain(const std::string& body, const ApiKey& key) const;
+  /// Requests that wait for the test's reply: "exchange", "stub", "request", "since" of each.
+  Json asked(const RequestScope& scope) const;
+  /// The id of the key with which this request waits; empty: it does not wait.
+  std::string asking_key(std::uint64_t exchange) const;
+  Answered answer(std::uint64_t exchange, const std::shared_ptr<const detail::ReplyStep>& reply) const;
+  /// Answers all requests of the scope that wait.
+  void answer_all(const RequestScope& scope, const Reply& reply) const;
+
+  TimePoint now() const;
+  /// "real", "manual" or "instant".
+  const char* clock_kind() const;
+  /// What waits on a manual clock; on another, nothing.
+  std::vector<ManualClock::PendingWait> pending_waits() const;
+  /// Moves a manual clock, and returns what fired. It stops early when `is_given_up` says so.
+  std::vector<ManualClock::PendingWait> advance(Duration step, const std::function<bool()>& is_given_up) const;
+
+ private:
+  Json reference(const detail::StubState& stub) const;
+
+  detail::GatewayState& state_;
+};
+
+/// "reached", "passed", "waiting", "open".
+Json counts(const Gate& gate);
+/// Makes the gate closed, with nobody at it.
+void reset(const Gate& gate);
+
+}  // namespace mock_gateway::internal

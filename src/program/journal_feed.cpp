@@ -1,0 +1,119 @@
+// The order in which clients are told of changes in the journal.
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <map>
+
+#include "../core/access.hpp"
+#include "../evidence/record.hpp"
+#include "../serve/gateway_state.hpp"
+#include "internal.hpp"
+
+namespace mock_gateway::internal {
+
+/// Exchanges that the journal no longer holds are forgotten.
+struct JournalFeed::Impl {
+  using Record = std::shared_ptr<detail::ExchangeRecord>;
+  struct Known {
+    std::uint64_t revision;
+    std::weak_ptr<detail::ExchangeRecord> record;  // the journal says how long it is kept
+  };
+  struct Change {
+    std::uint64_t revision;
+    std::uint64_t id;
+  };
+
+  explicit Impl(const Gateway& gateway) : journal(detail::Access::serving(gateway)->journal) {}
+
+  // All expect the mutex to be held.
+  void note(const Record& record);
+  void forget_before(std::uint64_t id);
+  void sweep();
+  /// Whether its exchange has changed since, or is forgotten.
+  bool is_void(const Change& change) const;
+
+  const std::shared_ptr<detail::JournalState> journal;
+  std::mutex mutex = {};
+  std::uint64_t number = 0;                   // of the records that were seen
+  std::uint64_t revision = 0;                 // of the newest change
+  std::map<std::uint64_t, Known> known = {};  // by id
+  std::deque<Change> changes = {};
+  std::vector<Record> pending = {};
+  std::size_t sweep_at = 20'000;
+};
+
+JournalFeed::JournalFeed(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
+JournalFeed::~JournalFeed() = default;
+
+std::uint64_t JournalFeed::look() {
+  Impl& its = *impl_;
+  const std::lock_guard<std::mutex> lock(its.mutex);
+  detail::JournalState::News news = its.journal->news(its.number);
+  its.number = news.number;
+  its.forget_before(news.oldest);
+  const std::uint64_t before = its.revision;
+  for (auto& record : news.added) {
+    its.note(record);
+    its.pending.push_back(std::move(record));
+  }
+  // Those that were recorded and have ended since the last look are noted once.
+  for (const auto& record : its.journal->take_ended(its.pending)) {
+    const auto known = its.known.find(record->id);
+    if (known != its.known.end() && known->second.revision <= before) its.note(record);
+  }
+  if (its.known.size() > its.sweep_at) its.sweep();
+  return its.revision;
+}
+
+std::optional<JournalFeed::Change> JournalFeed::after(std::uint64_t revision) {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  auto change = std::upper_bound(impl_->changes.begin(), impl_->changes.end(), revision,
+                                 [](std::uint64_t wanted, const Impl::Change& one) { return wanted < one.revision; });
+  for (; change != impl_->changes.end(); ++change) {
+    if (impl_->is_void(*change)) continue;
+    if (auto record = impl_->known.at(change->id).record.lock())
+      return Change{change->revision, Exchange(std::move(record))};
+  }
+  return std::nullopt;
+}
+
+std::optional<JournalFeed::Change> JournalFeed::before(std::uint64_t id) {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  for (auto known = impl_->known.lower_bound(id); known != impl_->known.begin();) {
+    --known;
+    if (auto record = known->second.record.lock()) return Change{known->second.revision, Exchange(std::move(record))};
+  }
+  return std::nullopt;
+}
+
+std::uint64_t JournalFeed::revision_of(std::uint64_t id) const {
+  const std::lock_guard<std::mutex> lock(impl_->mutex);
+  const auto found = impl_->known.find(id);
+  return found == impl_->known.end() ? 0 : found->second.revision;
+}
+
+void JournalFeed::Impl::note(const Record& record) {
+  known.insert_or_assign(record->id, Known{++revision, record});
+  changes.push_back({revision, record->id});
+}
+
+bool JournalFeed::Impl::is_void(const Change& change) const {
+  const auto found = known.find(change.id);
+  return found == known.end() || found->second.revision != change.revision;
+}
+
+void JournalFeed::Impl::forget_before(std::uint64_t id) {
+  known.erase(known.begin(), known.lower_bound(id));
+  while (!changes.empty() && is_void(changes.front())) changes.pop_front();
+}
+
+void JournalFeed::Impl::sweep() {
+  for (auto one = known.begin(); one != known.end();)
+    one = one->second.record.expired() ? known.erase(one) : std::next(one);
+  changes.erase(std::remove_if(changes.begin(), changes.end(), [this](const Change& one) { return is_void(one); }),
+                changes.end());
+  sweep_at = std::max<std::size_t>(20'000, 2 * known.size());
+}
+
+}  // namespace mock_gateway::internal

@@ -1,0 +1,328 @@
+// Bodies of the control API as JSON and as scripts: how they are read, and what is not allowed in a scope.
+
+#include <algorithm>
+
+#include "../core/access.hpp"
+#include "../document/script_files.hpp"
+#include "../document/script_sections.hpp"
+#include "../document/script_values.hpp"
+#include "../keys/key_store.hpp"
+#include "../serve/gateway_state.hpp"
+#include "internal.hpp"
+
+namespace mock_gateway::internal {
+namespace {
+
+using detail::Access;
+using detail::ScriptNode;
+using detail::ScriptReader;
+
+using Read = void (*)(ScriptReader& reader, const ScriptNode& node, void* target);
+
+/// The label stands for a file name while the text is read, and for none afterwards.
+void take_label_off(Problems& problems, const std::string& label) {
+  for (ScriptProblem& problem : problems)
+    if (problem.file == label) problem.file.clear();
+}
+
+/// The keys that a body asks for, and those that the gateway has.
+struct WantedKeys {
+  std::vector<detail::ScriptedKey> keys;
+  const detail::KeyStore& store;
+};
+
+void read_key(ScriptReader& reader, const ScriptNode& node, void* target) {
+  WantedKeys& wanted = *static_cast<WantedKeys*>(target);
+  const std::size_t noted = reader.noted();
+  detail::ScriptedKey key;
+  // In a script a key needs a name, by which the script refers to it.
+  const bool has_name = !node.value.is_object() || node.find("name");
+  Json with_name = node.value;
+  if (!has_name) with_name["name"] = "unnamed";
+  reader.read_object({with_name, node.pointer}, *detail::script_types::keys().table, &key);
+  if (reader.noted() > noted) return;
+  if (!has_name) key.name.clear();
+  if (key.secret()) {
+    bool is_taken = wanted.store.knows(*key.secret());
+    for (const detail::ScriptedKey& other : wanted.keys) is_taken = is_taken || other.secret() == key.secret();
+    if (is_taken)
+      detail::script_reading::fail(node.at("secret"),
+                                   "another key has this secret, or had it; choose another, or leave it out to have "
+                                   "one made up");
+  }
+  wanted.keys.push_back(std::move(key));
+}
+
+void read_keys(ScriptReader& reader, const ScriptNode& node, void* target) {
+  reader.read_list(node, &read_key, target);
+}
+
+/// A change of a key: what is empty stays as it is.
+struct KeyChange {
+  std::optional<std::string> name;
+  std::optional<std::vector<std::string>> models;
+  std::optional<std::vector<Operation>> operations;
+  std::optional<std::optional<RateLimit>> limit;
+  std::optional<std::optional<TokenLimit>> limit_tokens;
+};
+
+void read_name(ScriptReader&, const ScriptNode& node, void* target) {
+  static_cast<KeyChange*>(target)->name = node.value.is_null() ? std::string() : detail::script_values::key_name(node);
+}
+
+void read_models(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& models = static_cast<KeyChange*>(target)->models.emplace();
+  if (!node.value.is_null()) models = detail::read_value<std::vector<std::string>>(reader, node);
+}
+
+void read_operations(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& operations = static_cast<KeyChange*>(target)->operations.emplace();
+  if (!node.value.is_null()) operations = detail::read_value<std::vector<Operation>>(reader, node);
+}
+
+void read_limit(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& limit = static_cast<KeyChange*>(target)->limit.emplace();
+  if (!node.value.is_null()) limit = detail::script_values::require_limit(reader, node);
+}
+
+void read_limit_tokens(ScriptReader& reader, const ScriptNode& node, void* target) {
+  auto& limit = static_cast<KeyChange*>(target)->limit_tokens.emplace();
+  if (!node.value.is_null()) limit = detail::script_values::require_token_limit(reader, node);
+}
+
+constexpr std::pair<const char*, Read> key_members[] = {{"name", &read_name},
+                                                        {"models", &read_models},
+                                                        {"operations", &read_operations},
+                                                        {"limit", &read_limit},
+                                                        {"limit_tokens", &read_limit_tokens}};
+
+void change_limits_of_all(const Keys& keys, const KeyChange& change) {
+  if (const auto& limit = change.limit; limit && *limit)
+    keys.limit_rate_for_all((*limit)->requests, (*limit)->window);
+  else if (limit)
+    keys.unlimit_rate_for_all();
+  if (const auto& limit = change.limit_tokens; limit && *limit)
+    keys.limit_tokens_for_all((*limit)->tokens, (*limit)->window);
+  else if (limit)
+    keys.unlimit_tokens_for_all();
+}
+
+void read_when(ScriptReader& reader, const ScriptNode& node, void* target) {
+  *static_cast<std::vector<Matcher>*>(target) = detail::read_matchers(reader, node);
+}
+
+void read_step(ScriptReader& reader, const ScriptNode& node, void* target) {
+  detail::ReplyStep& step = *static_cast<detail::ReplyStep*>(target);
+  step = detail::read_reply(reader, node);
+  if (step.asks) detail::script_reading::fail(node, "\"ask\" is what is being answered: say the reply itself");
+}
+
+/// A body as a section of a script document that has one entry, or as the whole section of a document.
+class Wrapped {
+ public:
+  Wrapped(detail::ScriptSource& source, Json value, const std::string& section) : value_(std::move(value)) {
+    if (value_.is_object() && value_.contains(section)) {
+      if (!value_.contains("mock_gateway")) value_["mock_gateway"] = 1;
+      return;
+    }
+    prefix_ = "/" + section + "/0";
+    std::map<std::string, detail::JsonPlace> places;
+    for (auto& [pointer, place] : source.places) {
+      place.pointer = prefix_ + pointer;
+      places.emplace(place.pointer, place);
+    }
+    source.places = std::move(places);
+    Json entries = Json::array();
+    entries.push_back(std::move(value_));
+    value_ = Json{{"mock_gateway", 1}};
+    value_[section] = std::move(entries);
+  }
+
+  const Json& value() const { return value_; }
+  /// Takes the section off the pointer again.
+  void unwrap(ScriptProblem& problem) const {
+    if (problem.pointer.compare(0, prefix_.size(), prefix_) == 0) problem.pointer.erase(0, prefix_.size());
+  }
+
+ private:
+  Json value_;
+  std::string prefix_;
+};
+
+/// Notes what a running gateway cannot be told.
+void refuse_gateway(const Json& document, ScriptReader& reader) {
+  if (!document.is_object() || !document.contains("gateway")) return;
+  reader.note({"/gateway",
+               "this says how a gateway starts, and this one runs: give it to the program with --script, or leave it "
+               "out",
+               true});
+}
+
+/// Puts stubs, failures and rules of chaos into a scope: only its key meets them, and its state machines are its own.
+void put_into_scope(detail::ScriptPlan& plan, const Json& document, const ScriptTextOptions& options,
+                    ScriptReader& reader) {
+  const Json stubs = document.value("stubs", Json::array());
+  for (std::size_t index = 0; stubs.is_array() && index < stubs.size(); ++index) {
+    const Json& stub = stubs[index];
+    if (stub.is_object() && stub.contains("when") && stub["when"].is_object() && stub["when"].contains("key_is"))
+      reader.note({"/stubs/" + std::to_string(index) + "/when/key_is",
+                   "?scope= says whose requests the stub answers; leave \"key_is\" out, or the scope", true});
+  }
+  for (detail::StubPlan& stub : plan.stubs) {
+    stub.matchers.insert(stub.matchers.begin(), key_is(options.scope));
+    for (auto* states : {&stub.in_states, &stub.then_states})
+      for (detail::MachineState& state : *states) state.machine = options.machine_prefix + state.machine;
+  }
+  for (Chaos& rule : plan.chaos) rule = rule.when(key_is(options.scope));
+  for (std::size_t index = 0; index < plan.failures.size(); ++index) {
+    detail::ScriptedFailure& failure = plan.failures[index];
+    if (!failure.key.empty() || failure.scope.kind() != FailureScope::Kind::all)
+      reader.note({"/failures/" + std::to_string(index) + "/for",
+                   "?scope= says for whom the failure is; leave \"for\" out, or the scope", true});
+    failure.scope = for_key(options.scope);
+  }
+}
+
+/// Notes keys that cannot be mounted: nothing else of the document is mounted then.
+void require_no_conflict(const detail::KeyStore& store, const detail::ScriptPlan& plan, std::uint64_t replaces,
+                         ScriptReader& reader) {
+  const std::vector<std::string> conflicts = store.conflicts(plan.keys, replaces);
+  for (std::size_t index = 0; index < conflicts.size(); ++index)
+    if (!conflicts[index].empty()) reader.note({"/keys/" + std::to_string(index) + "/secret", conflicts[index]});
+}
+
+/// What is refused when an entry of the section is.
+const char* heading_of(const std::string& section) {
+  if (section == "stubs") return "a stub cannot be mounted";
+  if (section == "failures") return "a failure cannot be mounted";
+  if (section == "chaos") return "a rule of chaos cannot be mounted";
+  if (section == "connections") return "a fault of connections cannot be mounted";
+  if (section == "operations") return "an operation cannot be mounted";
+  return "a script cannot be served";
+}
+
+}  // namespace
+
+JsonText::JsonText(const std::string& text, const std::string& label, Problems& problems)
+    : source_(std::make_shared<detail::ScriptSource>(detail::ScriptSource{label, text, {}})) {
+  detail::script_files::parse(*source_, value_, problems);
+  take_label_off(problems, label);
+}
+
+ScriptProblem JsonText::problem(const std::string& pointer, const std::string& message, bool of_key) const {
+  Problems problems{source_->problem(Severity::error, {pointer, message, of_key})};
+  take_label_off(problems, source_->file);
+  return problems.front();
+}
+
+std::optional<ScriptProblem> JsonText::unknown_key(const std::vector<std::string>& keys) const {
+  if (!value_.is_object()) return problem("", "expected an object, got " + detail::script_reading::kind_of(value_));
+  for (const auto& [key, member] : value_.get_ref<const Json::object_t&>()) {
+    if (detail::script_reading::is_remark(key) || std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    return problem(ScriptNode{value_, ""}.member(key, member).pointer,
+                   "unknown key \"" + printable(key, 60) + "\"" +
+                       (keys.empty() ? "; this route takes none" : suggestion(key, keys)),
+                   true);
+  }
+  return std::nullopt;
+}
+
+std::vector<Matcher> JsonText::matchers(Problems& problems) const {
+  std::vector<Matcher> matchers;
+  Gates gates;
+  ScriptReader reader(*source_, problems, gates);
+  reader.guarded(ScriptNode{value_, ""}.at("when"), &read_when, &matchers);
+  take_label_off(problems, source_->file);
+  return matchers;
+}
+
+std::vector<CreatedKey> JsonText::create_keys(const Gateway& gateway, Problems& problems) const {
+  Gates gates;
+  ScriptReader reader(*source_, problems, gates);
+  const ScriptNode root{value_, ""};
+  WantedKeys wanted{{}, *Access::serving(gateway)->keys};
+  if (value_.is_object() && root.find("keys"))
+    reader.guarded(root.at("keys"), &read_keys, &wanted);
+  else
+    reader.guarded(root, &read_key, &wanted);
+  take_label_off(problems, source_->file);
+  std::vector<CreatedKey> created;
+  if (!problems.empty()) return created;
+  for (const detail::ScriptedKey& one : wanted.keys) created.push_back(gateway.keys().create(one.name, one.options));
+  return created;
+}
+
+void JsonText::change_key(const Gateway& gateway, const std::string& id, Problems& problems) const {
+  Gates gates;
+  ScriptReader reader(*source_, problems, gates);
+  const ScriptNode root{value_, ""};
+  KeyChange change;
+  for (const auto& [name, read] : key_members)
+    if (root.find(name)) reader.guarded(root.at(name), read, &change);
+  take_label_off(problems, source_->file);
+  if (!problems.empty()) return;
+  const Keys keys = gateway.keys();
+  if (id.empty()) return change_limits_of_all(keys, change);
+  if (change.name) keys.set_description(id, *change.name);
+  if (change.models) keys.limit_models(id, *change.models);
+  if (change.operations) keys.limit_operations(id, *change.operations);
+  if (const auto& limit = change.limit; limit && *limit)
+    keys.limit_rate(id, (*limit)->requests, (*limit)->window);
+  else if (limit)
+    keys.unlimit_rate(id);
+  if (const auto& limit = change.limit_tokens; limit && *limit)
+    keys.limit_tokens(id, (*limit)->tokens, (*limit)->window);
+  else if (limit)
+    keys.unlimit_tokens(id);
+}
+
+std::shared_ptr<const detail::ReplyStep> JsonText::reply(Gates& gates, Problems& problems) const {
+  const auto step = std::make_shared<detail::ReplyStep>();
+  ScriptReader reader(*source_, problems, gates);
+  reader.guarded(ScriptNode{value_, ""}.at("reply"), &read_step, step.get());
+  take_label_off(problems, source_->file);
+  return step;
+}
+
+ScriptText JsonText::script(const Gateway& gateway, const ScriptTextOptions& options, Gates& gates) const {
+  detail::ScriptSource source = *source_;
+  const bool is_whole = *options.section == '\0';
+  std::optional<Wrapped> wrapped;
+  if (!is_whole) wrapped.emplace(source, value_, options.section);
+  const Json& document = wrapped ? wrapped->value() : value_;
+
+  const detail::GatewayState& state = *Access::serving(gateway);
+  const auto plan = std::make_shared<detail::ScriptPlan>();
+  plan->gates = gates;
+  Problems problems;
+  ScriptReader reader(source, problems, plan->gates);
+  detail::script_documents::read_whole(reader, document, *plan);
+  // Another call may lead to a state that a stub of this one waits for.
+  if (problems.empty()) detail::script_references::resolve(*plan, problems, is_whole);
+  refuse_gateway(document, reader);
+  if (!options.scope.empty()) put_into_scope(*plan, document, options, reader);
+  for (ScriptProblem& missing : detail::script_references::missing_keys(*plan, *state.keys, options.replaces))
+    problems.push_back(std::move(missing));
+  require_no_conflict(*state.keys, *plan, options.replaces, reader);
+
+  ScriptText text;
+  if (wrapped) {
+    for (ScriptProblem& problem : problems) wrapped->unwrap(problem);
+    for (detail::OpenReference& open : plan->open_references) wrapped->unwrap(open.place);
+  }
+  take_label_off(problems, source.file);
+  for (detail::OpenReference& open : plan->open_references)
+    if (open.place.file == source.file) open.place.file.clear();
+  for (ScriptProblem& problem : problems)
+    (problem.severity == Severity::error ? text.errors : plan->warnings).push_back(std::move(problem));
+  if (!text.errors.empty()) {
+    text.message = detail::script_documents::text_of(text.errors, heading_of(options.section));
+    return text;
+  }
+  gates.insert(plan->gates.begin(), plan->gates.end());
+  if (!is_whole) text.entries = document[options.section].size();
+  text.document.emplace(Access::make<ScriptDocument>(std::shared_ptr<const detail::ScriptPlan>(plan)));
+  return text;
+}
+
+}  // namespace mock_gateway::internal

@@ -1,0 +1,95 @@
+// The settings of a gateway as "gateway" of a script that answers one exchange again.
+
+#include "../answer/bodies.hpp"
+#include "../core/access.hpp"
+#include "../core/json_reader.hpp"
+#include "../model/acceptance.hpp"
+#include "../model/profile_traits.hpp"
+#include "../model/request_error.hpp"
+#include "../request/chat_parser.hpp"
+#include "../serve/gateway_state.hpp"
+#include "../serve/request_checks.hpp"
+#include "internal.hpp"
+
+namespace mock_gateway::internal {
+namespace {
+
+using detail::StrictAcceptance;
+
+/// The extensions that differ from `base`.
+Json differences(const Acceptance& acceptance, const Acceptance& base) {
+  Json object = Json::object();
+  for (const detail::ExtensionRow& row : detail::extensions)
+    if (acceptance.has(row.extension) != base.has(row.extension)) object[row.name] = acceptance.has(row.extension);
+  // "off" and "off except for documented fields" are different settings.
+  if (!acceptance.has(Extension::unknown_fields) &&
+      StrictAcceptance::takes_documented_fields(acceptance) != StrictAcceptance::takes_documented_fields(base))
+    object["unknown_fields"] = false;
+  if (!acceptance.has(Extension::null_as_absent) &&
+      StrictAcceptance::takes_documented_nulls(acceptance) != StrictAcceptance::takes_documented_nulls(base))
+    object["null_as_absent"] = false;
+  return object;
+}
+
+/// Null where the profile has the same acceptance.
+Json acceptance_of(const Acceptance& acceptance, Profile profile) {
+  const detail::ProfileTraits& traits = detail::traits_of(profile);
+  if (differences(acceptance, traits.acceptance()).empty()) return {};
+  for (const detail::NamedAcceptance& one : detail::acceptances)
+    if (differences(acceptance, StrictAcceptance::under(one.make(), traits.documented())).empty()) return one.name;
+  const Acceptance strict = StrictAcceptance::under(Acceptance::strict(), traits.documented());
+  const bool is_partly_strict =
+      StrictAcceptance::takes_documented_fields(acceptance) || StrictAcceptance::takes_documented_nulls(acceptance);
+  Json object{{"base", is_partly_strict ? "strict" : "default"}};
+  object.update(differences(acceptance, is_partly_strict ? strict : Acceptance()));
+  return object;
+}
+
+/// Whether a gateway with default settings would accept this chat request.
+bool is_taken_by_default(const ReceivedRequest& request, const detail::ServeSettings& settings) {
+  const Acceptance standard = detail::traits_of(settings.profile).acceptance();
+  try {
+    detail::parse_chat_request(request.body, standard, settings.chat_limits);
+  } catch (const detail::RequestError&) {
+    return false;
+  }
+  return detail::allows_json(request, standard);
+}
+
+bool asks_for_model(const ReceivedRequest& request, const std::string& id) {
+  const Json body = detail::read_json_if_valid(request.body);
+  return body.is_object() && body.contains("model") && body["model"] == id;
+}
+
+}  // namespace
+
+/// The program's own defaults, any model and OpenAI's fields, are in it only for a request that needs them: a running
+/// gateway can load a script without "gateway".
+Json Inside::settings_for(const Exchange& exchange) const {
+  constexpr std::size_t largest_body = std::size_t{16} << 20;
+  const detail::ServeSettings& settings = state_.settings;
+  const ReceivedRequest& request = exchange.request();
+  const bool is_chat_request = is_chat(exchange);
+  const wire::Model standard{"mock-model"};
+  Json gateway = Json::object();
+  const std::vector<wire::Model>& models = settings.models;
+  if (settings.any_model) {
+    if (is_chat_request && !asks_for_model(request, standard.id)) gateway["models"] = "any";
+  } else if (models.size() != 1 || models[0].id != standard.id || models[0].owner != standard.owner) {
+    Json list = Json::array();
+    for (const wire::Model& model : models)
+      list.push_back(model.owner == standard.owner ? Json(model.id) : Json{{"id", model.id}, {"owner", model.owner}});
+    gateway["models"] = std::move(list);
+  }
+  if (settings.profile != Profile::documented) gateway["profile"] = to_string(settings.profile);
+  const bool is_openai = differences(settings.acceptance, Acceptance::openai()).empty();
+  if (!is_openai || (is_chat_request && !is_taken_by_default(request, settings))) {
+    if (Json acceptance = acceptance_of(settings.acceptance, settings.profile); !acceptance.is_null())
+      gateway["acceptance"] = std::move(acceptance);
+  }
+  if (settings.chat_limits.max_n != detail::ChatLimits().max_n) gateway["max_n"] = settings.chat_limits.max_n;
+  if (request.body.size() > largest_body) gateway["max_body"] = request.body.size();
+  return gateway;
+}
+
+}  // namespace mock_gateway::internal

@@ -1,0 +1,78 @@
+// A stub as JSON: its conditions, and what hides it.
+
+#include <map>
+#include <string_view>
+
+#include "../core/access.hpp"
+#include "../keys/key_store.hpp"
+#include "../script/hiding.hpp"
+#include "../serve/gateway_state.hpp"
+#include "internal.hpp"
+
+namespace mock_gateway::internal {
+namespace {
+
+/// Whether it is the name of a file, and not that of a route by which stubs came.
+bool names_file(std::string_view file) {
+  return !file.empty() && file.substr(0, 4) != "PUT " && file.substr(0, 5) != "POST ";
+}
+
+}  // namespace
+
+struct StubViewer::Impl {
+  explicit Impl(const Gateway& gateway) : state(*detail::Access::serving(gateway)), asked(*state.script->stubs()) {
+    for (const auto& stub : asked) stubs.emplace_back(stub, state.script, state.journal);
+  }
+
+  /// A text of the script's author, without keys.
+  std::string masked(std::string text) const {
+    state.keys->mask(text);
+    return text::as_utf8(text);
+  }
+
+  /// The id of the stub that keeps every request from this one; null when none does. Looks at those asked before it.
+  Json hidden_by(std::uint64_t id) {
+    while (looked_at < asked.size() && seen.count(id) == 0) {
+      const detail::StubState& next = *asked[looked_at++];
+      const std::optional<std::size_t> hider = hiding.add(next.plan());
+      seen[next.id()] = hider ? asked[*hider]->id() : 0;
+    }
+    const auto found = seen.find(id);
+    return found != seen.end() && found->second != 0 ? Json(found->second) : Json();
+  }
+
+  const detail::GatewayState& state;
+  const detail::Script::Stubs asked;
+  std::vector<Stub> stubs = {};
+  detail::HidingStubs hiding = {};
+  std::size_t looked_at = 0;
+  std::map<std::uint64_t, std::uint64_t> seen = {};  // by what each is hidden; 0: by none
+};
+
+StubViewer::StubViewer(const Gateway& gateway) : impl_(std::make_unique<Impl>(gateway)) {}
+StubViewer::~StubViewer() = default;
+const std::vector<Stub>& StubViewer::stubs() const { return impl_->stubs; }
+
+Json StubViewer::json(const Stub& stub) {
+  const detail::StubState& state = *detail::Access::state(stub);
+  const detail::StubPlan& plan = state.plan();
+  const SourceLocation where = state.where();
+  const std::size_t calls = state.recorded();
+  Json conditions = Json::array();
+  for (const Matcher& matcher : plan.matchers) conditions.push_back(impl_->masked(matcher.to_string()));
+  for (const detail::MachineState& one : plan.in_states)
+    conditions.push_back(impl_->masked("state machine \"" + one.machine + "\" is \"" + one.state + "\""));
+  const std::optional<Range>& expected = plan.expected_calls;
+  return Json{{"id", state.id()},
+              {"name", plan.name.empty() ? Json() : Json(impl_->masked(plan.name))},
+              {"title", impl_->masked(state.title())},
+              {"file", names_file(where.file) ? Json(text::as_utf8(where.file)) : Json()},
+              {"line", where.line > 0 ? Json(where.line) : Json()},
+              {"calls", calls},
+              {"expected", expected ? Json(expected->to_string()) : Json()},
+              {"met", !expected || expected->contains(static_cast<double>(calls))},
+              {"hidden_by", impl_->hidden_by(state.id())},
+              {"conditions", std::move(conditions)}};
+}
+
+}  // namespace mock_gateway::internal
