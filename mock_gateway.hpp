@@ -8646,36 +8646,36 @@ class Delivery {
 
 // ---- http/exchange_observer.hpp -------------------------------------------------------------------------------------
 
-// What a connection tells of the exchange under way: five facts.
+// What a connection reports to the current exchange: five events.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a connection tells of the exchange under way. Called by the thread that has the connection.
+/// Receives the events of a connection. Called by the thread that serves the connection.
 class ExchangeObserver {
  public:
   /// How the client left.
   struct Leaving {
-    /// By RST; else by FIN, after which it may still read.
+    /// True for RST. False for FIN, after which the client may still read.
     bool is_reset = false;
-    /// Bytes that were written and have not come to its kernel, as far as the system can tell.
+    /// Bytes written but not received by its kernel, as far as the system can tell.
     std::size_t under_way = 0;
-    /// When, on the exchange's clock.
+    /// The time on the exchange's clock.
     TimePoint at{};
-    /// Time on that clock since the last write; 0 when there was none.
+    /// Time on that clock since the last write; 0 if there was none.
     Duration after_last_write{0};
   };
 
   virtual ~ExchangeObserver() = default;
 
-  /// Both moments are from before the answer's first byte left: its client may react before the sender goes on.
+  /// Both times precede the write of the answer's first byte, because the client may react before the sender continues.
   virtual void mark_first_byte(TimePoint at, std::chrono::steady_clock::time_point real) = 0;
-  /// So many bytes of the answer were taken.
+  /// The system accepted `bytes` bytes of the answer.
   virtual void mark_written(std::size_t bytes) = 0;
-  /// The client sent FIN, reset, or could not be written to.
+  /// The client sent FIN or RST, or a write failed.
   virtual void mark_client_closed(const Leaving& leaving) = 0;
-  /// Whether the exchange waits although its client has closed its side.
+  /// Whether the exchange still waits although its client has closed its side.
   virtual void mark_unattended(bool unattended) = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void mark_guard_expired() = 0;
 };
 
@@ -8684,34 +8684,34 @@ class ExchangeObserver {
 // ---- http/sockets.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// Every call to the system's socket interface, so that another system's version can stand beside this one (POSIX).
+/// All calls to the system's socket interface (POSIX). Ports to other systems reimplement them.
 namespace sockets {
 
-/// `reset`: the peer sent RST while its side was open. `failed`: any other way in which nothing more can pass.
+/// `reset`: the peer sent RST while its side was open. `failed`: any other error.
 enum class Transfer { done, would_block, reset, failed };
 
-/// Close-on-exec (a forked child that holds the descriptor defeats RST), no delay, no SIGPIPE.
+/// Sets close-on-exec (a descriptor inherited by a child defeats RST), TCP_NODELAY, and no SIGPIPE.
 void adopt(int socket);
-/// Sends what fits; `bytes` is what was taken.
+/// Sends without blocking. `bytes`: how many were accepted.
 Transfer send(int socket, const char* data, std::size_t size, std::size_t& bytes);
-/// Receives what is there; `bytes` 0 with `done` is the end of the stream. `age`: how long ago the last of it reached
-/// this system; nothing where the system cannot tell, or stamp_arrivals was not called for the listener.
+/// Receives without blocking. `done` with 0 `bytes` is the end of the stream. `age`: how long ago the last byte reached
+/// this system; empty if unknown, or without stamp_arrivals() on the listener.
 Transfer receive(int socket, char* data, std::size_t size, std::size_t& bytes, std::optional<Duration>& age);
 
 enum class Interest { nothing, readable, writable };
 struct Readiness {
-  bool ready = false;         // readable or writable, as asked
+  bool ready = false;         // readable or writable, as requested
   bool woken = false;         // the wake descriptor is readable
   bool peer_closed = false;   // FIN has arrived
   bool disconnected = false;  // RST has arrived, or the socket was shut down here
 };
-/// Blocks until something of it is true or the time is up (nothing: without end). `wake` may be -1. `watch_peer`:
+/// Blocks until one of these is true or the timeout (empty: none). `wake`: a wake descriptor, or -1. `watch_peer`:
 /// whether a FIN ends the wait.
 Readiness poll(int socket, Interest interest, bool watch_peer, int wake, std::optional<Duration> timeout);
-/// What of a socket somebody waits for. That its connection is gone is always told of.
+/// The socket events that are wanted. Loss of the connection is always reported.
 struct Wanted {
   bool bytes = true;
-  bool close = true;  // by the peer, of its side
+  bool close = true;  // FIN of the peer
   bool room = false;
 
   bool operator==(const Wanted& other) const {
@@ -8722,85 +8722,83 @@ struct Watched {
   int descriptor;
   Wanted wanted = {};
   bool is_ready = false;
-  bool hung_up = false;  // the peer has closed its side, or the connection is gone
+  bool hung_up = false;  // the peer closed its side, or the connection is gone
 };
-/// Blocks until one of these descriptors is ready, or its peer has gone, or the time is up; nothing: without end.
-/// May return before that.
+/// Blocks until a descriptor is ready, its peer has gone, or the timeout (empty: none). May return early.
 void poll_each(std::vector<Watched>& descriptors, std::optional<Duration> timeout);
 
-/// Whether the peer of a disconnected socket sent RST while its side was open. True once.
+/// Whether the peer of a disconnected socket sent RST while its side was open. Returns true only once.
 bool was_reset(int socket);
-/// Whether the peer has closed its side, or reset, and nothing that it sent before is unread.
+/// Whether the peer has closed or reset the connection, and no received bytes are unread.
 bool was_closed(int socket);
-/// Bytes received that nobody has taken; 0 where the system cannot tell.
+/// Bytes received and not yet read; 0 if unknown.
 std::size_t received(int socket);
-/// Bytes sent that the peer's kernel has not acknowledged; 0 where the system cannot tell.
+/// Bytes sent that the peer's kernel has not acknowledged; 0 if unknown.
 std::size_t unacknowledged(int socket);
-/// How many of these are not known to have come to the peer's kernel. One that has just sent something delays its
-/// acknowledgement by 40 ms; Linux tells of a peer on the same machine and in the same network namespace before that.
+/// Bytes sent that may not have reached the peer's kernel. Acknowledgements can be delayed by 40 ms; for a peer on the
+/// same machine and network namespace, Linux reports arrival earlier.
 std::size_t under_way(int socket);
-/// How many of them have not been sent, because the peer's window is full, say; 0 where the system cannot tell.
+/// Bytes not yet sent, for example because the peer's window is full; 0 if unknown.
 std::size_t unsent(int socket);
-/// Whether all that was sent has come to the other end, and the program there has read it; nothing where the system
-/// cannot tell. Linux can of a peer on the same machine and in the same network namespace.
+/// Whether the peer's program has read all sent bytes; empty if unknown. Known on Linux for a peer on the same machine
+/// and network namespace.
 std::optional<bool> was_read_by_peer(int socket);
-/// FIN both ways: every blocked call on the socket returns. The descriptor stays valid.
+/// Shuts down both directions, so that every blocked call on the socket returns. The descriptor stays valid.
 void shut_down(int socket);
 void shut_down_sending(int socket);
-/// Discards what has been received and not read: with unread bytes, close would send RST in place of FIN.
+/// Discards received bytes, because close() sends RST instead of FIN if any are unread.
 void discard_received(int socket);
 void close(int socket);
-/// Closes with RST (SO_LINGER 0, no shutdown before it). Where the system can send RST without closing, it is sent
-/// although a forked child holds a copy of the descriptor.
+/// Closes with RST (SO_LINGER 0, no shutdown before it). Where possible, sends RST even if a forked child holds a copy
+/// of the descriptor.
 void reset(int socket);
-/// Sends RST now where the system can; the descriptor stays valid, and is then to be closed by reset().
+/// Sends RST now, where the system can. The descriptor stays valid until reset() closes it.
 void send_reset(int socket);
 
-/// Keeps the system from buffering more than it has offered the peer so far.
+/// Stops the system from growing the receive buffer beyond what it has offered the peer.
 void stop_buffer_growth(int socket);
 
-/// Lets receive() tell the age of what it receives, on every connection that the listener accepts from now on.
+/// Enables the `age` of receive() for connections accepted by this listener from now on.
 void stamp_arrivals(int listener);
-/// Listens on with room for bursts of connections.
+/// Enlarges the backlog of a listener for bursts of connections.
 void enlarge_backlog(int listener);
 enum class Acceptance {
   accepted,
   nobody_waits,
-  /// This process has no descriptor left.
+  /// The process has no descriptor left.
   no_descriptor,
-  /// The system has none left, or no memory: it may later.
+  /// The system is out of descriptors or memory, perhaps temporarily.
   exhausted,
-  /// The listener is of no use any more.
+  /// The listener is unusable.
   failed,
 };
-/// Takes the next connection of a listener that never_block was called for.
+/// Accepts a connection. The listener must be non-blocking (never_block).
 Acceptance accept(int listener, int& socket);
 void never_block(int descriptor);
-/// A descriptor more for the same thing; -1 when there is none.
+/// Duplicates a descriptor; -1 on failure.
 int duplicate(int descriptor);
-/// Lets the process have descriptors up to about this number without a pause. Linux enlarges its table by halting all
-/// other users of it for as long as an RCU grace period takes, tens of milliseconds; those who need no more
-/// descriptors than it has meanwhile are not halted.
+/// Grows the descriptor table to about `number` entries, in this call instead of in a later accept(). On Linux, growth
+/// halts threads that need larger descriptors for an RCU grace period, tens of milliseconds.
 void make_room_for_descriptors(std::size_t number);
-/// How many descriptors this process may have; nothing: without a limit, or unknown.
+/// The process's descriptor limit; empty if unlimited or unknown.
 std::optional<std::size_t> descriptor_limit();
-/// Why the calling thread's last call failed, in the system's words.
+/// The system's message for the calling thread's last error.
 std::string last_error();
-/// Takes an address without listening on it: connections to it are refused, and nobody else can listen there. -1 when
-/// it cannot be had.
+/// Binds an address without listening: connections are refused, and no other socket can listen there. Returns -1 on
+/// failure.
 int reserve(const std::string& host, int port);
-/// Closes a reserved address. Others can listen there although a forked child holds a copy of the descriptor: as far as
-/// the system allows, which is for those that set SO_REUSEADDR.
+/// Releases a reserved address. If a forked child holds a copy of the descriptor, only sockets with SO_REUSEADDR can
+/// use the address.
 void give_up_reserved(int reserved);
-/// Closes a listener. It ends although a forked child holds a copy of the descriptor, which would otherwise go on
-/// accepting connections that nobody serves.
+/// Closes a listener, even if a forked child holds a copy of the descriptor. The copy would otherwise keep accepting
+/// connections without a server.
 void stop_listening(int listener);
-/// Listens on a reserved address. False when the system refuses.
+/// Listens on a reserved address. Returns false on failure.
 bool listen_on_reserved(int reserved);
-/// Why nobody can listen there, in words; nothing when one can.
+/// Why the address cannot be listened on; empty if it can.
 std::optional<std::string> why_not_listen(const std::string& host, int port);
 
-/// A descriptor that one thread polls and others make readable; where the system can, both are the same one.
+/// A descriptor to poll and one to signal it; the same descriptor where the system can.
 struct WakePair {
   int reading = -1;
   int writing = -1;
@@ -8815,19 +8813,19 @@ void close_wake(const WakePair& wake);
 
 // ---- http/wakes.hpp -------------------------------------------------------------------------------------------------
 
-// What ends the waits of a connection from other threads: its waker, and the stop of the gateway.
+// Ends the waits of a connection from other threads: its waker, and the stop of the gateway.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Has a connection looked at again: wakes a thread that waits for its news out of poll, and whoever else is told. The
-/// descriptor is made when such a thread first needs it: on the real clock it never does.
+/// Wakes a connection: its thread if that is blocked in poll(), and the wake set by tell(). The descriptor is created
+/// on first use; with the real clock it is never needed.
 class DescriptorWake final : public Wake {
  public:
-  /// Wakes that too from now on; null: nothing more.
+  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell(Wake* other);
   MOCK_GATEWAY_INLINE ~DescriptorWake() override;
   MOCK_GATEWAY_INLINE void wake() noexcept override;
-  /// The descriptor to poll. Only for the connection's own thread.
+  /// The descriptor to poll. Only for the thread that serves the connection.
   int prepare();
   bool is_prepared();
   void clear();
@@ -8838,21 +8836,21 @@ class DescriptorWake final : public Wake {
   Wake* other_ = nullptr;
 };
 
-/// What ends a connection's waits and transfers from any thread, also when the connection is gone: hundreds are stopped
-/// at once, and none of them has to wait for the others.
+/// Stops a connection's waits and transfers from any thread. It outlives the connection, so hundreds can be stopped at
+/// once without waiting for each other.
 class StopLine {
  public:
   explicit StopLine(int socket) : socket_(socket) {}
 
   void stop();
   bool is_stopped() const { return stopped_; }
-  /// Whether the connection's thread waits for its client, and nothing has come that would wake it.
+  /// Whether the connection's thread waits for its client, with no received bytes pending.
   bool waits_for_client();
-  /// Notes that it waits from now on, or no more.
+  /// Notes whether the thread waits.
   void set_waiting(bool waiting) { waiting_ = waiting; }
-  /// is_stopped() for work that cannot wait on the descriptor.
+  /// is_stopped() for code that cannot poll the descriptor.
   const std::atomic<bool>& stopped() const { return stopped_; }
-  /// The descriptor is about to be closed, and may soon be somebody else's.
+  /// Detaches from the socket, which is about to be closed and whose number may be reused.
   void cut();
 
  private:
@@ -8868,13 +8866,13 @@ class StopLine {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Transport limits: always real time.
+/// Transport limits, always in real time.
 struct ConnectionLimits {
-  /// What a connection may take that nobody has trusted yet.
+  /// Budget of a connection until it is trusted.
   struct Trial {
-    /// Since it was accepted, for all that is read, answered and waited for.
+    /// From acceptance on, including reading, answering and waiting.
     Duration time;
-    /// How many bytes it may send.
+    /// Bytes the client may send.
     std::size_t bytes;
   };
 
@@ -8885,23 +8883,23 @@ struct ConnectionLimits {
   Duration body_timeout;
   std::size_t max_head;
   std::size_t max_body;
-  /// Whether body_timeout is longer by a second for each 10 KiB of the body that have been received.
+  /// Whether body_timeout grows by 1 s per 10 KiB of received body.
   bool body_grows = true;
-  /// Whether connections may take the descriptors that Server::keep_descriptors keeps.
+  /// Whether connections may use the descriptors reserved by Server::keep_descriptors.
   bool uses_kept_descriptors = false;
-  /// Empty: each connection is trusted from its beginning.
+  /// Empty: every connection is trusted from the start.
   std::optional<Trial> trial = std::nullopt;
 };
 
-/// One client's connection: every byte in and out, every wait, and the way it ends. Used by one thread; stop_line() and
-/// busy_with() by any.
+/// A client connection: all reads, writes and waits, and how it is closed. Used by one thread at a time; stop_line()
+/// and busy_with() by any thread.
 class Connection final : public Outlet {
  public:
-  /// `spent`: the connection is on trial, and has sent as much as it may.
+  /// `spent`: the untrusted connection has used up its byte budget.
   enum class Arrival { arrived, peer_closed, timed_out, too_large, malformed, broken, spent };
   enum class Failure { client_left, client_stalled, stopped };
 
-  /// Takes the descriptor over.
+  /// Takes ownership of the socket.
   Connection(int socket, std::uint64_t id, const ConnectionLimits& limits);
   MOCK_GATEWAY_INLINE ~Connection() override;
   Connection(const Connection&) = delete;
@@ -8910,55 +8908,53 @@ class Connection final : public Outlet {
   std::uint64_t id() const { return id_; }
   const ConnectionLimits& limits() const { return limits_; }
   int descriptor() const { return socket_; }
-  /// When something is to be done though nothing has come: a wait of the exchange under way is to be looked at, or the
-  /// client has sent no request for too long.
+  /// The latest time to serve this connection again without socket events: for a wait of the current exchange, or for a
+  /// timeout of the client.
   std::chrono::steady_clock::time_point look_again_at() const;
-  /// What of the socket it waits for.
+  /// The socket events it waits for.
   sockets::Wanted wanted() const;
-  /// Ends its trial.
+  /// Ends the trial.
   void trust() { trial_.reset(); }
 
-  // Reading. Nothing as an Arrival: it has not all come so far, and the connection knows when to look again.
-  /// Waits for the first byte of the next request, as long as a connection may be idle.
+  // Reading. An empty Arrival means "not yet": call again at look_again_at() or after a socket event.
+  /// Waits for the first byte of the next request, up to the idle timeout.
   Arrival wait_for_request();
-  /// Does so without waiting.
+  /// The same without blocking.
   std::optional<Arrival> look_for_request();
-  /// Bytes may have come since the last were received; `to_the_end`: all that will ever come.
+  /// Notes that bytes may have arrived. `to_the_end`: the client sends nothing after them.
   void expect_bytes(bool to_the_end);
-  /// Reads through the blank line that ends a head. `malformed` at the first byte that no head has, which what is no
-  /// HTTP has soon: a control character, or a line end that is not CRLF.
+  /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
+  /// a control character or a line end other than CRLF, so that other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
-  /// From now on read_exactly and read_line time out when the body takes longer in all than it may. One that is read
-  /// slowly may take any time.
+  /// Starts the body timeout for read_exactly and read_line. A body that is read slowly has no timeout.
   void begin_body();
-  /// Appends as many bytes to `out` as `size` says and have come, and takes them off `size`: all when they have
-  /// arrived.
+  /// Appends up to `size` received bytes to `out` and subtracts them from `size`. Returns `arrived` when `size` is 0.
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
-  /// Appends one line with its line end to `out`; `too_large` beyond `max` bytes.
+  /// Appends one line with its line end to `out`. Returns `too_large` beyond `max` bytes.
   std::optional<Arrival> read_line(std::size_t max, std::string& out);
-  /// From now on read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once. A
-  /// client that closes its side ends that.
+  /// Makes read_exactly and read_line take `step` bytes after each `gap` of the timeline, until read_at_once() is
+  /// called or the client closes its side.
   void read_slowly(std::size_t step, Duration gap, Timeline& timeline);
   void read_at_once() { slow_.reset(); }
-  /// Takes what is there already, 128 KiB at most, and leaves it unread. `timed_out` when more may come.
+  /// Receives up to 128 KiB without blocking, as unread bytes. Returns `timed_out` if more may come.
   Arrival receive_at_once();
-  /// Whether bytes have been received that nobody has read.
+  /// Whether received bytes are still unread.
   bool has_unread() const { return position_ < buffer_.size(); }
   std::string_view unread() const { return std::string_view(buffer_).substr(position_); }
   void forget_unread() { position_ = buffer_.size(); }
-  /// Whether the client has closed its side, and sent nothing else that is to be answered.
+  /// Whether the client has closed its side and no request bytes are left.
   bool is_abandoned() const { return !has_unread() && sockets::was_closed(socket_); }
-  /// When the last byte that was received reached this system: under load, long before a thread of ours has read it. It
-  /// is never before the end of the last exchange.
+  /// When the last received byte reached this system, which under load is long before a thread reads it. Never earlier
+  /// than the end of the last exchange.
   std::chrono::steady_clock::time_point arrival() const { return std::max(arrived_, last_exchange_ended_); }
 
-  /// The request that was read last was sent at this moment or later.
+  /// Lower bound: the client sent the current request no earlier than this.
   std::chrono::steady_clock::time_point request_sent_from() const { return request_sent_from_; }
-  /// The exchange whose stream was unfinished when the request that is being read began to arrive; 0: none.
+  /// The exchange whose stream was unfinished when the current request began to arrive; 0 if none.
   std::uint64_t overtaken_stream() const;
 
-  // Writing: the exchange under way hears of what happens.
-  /// `stream`: the id of an exchange whose answer is a stream; 0 otherwise.
+  // Writing. The observer of the current exchange is notified.
+  /// `stream`: the id of the exchange if its answer is a stream, otherwise 0.
   void begin_exchange(ExchangeObserver& observer, Timeline& timeline, std::uint64_t stream);
   void end_exchange();
   MOCK_GATEWAY_INLINE std::optional<std::size_t> write_some(std::string_view bytes) override;
@@ -8973,45 +8969,44 @@ class Connection final : public Outlet {
   void end(Ending ending) override { ending_ = ending; }
   void end_sending() override { sockets::shut_down_sending(socket_); }
   std::shared_ptr<Wake> waker() override { return wake_; }
-  /// Has its waker wake that too from now on; null: nothing more.
+  /// Forwards each wake to `other` from now on; null forwards nothing.
   void tell_of_wakes(Wake* other) { wake_->tell(other); }
   MOCK_GATEWAY_INLINE void guard_expired() override;
 
-  // Waiting, on the thread that calls.
-  /// Waits until what the last look waited for may have come, or it is time to look again.
+  // Blocking calls.
+  /// Blocks until the event of the last look, or until look_again_at().
   void wait_for_news();
-  /// Hands over every byte; false when the client has gone, does not read, or the gateway stops.
+  /// Writes all bytes. Returns false if the client left or does not read, or the gateway stops.
   bool write(std::string_view bytes);
-  /// Waits until the client's kernel has what was written. False when the client has gone, does not read, or the
-  /// gateway stops.
+  /// Waits until the client's kernel has received all written bytes. Returns false if the client left or does not read,
+  /// or the gateway stops.
   bool drain();
 
   Ending ending() const { return ending_; }
   /// Why write, drain or a look gave up.
   Failure failure() const;
-  /// The body of the request was not read: before the connection closes, what the client still sends is taken off
-  /// it for a while, so that it gets to read its answer. So it is of itself where the answer is not all delivered.
+  /// Makes finish() drain what the client still sends for a while, because an unread request body would otherwise reset
+  /// the connection before the client reads its answer. Implied if the answer is not fully delivered.
   void linger() { linger_ = true; }
-  /// Sends the FIN or RST that ending() wants, if any. An exchange is over when that is done: who hears of its end
-  /// finds the connection closed.
+  /// Sends the FIN or RST that ending() asks for, if any. Must precede the end of an exchange: code that waits for that
+  /// end must find the connection closed.
   void send_ending();
-  /// Says goodbye as ending() wants it. Returns whether that is done; else the connection knows when this is to be
-  /// called again. The descriptor stays open, for the stop line to reach, until the destructor.
+  /// Ends the connection as ending() asks. Returns false if it must be called again, at look_again_at(). The socket
+  /// stays open until the destructor, because the stop line may use it.
   bool finish();
-  /// Whether finish() was called.
   bool is_finishing() const { return is_finishing_; }
 
   const std::shared_ptr<StopLine>& stop_line() const { return stop_line_; }
-  /// What of the tester's code this connection's thread is in; empty when in none. From any thread.
+  /// Sets which test code this connection's thread runs; empty if none. Callable from any thread.
   void set_busy_with(std::string what);
-  /// Does the same with a literal, at no cost; null: in none.
+  /// The same for a string literal, without a copy; null if none.
   void set_busy_with(const char* literal) { busy_literal_ = literal; }
   std::string busy_with() const;
 
  private:
   using Moment = std::chrono::steady_clock::time_point;
 
-  /// Slow reading: `step` more bytes may be taken after each gap.
+  /// State of slow reading: `step` more bytes may be taken after each gap.
   struct Slow {
     Slow(std::size_t its_step, Duration its_gap, Timeline& its_timeline)
         : step(its_step), gap(its_gap), timeline(its_timeline) {}
@@ -9022,17 +9017,17 @@ class Connection final : public Outlet {
     std::size_t allowance = 0;
     std::optional<ClockWait> turn;
   };
-  /// How far a head was looked through.
+  /// Progress of scanning a head.
   struct HeadScan {
     Moment deadline;
     std::size_t size = 0;
-    std::size_t line = 0;  // bytes of it so far, its end included
+    std::size_t line = 0;  // its length so far, including its line end
     char last = '\0';
   };
 
-  /// How long the client's kernel has taken none of what was written. A client that reads slowly makes no room for a
-  /// new write for a long time, because the system waits until a third of the send queue is free. The queue shrinks
-  /// before that.
+  /// Measures how long the client's kernel has accepted none of the written bytes. The socket may stay unwritable for
+  /// long with a slow reader, because the system waits until a third of the send queue is free. The queue itself
+  /// shrinks earlier.
   class Standstill {
    public:
     explicit Standstill(int socket) : socket_(socket), queued_(sockets::unacknowledged(socket)) {}
@@ -9043,22 +9038,22 @@ class Connection final : public Outlet {
     std::size_t queued_;
     std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   };
-  /// The stream that was sent last.
+  /// The last stream that was sent.
   struct Stream {
     std::uint64_t exchange = 0;
     std::chrono::steady_clock::time_point began{};
-    std::chrono::steady_clock::time_point last_bytes{};  // they followed
+    std::chrono::steady_clock::time_point last_bytes{};  // when they were about to be written
   };
 
-  /// What the connection waits for, or waited for last.
+  /// The current or last wait.
   struct Wait {
     enum class For {
       bytes,
-      /// For more to be written.
+      /// For room in the send buffer.
       room,
-      /// Of what was written, to the client's kernel.
+      /// For acknowledgement of written bytes.
       delivery,
-      /// A clock, a gate or a client that reads, as the exchange wants.
+      /// For a clock, a gate or the client's reads, as the exchange asks.
       exchange,
     };
 
@@ -9066,32 +9061,32 @@ class Connection final : public Outlet {
     sockets::Interest interest() const;
 
     For what;
-    Moment until{};                                  // the latest moment to look again
-    bool is_for_client = false;                      // whether it matters that the client closes its side
+    Moment until{};                                  // the latest time to look again
+    bool is_for_client = false;                      // whether it ends when the client closes its side
     bool is_woken = false;                           // whether another thread may end it
-    std::optional<Moment> times_out = {};            // of bytes
-    std::optional<Standstill> standstill = {};       // of room and delivery
-    std::optional<Acknowledgement> acknowledgement;  // of delivery
+    std::optional<Moment> times_out = {};            // for bytes
+    std::optional<Standstill> standstill = {};       // for room and delivery
+    std::optional<Acknowledgement> acknowledgement;  // for delivery
   };
 
-  /// A trial that has begun.
+  /// The trial of this connection.
   struct Trial {
     std::chrono::steady_clock::time_point end;
-    std::size_t bytes;  // that may still come
+    std::size_t bytes;  // that may still be received
   };
 
-  /// Receives what has come. `timed_out` when nothing has for as long as `patience`, which counts from the first call
-  /// after something came.
+  /// Receives available bytes. Returns `timed_out` after `patience` without any, counted from the first call since the
+  /// last bytes.
   std::optional<Arrival> receive(Duration patience);
-  /// Whether there is a first byte of the next request.
+  /// Whether the next request has begun.
   bool has_request();
-  /// This moment, or the end of the trial where that comes before it.
+  /// `moment`, or the end of the trial if that is earlier.
   std::chrono::steady_clock::time_point within_trial(std::chrono::steady_clock::time_point moment) const;
-  /// More bytes that may be taken, now or after the gap of slow reading.
+  /// Receives more bytes, after the gap if reading slowly.
   std::optional<Arrival> more();
   /// Whether the gap of slow reading is over.
   bool comes_to_turn();
-  /// How long the client may go on without sending a byte of the body.
+  /// How long the client may pause while it sends the body.
   Duration body_patience() const;
   /// How many received bytes may be taken now.
   std::size_t takeable() const;
@@ -9099,19 +9094,18 @@ class Connection final : public Outlet {
   std::chrono::steady_clock::time_point idle_until() const;
   Look look_at(Pending& pending, OnClientClosed on_client_closed);
   bool waits_for(Wait::For what) const { return wait_ && wait_->what == what; }
-  /// Goes on with the wait for that, or begins it.
+  /// Continues the wait for `what`, or begins it.
   Wait& begin_wait(Wait::For what);
-  /// Has the connection looked at again after that time, or when what it waits for has come.
+  /// Sets when to look again, at the latest. Returns `not_yet`.
   Look not_yet(std::optional<Duration> look_again_in);
-  /// What has become of the socket since it was looked at last.
+  /// Changes of the socket since the last look.
   sockets::Readiness news();
   template <class Looking>
   bool wait_while(const Looking& looking);
   void note_peer_closed(bool is_reset);
-  /// Notes that the connection can be used no more.
   void note_disconnected();
   ExchangeObserver::Leaving leaving() const;
-  /// Returns whether no more is to be taken off.
+  /// Drains what the client sends. Returns true when done.
   bool take_off_what_still_comes();
 
   int socket_;
@@ -9119,15 +9113,15 @@ class Connection final : public Outlet {
   ConnectionLimits limits_;
   std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   std::shared_ptr<DescriptorWake> wake_ = share<DescriptorWake>();
-  bool may_have_come_ = true;  // something that was not received yet
+  bool may_have_come_ = true;  // bytes to receive
   bool is_last_to_come_ = false;
   std::optional<std::chrono::steady_clock::time_point> idle_since_;
   std::string buffer_;
   std::size_t position_ = 0;
   std::chrono::steady_clock::time_point arrived_ = opened_;
-  std::chrono::steady_clock::time_point request_began_ = opened_;  // its first byte reached this system
-  // No earlier its client sent the newest bytes, and the request's first: the connection was opened, or they reached
-  // this system where that is known. A client may open connections long before it has something to send.
+  std::chrono::steady_clock::time_point request_began_ = opened_;  // when its first byte reached this system
+  // Lower bounds of when the client sent the newest bytes and the request's first bytes: their arrival time if the
+  // system reports it, else when the connection was opened, which may be much earlier.
   std::chrono::steady_clock::time_point sent_from_ = opened_;
   std::chrono::steady_clock::time_point request_sent_from_ = opened_;
   std::chrono::steady_clock::time_point last_exchange_ended_{};
@@ -9140,7 +9134,7 @@ class Connection final : public Outlet {
   bool ending_is_sent_ = false;
   std::optional<HeadScan> head_scan_;
   std::optional<Slow> slow_;
-  std::optional<std::chrono::steady_clock::time_point> body_began_;  // of one that may not take any time
+  std::optional<std::chrono::steady_clock::time_point> body_began_;  // unset while reading slowly
   std::size_t body_received_ = 0;
   bool guard_expired_ = false;  // before the exchange began
   bool peer_closed_ = false;
@@ -9150,9 +9144,9 @@ class Connection final : public Outlet {
   bool last_bytes_follow_ = false;
   bool closed_before_last_bytes_ = false;
   std::optional<Wait> wait_;
-  std::size_t moved_at_once_ = 0;           // bytes received and written since something was waited for
-  bool has_news_ = true;                    // the socket may have changed since it was looked at
-  std::optional<sockets::Readiness> seen_;  // by the wait for news
+  std::size_t moved_at_once_ = 0;           // bytes received and written since the last wait
+  bool has_news_ = true;                    // the socket may have changed since the last look
+  std::optional<sockets::Readiness> seen_;  // by wait_for_news()
   ExchangeObserver* observer_ = nullptr;
   Timeline* timeline_ = nullptr;
   std::shared_ptr<StopLine> stop_line_;
@@ -9167,55 +9161,54 @@ class Connection final : public Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request as read from a connection: whole, or with the reason why not.
+/// A request read from a connection, complete or with the reason why not.
 struct IncomingRequest {
-  ReceivedRequest request;  // keys not yet masked
+  ReceivedRequest request;  // with unmasked keys
   std::string raw_head;
-  std::string raw_body;  // only of a chunked body: with its framing
+  std::string raw_body;  // only for a chunked body, including the chunk framing
   bool http_1_1 = true;
   bool keep_alive = true;
-  /// What came is not HTTP, or never was complete: it is answered before anything else is looked at.
+  /// Not HTTP, or incomplete. Answered before any other check.
   Seldom<Failure> malformed;
-  /// The gateway cannot serve the connection: it is answered before anything else is looked at. The body was not read.
+  /// The gateway cannot serve the connection. Answered before any other check; the body is unread.
   Seldom<Failure> turned_away;
-  /// The body is larger than accepted, or its framing is; it was not read, or not to its end.
+  /// The body or its chunk framing exceeds the limit. The body was not read to its end.
   Seldom<Failure> body_too_large;
-  /// The head alone decides that the request is refused. The body was not read.
+  /// The request is refused because of its head. The body is unread.
   Seldom<Failure> refused;
-  /// Whether there is more of the body than was read.
+  /// Whether part of the body is unread.
   bool is_body_unread = false;
-  /// The answer goes before the body, which is read after it.
+  /// Whether the body is read after the answer.
   bool is_body_read_later = false;
   /// Whether the client waits for 100 Continue before it sends the body.
   bool awaits_continue = false;
-  /// The host, and perhaps the port, of a target in the absolute form, of which `request` has the path and the query;
-  /// empty for another form. It counts in place of Host (RFC 9112, 3.2.2).
+  /// The host, and perhaps the port, of an absolute-form target; else empty. `request` has the path and query. Takes
+  /// precedence over Host (RFC 9112, 3.2.2).
   std::string authority;
-  /// When it was complete, or given up.
+  /// When it was complete, or reading gave up.
   std::chrono::steady_clock::time_point arrived = std::chrono::steady_clock::now();
-  /// What Gateway::next_connection struck it with. The body is not read before a reply that goes before it.
+  /// The fault set by Gateway::next_connection. If it replies early, the body is not read before the reply.
   Seldom<ConnectionFault> fault;
-  /// The exchange's, when reading the request took time on the gateway's clock.
+  /// The exchange's timeline, if reading took time on the gateway's clock.
   std::unique_ptr<Timeline> timeline;
 
   bool is_answered_before_body() const { return fault && fault->failure(); }
 };
 
-/// Whether a head is a valid request, as cpp-httplib sees it: 0, or the status with which it refuses it.
+/// Checks the grammar of a head with cpp-httplib. Returns 0 if valid, else the error status.
 using HeadCheck = std::function<int(std::string_view head)>;
 
-/// Asked once the head is complete, and before a byte of the body is read: why the request is refused for its head
-/// alone, if it is. Then the body is not read, and a client that waits for 100 Continue gets its answer in place of it.
-/// It may be empty: it refuses none.
+/// Called when the head is complete and the body unread. May refuse the request because of its head: then the body is
+/// not read, and a client that waits for 100 Continue gets the error instead. May be empty.
 using RefuseHead = std::function<std::optional<Failure>(const IncomingRequest& head)>;
 
-/// Reads a body, of a request whose head has been read.
+/// Reads the body of a request whose head has been read.
 class BodyReader {
  public:
-  /// Both must outlive this.
+  /// Both must outlive the reader.
   BodyReader(Connection& connection, IncomingRequest& incoming) : connection_(connection), incoming_(incoming) {}
 
-  /// Reads on. Nothing: the connection knows when to look again.
+  /// Continues reading. Empty: call again when the connection is ready.
   std::optional<Connection::Arrival> go_on(const RefuseHead& refuse_head);
 
  private:
@@ -9226,40 +9219,40 @@ class BodyReader {
   std::optional<Arrival> read_chunks();
   std::optional<Arrival> begin_chunk();
   std::optional<Arrival> read_trailer();
-  /// Appends the bytes that are left to `out`, which never gets longer than `most`.
+  /// Appends the remaining bytes to `out`, whose size never exceeds `most`.
   std::optional<Arrival> read_left(std::size_t most, std::string& out);
   std::optional<Arrival> read_chunk_line(const char* too_long);
 
   Connection& connection_;
   IncomingRequest& incoming_;
   Next next_ = Next::framing;
-  std::size_t max_raw_ = 0;  // bytes of a chunked body with its framing
-  std::size_t left_ = 0;     // bytes of the body, or the chunk
-  std::size_t piece_ = 0;    // of these, for which there is room
+  std::size_t max_raw_ = 0;  // limit of a chunked body including framing
+  std::size_t left_ = 0;     // remaining bytes of the body or chunk
+  std::size_t piece_ = 0;    // part of `left_` that `out` has room for
   std::size_t chunk_begin_ = 0;
   std::size_t chunk_size_ = 0;
-  std::size_t fields_ = 0;  // of the trailer
+  std::size_t fields_ = 0;  // in the trailer
 };
 
-/// Reads the next request, struck by a fault or not.
+/// Reads the next request, with or without a connection fault.
 class RequestReader {
  public:
-  /// What is given as a reference must outlive this.
+  /// Referenced arguments must outlive the reader.
   RequestReader(Connection& connection, const HeadCheck& check_head, const std::optional<ConnectionFault>& fault,
                 const Clock& clock, RefuseHead refuse_head);
 
-  /// Reads on. False: the connection knows when to call this again. True: that was all.
+  /// Continues reading. Returns false if it must be called again when the connection is ready, true when done.
   bool go_on();
-  /// What was read. Nothing: the connection ended before a request was complete.
+  /// The request. Empty if the connection ended before it was complete.
   std::optional<IncomingRequest> take() { return std::move(incoming_); }
 
  private:
   using Arrival = Connection::Arrival;
 
-  /// Returns whether the body is to be read.
+  /// Returns whether the body must be read.
   bool take_head(Arrival arrival);
   void take_body(Arrival arrival);
-  /// Whether it arrived, or is answered 408.
+  /// Whether it arrived. A timeout is answered with 408.
   bool has_arrived(Arrival arrival, const char* what);
   void complete();
 
@@ -9268,22 +9261,22 @@ class RequestReader {
   const Clock& clock_;
   RefuseHead refuse_head_;
   std::optional<IncomingRequest> incoming_;
-  std::optional<BodyReader> body_;  // once the head has been read
+  std::optional<BodyReader> body_;  // set once the head has been read
   bool timed_out_ = false;
 };
 
-/// Reads the next request, waiting for it on the calling thread. Nothing: the connection ended before it was complete.
+/// Reads the next request, blocking the calling thread. Empty if the connection ended before it was complete.
 std::optional<IncomingRequest> read_request(Connection& connection, const HeadCheck& check_head, const Clock& clock,
                                             RefuseHead refuse_head);
 
-/// Reads the body of a request that was answered before it, and throws it away.
+/// Reads and discards the body of a request that was answered early.
 class SkippedBody {
  public:
   SkippedBody(Connection& connection, IncomingRequest head) : head_(std::move(head)), body_(connection, head_) {}
   SkippedBody(const SkippedBody&) = delete;
   SkippedBody& operator=(const SkippedBody&) = delete;
 
-  /// Reads on. Nothing: the connection knows when to call this again. Else whether the next request can follow.
+  /// Continues reading. Empty: call again when the connection is ready. Otherwise whether another request can follow.
   std::optional<bool> go_on();
 
  private:
@@ -9291,8 +9284,8 @@ class SkippedBody {
   BodyReader body_;
 };
 
-/// Whether these bytes hold a request to its end, or as much of it as is read without waiting: so far as that can be
-/// told before anything is judged.
+/// Whether these bytes contain a complete request, or all of it that is read without waiting, judging by its framing
+/// and limits alone.
 bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 }}}  // namespace mock_gateway::detail
@@ -9301,62 +9294,60 @@ bool is_whole(std::string_view received, const ConnectionLimits& limits);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What becomes of the connections of a Server: decided by the layer above, in `src/serve/connection_loop.cpp`, on the
+/// Decides how a Server's connections are served. Implemented in `src/serve/connection_loop.cpp`; called on the
 /// server's threads.
 class ConnectionHandler {
  public:
-  /// Serves what a client has sent. Returns whether it may send more: then this is called again when it has, or has
-  /// sent nothing for as long as a connection may be idle, on any thread; else the connection is closed. Throws
-  /// nothing.
+  /// Serves what a client has sent, on any thread. Returns false to close the connection. Otherwise it is called again
+  /// after more bytes or the idle timeout. Throws nothing.
   using Serve = std::function<bool(Connection& connection, const HeadCheck& check_head)>;
-  /// When a connection is served first: as soon as it is accepted, or when its client has sent something.
+  /// When a connection is first served: once accepted, or once its client sends something.
   enum class Beginning { accepted, client_speaks };
-  /// Has the connection served, and destroys `serve` when it is closed. Returns why not, when the system gives no
-  /// thread. Throws std::bad_alloc.
+  /// Starts serving the connection; `serve` is destroyed when the connection closes. Returns an error if the system
+  /// gives no thread. Throws std::bad_alloc.
   using Start = std::function<std::optional<std::string>(Beginning beginning, Serve serve)>;
 
   virtual ~ConnectionHandler() = default;
-  /// Decides how an accepted connection is served, and starts that. Returns why it cannot be served; nothing when it
-  /// is. Called on the accepting thread, in the order in which connections are accepted: it waits for no client. Throws
-  /// std::bad_alloc.
+  /// Decides how an accepted connection is served, and starts it. Returns why it cannot be served, or nothing. Called
+  /// on the accepting thread in the order of acceptance, so it must not wait. Throws std::bad_alloc.
   virtual std::optional<std::string> accept(const Start& start) = 0;
-  /// Answers a connection that cannot be served, and says `why`. Called on the accepting thread, for which others wait:
-  /// the connection's limits are such that nothing waits for its client.
+  /// Answers a connection that cannot be served with the reason `why`. Called on the accepting thread; the connection's
+  /// limits keep it from blocking.
   virtual void turn_away(Connection& connection, const HeadCheck& check_head, const std::string& why) noexcept = 0;
-  /// Called on the accepting thread when the process has no descriptor for the next connection. Returns whether one is
-  /// free now, because a connection was closed that is not in use.
+  /// Tries to free a descriptor by closing an idle connection. Returns whether it did. Called on the accepting thread
+  /// when the process has none left.
   virtual bool free_a_descriptor() { return false; }
 };
 
-/// The listening socket and the connections of one gateway. cpp-httplib binds the socket and checks the grammar of
-/// requests; accepting, and the connections, are ours.
+/// The listening socket and connections of a gateway. cpp-httplib only binds the socket and checks the grammar of
+/// heads.
 class Server {
  public:
-  /// Listens when it returns; `on_bound` learns the port before the first connection is served. `handler` must outlive
-  /// this. Throws GatewayError, saying why, when it cannot.
+  /// Starts listening. `on_bound` gets the port before the first connection is served. `handler` must outlive the
+  /// server. Throws GatewayError if it cannot listen.
   Server(ConnectionHandler& handler, const std::string& host, int port, const ConnectionLimits& limits,
          const std::function<void(int port)>& on_bound);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Keeps so many descriptors of this process from connections whose limits do not allow them, from now on; but at
-  /// most a quarter of all. A server that must be reached whatever happens to the others has them.
+  /// Reserves up to `count` descriptors of this process, at most a quarter of its limit, for connections with
+  /// uses_kept_descriptors. A control server stays reachable this way.
   static void keep_descriptors(std::size_t count);
 
   int port() const;
-  /// Closes the listening socket until accept_again; connections go on.
+  /// Closes the listening socket until accept_again(); open connections continue.
   void refuse();
-  /// Throws GatewayError when the port cannot be had any more.
+  /// Throws GatewayError if the port is no longer available.
   void accept_again();
-  /// Ends every connection and stops listening; nothing happens the second time.
+  /// Ends every connection and stops listening. Further calls do nothing.
   void stop();
-  /// Whether the caller was called by this server: it must not wait for the server to stop.
+  /// Whether the calling thread belongs to this server, and so must not wait for it to stop.
   bool is_own_thread() const;
 
  private:
   class Impl;
-  /// cpp-httplib changes what the process does on SIGPIPE; this does not.
+  /// Keeps the process's SIGPIPE handling, which cpp-httplib would change.
   static std::unique_ptr<Impl> make_impl(ConnectionHandler& handler, const ConnectionLimits& limits);
   std::unique_ptr<Impl> impl_;
 };
@@ -9367,13 +9358,13 @@ class Server {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for one that nobody registered.
+/// The reason phrase of a status (RFC 9110, 15; 529 as gateways use it); "Unknown" for unregistered ones.
 std::string_view reason_phrase(int status);
 
-/// How the body of an answer is delimited (RFC 9112, 6.3). `none`: its status has no body, and no Content-Length.
+/// How a body is delimited (RFC 9112, 6.3). `none`: the status allows no body and no Content-Length.
 enum class BodyFraming { content_length, chunked, until_close, none };
 
-/// The status line and the headers, through the blank line.
+/// The status line and header fields, including the blank line.
 std::string response_head(int status, std::string_view content_type, BodyFraming framing, std::size_t content_length,
                           const wire::Headers& headers);
 
@@ -9383,38 +9374,36 @@ std::string response_head(int status, std::string_view content_type, BodyFraming
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Connections that cannot be served, from their acceptance to their end. Each is answered when its request has come,
-/// or when it has had time to send one. Nobody waits for that: the accepting thread, which alone uses this, attends to
-/// them between two acceptances.
+/// Connections that cannot be served, until they are closed. Each is answered when its request is complete or overdue.
+/// Only the accepting thread uses this, between two accepts, and never blocks for them.
 class TurnedAway {
  public:
-  /// Reads what has come of a request, without waiting for more, and answers it. Throws nothing.
+  /// Reads what has arrived of a request, without waiting for more, and answers it. Throws nothing.
   using Answer = std::function<void(Connection& connection, const std::string& why)>;
 
   explicit TurnedAway(Answer answer) : answer_(std::move(answer)) {}
 
-  /// Takes one over. Where eight are here already, the first of them is answered and closed at once. Throws
-  /// std::bad_alloc.
+  /// Adds a connection. If there are already eight, the oldest is answered and closed at once. Throws std::bad_alloc.
   void add(std::unique_ptr<Connection> connection, std::string why);
   bool empty() const { return guests_.empty(); }
-  /// Answers those whose request is whole or late. Closes those that have had their answer, when they have closed their
-  /// side or time is up.
+  /// Answers connections whose request is complete or overdue. Closes answered ones when the client has closed its side
+  /// or time is up.
   void attend();
-  /// Closes one that has its answer. False when there is none.
+  /// Closes one answered connection. Returns false if there is none.
   bool close_answered();
-  /// Closes all; those that have no answer get one before.
+  /// Answers those without an answer, then closes all.
   void close_all();
 
-  /// The descriptors that tell whether there is something to attend to.
+  /// Adds the descriptors to poll.
   void watch(std::vector<sockets::Watched>& descriptors) const;
-  /// In what time the next one is late.
+  /// Time until the next connection is overdue.
   Duration due() const;
 
  private:
   struct Guest {
     std::unique_ptr<Connection> connection;
     std::string why;
-    std::chrono::steady_clock::time_point since;  // it came, or was answered
+    std::chrono::steady_clock::time_point since;  // when it was added or answered
     bool answered = false;
   };
 
@@ -9426,8 +9415,8 @@ class TurnedAway {
   const Answer answer_;
   std::deque<Guest> guests_;
   std::chrono::steady_clock::time_point last_came_{};
-  // For a request. Each client that says nothing halves it, so that many of them take no time from others; one that
-  // speaks makes it longer again.
+  // Time for a request. Each silent client halves it, so that many of them do not delay others. Each complete request
+  // raises it again.
   Duration patience_ = longest_patience;
 };
 
@@ -9437,8 +9426,8 @@ class TurnedAway {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A thread whose stack is large enough for all that a client's JSON may ask of it, whatever the system's usual size
-/// is: musl gives 128 KiB, and a body may be nested 512 deep. A larger usual size stays.
+/// A thread with at least 2 MiB of stack, enough for a client's JSON nested 512 deep. Some systems default to less
+/// (musl: 128 KiB); a larger default stays.
 class StackedThread {
  public:
   static constexpr std::size_t least_stack = std::size_t{2} << 20;
@@ -9447,7 +9436,7 @@ class StackedThread {
   StackedThread(const StackedThread&) = delete;
   StackedThread& operator=(const StackedThread&) = delete;
 
-  /// Throws std::system_error when the system gives no thread. join() must follow.
+  /// Throws std::system_error if the system gives no thread. join() must follow.
   void start(std::function<void()> job);
   void join();
 
@@ -9455,7 +9444,7 @@ class StackedThread {
   ::pthread_t thread_{};
 };
 
-/// A thread per job, grown on demand and retired when idle for a second: a job that waits never delays another.
+/// A pool that never queues a job behind another: it grows on demand, and threads idle for 1 s end.
 class Workers {
  public:
   Workers() = default;
@@ -9463,21 +9452,20 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when the system gives no thread: then the job will not run. It never waits for another to end. What the job
-  /// holds is destroyed when it is done.
+  /// Runs the job on its own thread; never waits for another job. Returns false if the system gives no thread. The job
+  /// is destroyed when it is done.
   bool run(std::function<void()> job);
-  /// Whether the caller is one of these threads.
+  /// Whether the calling thread belongs to this pool.
   bool is_current() const { return current() == this; }
-  /// From now on no thread waits for another job: each ends with the one that it is at.
+  /// Ends each thread after its current job.
   void retire();
-  /// Retires, and waits until every job is done and every thread is gone, calling `still_waiting` every `patience` of
-  /// real time.
+  /// Calls retire() and waits for all jobs and threads, calling `still_waiting` every `patience` of real time.
   void shut_down(Duration patience, const std::function<void()>& still_waiting);
 
  private:
   using Threads = std::list<StackedThread>;
   void work(Threads::iterator self);
-  /// Whose thread this is.
+  /// The pool of the calling thread.
   static const Workers*& current();
 
   std::mutex mutex_;
@@ -9485,7 +9473,7 @@ class Workers {
   std::condition_variable all_gone_;
   std::deque<std::function<void()>> jobs_;
   Threads threads_;
-  Threads retired_;  // finished, to be joined by whoever comes by
+  Threads retired_;  // finished threads, joined by the next caller
   std::size_t idle_ = 0;
   bool ending_ = false;
 };
@@ -9496,22 +9484,22 @@ class Workers {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The thread that accepts a listener's connections. At the limit of descriptors a connection would wait in silence,
-/// accepted by the kernel and by nobody else; a descriptor held in reserve lets it be told.
+/// The thread that accepts connections. When the process runs out of descriptors, a reserve descriptor lets it accept a
+/// connection and answer it; otherwise the client would hang in the kernel's backlog.
 class Acceptor {
  public:
-  /// What it does with connections: called on its thread. Throws nothing.
+  /// Callbacks, called on the accepting thread. They throw nothing.
   struct Calls {
-    /// Takes a connection over. `last_descriptor`: it has the reserve, and must be turned away.
+    /// Serves a connection, or turns it away. `last_descriptor`: it uses the reserve and must be turned away.
     std::function<void(int socket, bool last_descriptor)> serve;
-    /// Whether a descriptor was made free for the next connection.
+    /// Tries to free a descriptor for the next connection. Returns whether it did.
     std::function<bool()> free_a_descriptor;
-    /// Is told why when no connection can be accepted any more.
+    /// Reports why no more connections can be accepted.
     std::function<void(const std::string& why)> deaf;
   };
 
-  /// Takes the listener over. `turned_away` is where `serve` puts what cannot be served; it outlives this, which closes
-  /// all that is there at its end. Throws GatewayError, saying why, when it cannot begin.
+  /// Takes ownership of the listener. `serve` puts connections it cannot serve into `turned_away`, which must outlive
+  /// the acceptor. The destructor closes those that remain. Throws GatewayError if it cannot start.
   Acceptor(int listener, Calls calls, TurnedAway& turned_away);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
@@ -9519,23 +9507,23 @@ class Acceptor {
 
  private:
   void run();
-  /// Waits for a connection, or until there is something to do for one that is turned away.
+  /// Waits for a connection, or until a turned-away connection needs attention.
   void wait();
-  /// When somebody waits whom there is no descriptor for. Returns whether something was done about it.
+  /// Handles a pending connection that has no descriptor. Returns false if it could do nothing.
   bool find_a_descriptor();
   bool accept_on_the_reserve();
-  /// Called with the newest descriptor.
+  /// Grows the kernel's descriptor table early enough. `descriptor`: the newest one.
   void make_room(int descriptor);
 
   int listener_;
   Calls calls_;
   TurnedAway& turned_away_;
   sockets::WakePair wake_;
-  int reserve_ = -1;        // none as long as one that is turned away has it
-  std::size_t room_ = 256;  // the kernel's table of descriptors has at least this, or is about to
+  int reserve_ = -1;        // -1 while a turned-away connection uses it
+  std::size_t room_ = 256;  // size of the kernel's descriptor table, counting growth under way
   std::thread room_maker_;
   std::atomic<bool> stopping_{false};
-  StackedThread thread_;  // it answers requests that are turned away
+  StackedThread thread_;  // also answers turned-away requests
 };
 
 }}}  // namespace mock_gateway::detail
@@ -9544,8 +9532,8 @@ class Acceptor {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Throws GatewayError when files of this program were compiled with configurations of cpp-httplib that do not fit
-/// together. Its macros change the layout of its classes, so that such a program works by luck or not at all.
+/// Throws GatewayError if parts of this program were compiled with incompatible configurations of cpp-httplib. Its
+/// macros change the layout of its classes, so a mix has undefined behaviour.
 void require_one_httplib();
 
 }}}  // namespace mock_gateway::detail
@@ -9554,13 +9542,13 @@ void require_one_httplib();
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Tells of which sockets the peers have sent something, or gone, or made room for more. One thread waits; any thread
-/// does the rest. epoll, or poll(2): where there is no epoll, and where MOCK_GATEWAY_POLL is defined.
+/// Reports sockets that became readable or writable, or were closed by the peer. One thread calls wait(); the other
+/// functions are thread-safe. Uses epoll, or poll(2) where epoll is missing or MOCK_GATEWAY_POLL is defined.
 class Poller {
  public:
   struct Event {
     void* owner = nullptr;
-    /// The peer has closed its side, or the connection is gone.
+    /// The peer closed its side, or the connection is gone.
     bool hung_up = false;
   };
 
@@ -9569,17 +9557,16 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  /// False when the system had no descriptor for it: nothing else works then.
+  /// False if the system gave no descriptor; then nothing else works.
   bool is_open() const;
-  /// Watches a socket from now on: what has come already is told of too. False when the system has no memory for it.
+  /// Starts watching a socket, including bytes that already arrived. Returns false if the system is out of memory.
   bool add(int socket, void* owner);
-  /// The socket's owner has taken what had come, and wants to be told of that from now on. Until it says so, it may be
-  /// told of nothing more. `before` is what it wanted the last time; at first, the default.
+  /// Rearms the socket after its owner has taken all bytes. Until then, further events may go unreported. `before`: the
+  /// previous `wanted`; at first, the default.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before);
-  /// To be called before the socket is closed. One event more may be on its way to the thread that waits.
+  /// Must be called before the socket is closed. The waiting thread may still get one more event for it.
   void remove(int socket);
-  /// Waits until there is something to tell of, the time is up (nothing: without end), or wake() is called. Returns how
-  /// many events there are, which may be none.
+  /// Waits for events, the timeout (empty: none) or wake(). Returns the number of events, which may be 0.
   std::size_t wait(Event* events, std::size_t most, std::optional<Duration> timeout);
   void wake() noexcept;
 
@@ -9594,13 +9581,12 @@ class Poller {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The connections of a server. Those that wait, for a request or in an exchange, take no thread: one, the leader,
-/// waits for all of them, and serves whichever can go on. Before it is held up, by a client or by the tester's code,
-/// another thread leads.
+/// The event loop of a server's connections. One thread, the leader, waits for all connections and serves those that
+/// are ready. Before a client or test code blocks the leader, another thread takes over as leader.
 class Reactor final : private Relief {
  public:
-  /// Does what can be done for a connection. Returns whether it goes on: then it is called again when more has come,
-  /// its waker was called, or it is Connection::look_again_at(). Else the connection is closed. Throws nothing.
+  /// Serves a connection without blocking for it. Returns false to close the connection. Otherwise it is called again
+  /// after more bytes, a wake, or at Connection::look_again_at(). Throws nothing.
   using Serve = std::function<bool(Connection& connection)>;
 
   explicit Reactor(Workers& workers) : workers_(workers) {}
@@ -9608,35 +9594,35 @@ class Reactor final : private Relief {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  /// Whether clients can be waited for: the system had descriptors for that.
+  /// False if the system gave no descriptors for the poller.
   bool is_open() const { return poller_.is_open(); }
-  /// How many connections it waits for, or will.
+  /// The number of connections that it watches.
   std::size_t size() const;
-  /// Makes sure that somebody leads. False when the system gives no thread for it.
+  /// Ensures there is a leader. Returns false if the system gives no thread.
   bool attend();
-  /// Has a connection served when its client has sent something. attend() must have returned true.
+  /// Adds a connection that is served when its client sends something. attend() must have returned true.
   void add(std::unique_ptr<Connection> connection, Serve serve);
-  /// Has a connection that `open` makes served now. It is called on the thread that is to serve; null: nothing is
-  /// served. False when the system gives no thread.
+  /// Serves a new connection at once, on a worker thread. `open` makes it on that thread; null: nothing to serve.
+  /// Returns false if the system gives no thread.
   bool start(std::function<std::unique_ptr<Connection>()> open, Serve serve);
-  /// Waits for nobody's next request any more. Those that are open end by their stop lines.
+  /// Stops waiting for further requests. Stop lines end the open connections.
   void retire();
 
  private:
-  /// A connection, and what stays of it as long as an event may be on its way.
+  /// A connection, and what must outlive it while an event may still refer to it.
   struct Session final : Wake {
     explicit Session(Reactor& its_reactor) : reactor(its_reactor) {}
     void wake() noexcept override { reactor.wake(*this); }
 
     Reactor& reactor;
-    Serve serve;  // it goes after the connection, which may wait on a time of its
+    Serve serve;  // destroyed after the connection, which may use its timeline
     std::unique_ptr<Connection> connection;
-    bool is_watched = false;  // of its owner
+    bool is_watched = false;  // by the poller
     sockets::Wanted wanted;
     Session* next_ended = nullptr;
     Session* next_woken = nullptr;
-    /// Flags: a thread owns it, and alone touches it; something has come since its owner looked, or it was woken; its
-    /// client has gone.
+    /// Bits: `owned` by a thread, which alone uses the session; `ready` or `woken` since its owner looked; `hung_up` by
+    /// the client.
     std::atomic<std::uint8_t> state{owned};
     // Guarded by the reactor's mutex.
     std::chrono::steady_clock::time_point look_again_at{};
@@ -9651,33 +9637,33 @@ class Reactor final : private Relief {
   using Moment = std::chrono::steady_clock::time_point;
 
   static void free(Session* ended);
-  /// Takes both over, unless it throws std::bad_alloc.
+  /// Takes ownership of both, unless it throws std::bad_alloc.
   Session& make_session(std::unique_ptr<Connection>& connection, Serve& serve);
-  /// Has the poller tell of the session. False when the system has no memory for that.
+  /// Watches the session's socket. Returns false if the system is out of memory.
   bool watch(Session& session);
   MOCK_GATEWAY_INLINE void relieve() noexcept override;
-  /// The job of a thread that is to lead.
+  /// The job of a new leader thread.
   void lead_on();
-  /// Serves whatever is ready until another leads, or nobody needs it.
+  /// Serves ready sessions until another thread leads, or none is left to lead.
   void lead();
-  /// Takes what the poller tells of; false when there is nobody to wait for.
+  /// Waits for events of the poller. Returns false when the leader is no longer needed.
   bool wait_for_events();
-  /// Has one looked at that waits.
+  /// Schedules a parked session.
   void wake(Session& session) noexcept;
-  /// One that was woken, or that is to be looked at by then, which the caller owns from now on; null: none.
+  /// Takes ownership of a woken session, or of one whose timer is due; null if there is none.
   Session* take_due(Moment now);
-  /// Serves a session that the caller owns, until it waits for its client or ends. Whoever returns may lead no more.
+  /// Serves a session that the caller owns, until it waits or ends. The thread may no longer be leader afterwards.
   void serve(Session& session);
-  /// Gives up a session that waits for its client. False when something has come meanwhile: the caller still owns it.
+  /// Gives up ownership of a waiting session. Returns false, and keeps it, if events came meanwhile.
   bool park(Session& session);
   void end(Session& session);
-  /// Closes a session that cannot be waited for.
+  /// Closes a session that the poller cannot watch.
   void give_up(Session& session);
-  /// Leads where nobody does, and somebody is to be waited for.
+  /// Becomes the leader if there is none and a session is watched.
   bool takes_lead();
-  // These expect the mutex to be held.
-  /// Has the leader look again at a session that its owner is about to give up, when it is time to. Returns whether the
-  /// leader waits for something later.
+  // The mutex must be held for these.
+  /// Sets the timer of a session that is about to be parked. Returns true if the leader waits for a later time and must
+  /// be woken.
   bool start_timer(Session& session);
   void set_timer(Session& session);
   void clear_timer(Session& session);
@@ -9686,17 +9672,17 @@ class Reactor final : private Relief {
   Poller poller_;
   mutable std::mutex mutex_;
   std::set<Session*> sessions_;
-  Session* ended_ = nullptr;                // as long as events of theirs may be on their way
-  Session* woken_ = nullptr;                // and owned by nobody else
-  std::multimap<Moment, Session*> timers_;  // none is later than its session is to be looked at
+  Session* ended_ = nullptr;                // ended sessions that pending events may still refer to
+  Session* woken_ = nullptr;                // woken sessions without an owner
+  std::multimap<Moment, Session*> timers_;  // each no later than its session's look_again_at
   std::size_t watched_ = 0;                 // sessions that the leader waits for, or will
-  Moment waits_until_{};                    // the leader, when it waits
-  Moment vacant_since_ = Moment::max();     // it has nobody to wait for
+  Moment waits_until_{};                    // the leader's timeout while it waits
+  Moment vacant_since_ = Moment::max();     // since when no session is watched
   bool is_led_ = false;
-  bool is_one_expected_ = false;  // attend() was called, and add() was not
+  bool is_one_expected_ = false;  // attend() was called, and add() not yet
   bool is_retired_ = false;
   bool is_waiting_ = false;  // the leader
-  // The leader alone uses these.
+  // Used only by the leader.
   std::array<Poller::Event, 64> events_;
   std::size_t next_event_ = 0;
   std::size_t event_count_ = 0;
@@ -24066,7 +24052,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::publish() {
 
 // ---- http/acceptor.cpp ----------------------------------------------------------------------------------------------
 
-// The accepting thread and its descriptor in reserve. Where listening fails: `server.cpp`, and why: `sockets.cpp`.
+// The accepting thread and its reserve descriptor. Listening is in `server.cpp`, its errors in `sockets.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24099,7 +24085,7 @@ MOCK_GATEWAY_INLINE Acceptor::~Acceptor() {
 }
 
 MOCK_GATEWAY_INLINE void Acceptor::run() {
-  // After what may pass by itself: the system's own tables are full, say.
+  // Pause after an error that may be temporary, such as full system tables.
   constexpr Duration pause = std::chrono::milliseconds{10};
   while (!stopping_) {
     turned_away_.attend();
@@ -24137,7 +24123,7 @@ MOCK_GATEWAY_INLINE void Acceptor::wait() {
 }
 
 MOCK_GATEWAY_INLINE bool Acceptor::find_a_descriptor() {
-  // The system says that it has none also when nobody waits.
+  // The system reports this error even if no connection is pending.
   if (!sockets::poll(listener_, sockets::Interest::readable, false, -1, Duration{0}).ready) {
     wait();
     return true;
@@ -24159,7 +24145,7 @@ MOCK_GATEWAY_INLINE void Acceptor::make_room(int descriptor) {
   try {
     room_maker_ = std::thread(sockets::make_room_for_descriptors, room_ - 1);
   } catch (const std::system_error&) {
-    // Then there is a pause, some hundreds of connections later.
+    // Then accept() itself halts briefly, some hundreds of connections later.
   }
 }
 
@@ -24175,7 +24161,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 
 // ---- http/compatibility.cpp -----------------------------------------------------------------------------------------
 
-// The oldest cpp-httplib, and configurations that do not fit together.
+// Supports the oldest cpp-httplib, and detects incompatible configurations.
 
 #ifndef CPPHTTPLIB_VERSION
 #error "mock_gateway needs cpp-httplib 0.11.4 or newer: this httplib.h does not tell its version"
@@ -24184,7 +24170,7 @@ MOCK_GATEWAY_INLINE bool Acceptor::accept_on_the_reserve() {
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace compatibility {
 
-/// "0.11.4" as 11004. Ends at what is no number, such as "-dev".
+/// "0.11.4" as 11004. Stops at a suffix such as "-dev".
 constexpr std::uint64_t version_number(std::string_view version) {
   std::uint64_t number = 0;
   std::uint64_t part = 0;
@@ -24212,7 +24198,7 @@ inline constexpr std::uint64_t zlib = 2;
 inline constexpr std::uint64_t brotli = 4;
 inline constexpr std::uint64_t zstd = 8;
 
-/// The configurations that files of this program were compiled with: the first, and one that differs from it.
+/// The configurations this program's files were compiled with: the first, and one that differs from it.
 struct Seen {
   std::atomic<std::uint64_t> first{0};
   std::atomic<std::uint64_t> other{0};
@@ -24225,13 +24211,13 @@ MOCK_GATEWAY_INLINE bool note(std::uint64_t configuration) {
   return true;
 }
 
-/// One instantiation per configuration, initialized before main: files that agree share it.
+/// One instantiation per configuration, initialized before main. Files with the same configuration share it.
 template <std::uint64_t Configuration>
 struct Noted {
   inline static const bool done = note(Configuration);
 };
 
-// Not inline, and so of each file by itself: the mention that instantiates this file's configuration.
+// Not inline, so each file has its own copy, which instantiates Noted for its configuration.
 [[maybe_unused]] constexpr const bool* noted = &Noted<version_number(CPPHTTPLIB_VERSION) * 16
 #ifdef CPPHTTPLIB_OPENSSL_SUPPORT
                                                       + openssl
@@ -24259,8 +24245,8 @@ MOCK_GATEWAY_INLINE std::string configuration_text(std::uint64_t configuration) 
 }
 
 #if defined(__ELF__) && !defined(CPPHTTPLIB_OPENSSL_SUPPORT)
-// The virtual table of a class that only a cpp-httplib built with OpenSSL has: not null where the compiled library
-// that this program is linked with is such a one. Debian's is.
+// The vtable of a class that only exists with OpenSSL: not null if this program is linked with a cpp-httplib library
+// that was built with OpenSSL, such as Debian's.
 extern const char openssl_library __asm__("_ZTVN7httplib9SSLServerE") __attribute__((weak));
 #endif
 
@@ -24285,8 +24271,8 @@ MOCK_GATEWAY_INLINE void require_one_httplib() {
 
 // ---- http/connection.cpp --------------------------------------------------------------------------------------------
 
-// When a timeout or the trial of a connection strikes; noticing that a client left; waiting for its last reads; FIN
-// or RST. How long: options.
+// Timeouts and trials of a connection; detecting that a client left; waiting for its last reads; FIN or RST. The
+// durations are options.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -24305,13 +24291,13 @@ MOCK_GATEWAY_INLINE Duration left_until(std::chrono::steady_clock::time_point de
   return std::chrono::duration_cast<Duration>(deadline - std::chrono::steady_clock::now());
 }
 
-/// How many bytes of a body may take a second.
+/// Each further second of body_timeout requires this many bytes.
 inline constexpr std::size_t slowest_body = 10240;
-/// When so many bytes have been taken from the buffer, they are removed. Not at every few: the rest is moved.
+/// Read bytes are removed from the buffer in steps of this size, because removal moves the rest.
 inline constexpr std::size_t most_taken = 16384;
-/// A request or an answer of more bytes is worth a thread of its own: others would wait for long.
+/// A larger request or answer is handed to its own thread, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
-/// How much is taken of a client that nobody is reading from yet.
+/// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;
 
 }  // namespace connection
@@ -24339,7 +24325,7 @@ MOCK_GATEWAY_INLINE Connection::~Connection() {
     sockets::reset(socket_);
   } else {
     sockets::discard_received(socket_);
-    sockets::shut_down(socket_);  // a forked child may hold a copy of the descriptor
+    sockets::shut_down(socket_);  // in case a forked child holds a copy of the descriptor
     sockets::close(socket_);
   }
 }
@@ -24349,7 +24335,7 @@ MOCK_GATEWAY_INLINE std::chrono::steady_clock::time_point Connection::within_tri
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::receive(Duration patience) {
-  // A client that sends ahead of its answers must not make the buffer grow for as long as it does.
+  // Keeps the buffer bounded if a client pipelines requests without end.
   if (position_ == buffer_.size() || position_ >= connection::most_taken) {
     buffer_.erase(0, position_);
     position_ = 0;
@@ -24460,7 +24446,7 @@ MOCK_GATEWAY_INLINE bool Connection::comes_to_turn() {
 }
 
 MOCK_GATEWAY_INLINE bool Connection::has_request() {
-  // Empty lines before a request line are to be ignored (RFC 9112, 2.2).
+  // Empty lines before a request line are ignored (RFC 9112, 2.2).
   while (has_unread() && (buffer_[position_] == '\r' || buffer_[position_] == '\n')) ++position_;
   if (!has_unread()) return false;
   request_began_ = arrived_;
@@ -24578,7 +24564,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> Connection::read_line(std
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Connection::overtaken_stream() const {
-  // A stream that had ended may have been read to its end before the thread that sent it went on.
+  // The client may have read the end of a stream before the sending thread noted it.
   constexpr Duration tolerance = std::chrono::milliseconds{1};
   if (!stream_) return 0;
   const bool overtaken = request_began_ < stream_->began || request_began_ + tolerance < stream_->last_bytes;
@@ -24668,7 +24654,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_at(Pending& pending, OnClientC
   if (news.peer_closed) note_peer_closed(false);
   if (peer_closed_ && on_client_closed == OnClientClosed::give_up) return Look::given_up;
   if (peer_closed_ && observer_) observer_->mark_unattended(true);
-  if (observer_ && !has_unread()) {  // thousands may wait
+  if (observer_ && !has_unread()) {  // saves memory: thousands may wait
     std::string().swap(buffer_);
     position_ = 0;
   }
@@ -24699,7 +24685,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_room() {
 }
 
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
-  // Longer than any system that has received bytes takes to say so: then the client does not read.
+  // Longer than any system delays its acknowledgement. After this, the client does not read.
   constexpr Duration longest_acknowledgement = std::chrono::milliseconds{200};
   const bool is_delivered = delivered();
   if (is_delivered || stop_line_->is_stopped()) {
@@ -24712,7 +24698,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     wait.acknowledgement.emplace();
   }
   const sockets::Readiness news = this->news();
-  has_news_ = has_news_ || news.peer_closed;  // which whoever waits for it has to see
+  has_news_ = has_news_ || news.peer_closed;  // must be seen by the wait of the exchange
   const Duration left = limits_.write_timeout - wait.standstill->length();
   if (news.disconnected || left <= Duration{0}) {
     wait_.reset();
@@ -24723,7 +24709,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
     return Look::given_up;
   }
   if (timeline_ && wait.acknowledgement->lasted() >= longest_acknowledgement) timeline_->settle();
-  // One that has closed its side, which may be known already, would be told of again and again.
+  // A FIN that is already known would be reported again and again.
   wait.is_for_client = !peer_closed_ && !has_news_;
   return not_yet(std::min(wait.acknowledgement->look_again_in(), left));
 }
@@ -24731,7 +24717,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_delivery() {
 MOCK_GATEWAY_INLINE Outlet::Look Connection::look_for_last_bytes() {
   if (!closed_before_last_bytes_) return Look::over;
   if (const Look look = look_for_delivery(); look != Look::over) return look;
-  // A client that has gone answers with RST, one that still reads with an acknowledgement.
+  // The kernel of a client that is gone answers with RST, that of a reading client with an acknowledgement.
   const bool has_gone = sockets::poll(socket_, sockets::Interest::nothing, false, -1, Duration{0}).disconnected;
   return has_gone ? Look::given_up : Look::over;
 }
@@ -24742,7 +24728,7 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
   if (std::exchange(last_bytes_follow_, true)) return;
   if (stream_) stream_->last_bytes = std::chrono::steady_clock::now();
   if (!peer_closed_) {
-    // A reply that never waited has not looked for the client yet.
+    // A reply that never waited has not checked the client yet.
     const sockets::Readiness readiness = sockets::poll(socket_, sockets::Interest::nothing, true, -1, Duration{0});
     if (readiness.disconnected)
       note_disconnected();
@@ -24755,10 +24741,10 @@ MOCK_GATEWAY_INLINE void Connection::last_bytes_follow() {
 MOCK_GATEWAY_INLINE void Connection::wait_for_news() {
   const bool had_wake = wake_->is_prepared();
   const int wake = wait_->is_woken ? wake_->prepare() : -1;
-  // What woke before there was a descriptor would be lost: it is asked for once more.
+  // Looks again: a wake before the descriptor existed was not recorded.
   if (wake >= 0 && !had_wake) return;
   Duration timeout = std::max(Duration{0}, connection::left_until(wait_->until));
-  // No descriptor was left to be woken by: then the wait asks again by itself.
+  // No descriptor was left for wakes, so poll for them.
   if (wake < 0 && wait_->is_woken) timeout = std::min<Duration>(timeout, std::chrono::milliseconds{5});
   call_relief();
   stop_line_->set_waiting(waits_for(Wait::For::bytes));
@@ -24822,8 +24808,8 @@ MOCK_GATEWAY_INLINE Connection::Failure Connection::failure() const {
 MOCK_GATEWAY_INLINE void Connection::send_ending() {
   if (ending_ == Ending::keep_alive || stalled_ || std::exchange(ending_is_sent_, true)) return;
   if (ending_ == Ending::reset) return sockets::send_reset(socket_);
-  // With bytes of the client's unread, or still to come, closing would make the system send RST and throw away what of
-  // the answer has not reached the client.
+  // If the client's bytes are unread or still to come, close() sends RST and discards the undelivered part of the
+  // answer.
   linger_ = linger_ || !delivered();
   sockets::shut_down_sending(socket_);
 }
@@ -24837,7 +24823,7 @@ MOCK_GATEWAY_INLINE bool Connection::finish() {
     slow_.reset();
     wait_.reset();
     may_have_come_ = true;
-    // Nobody keeps it: a client that is not trusted may send a whole body as well, and so gets to its answer.
+    // Drained bytes are not stored, so an untrusted client may still send a whole body and then read its answer.
     if (trial_) trial_->bytes = limits_.max_body;
   }
   return !lingers_until_ || take_off_what_still_comes();
@@ -24871,7 +24857,7 @@ MOCK_GATEWAY_INLINE std::string Connection::busy_with() const {
 
 // ---- http/poller.cpp ------------------------------------------------------------------------------------------------
 
-// Which sockets are ready, by epoll or poll(2); where which is taken.
+// Reports ready sockets, with epoll or poll(2); selects between them.
 
 #if defined(__linux__) && !defined(MOCK_GATEWAY_POLL)
 #include <sys/epoll.h>
@@ -24918,7 +24904,7 @@ class Poller::Impl {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &interest) == 0;
   }
 
-  /// Each arrival is an edge, so that what is not wanted costs an event at most.
+  /// Edge-triggered: an unwanted event occurs at most once per arrival.
   void watch_again(int socket, void* owner, const sockets::Wanted& wanted, const sockets::Wanted& before) {
     if (wanted.room == before.room) return;
     epoll_event interest{};
@@ -24951,25 +24937,25 @@ class Poller::Impl {
   void wake() noexcept { sockets::signal_wake(wake_); }
 
  private:
-  /// Waits to some microseconds.
+  /// Waits with a precision of microseconds.
   int wait_for(epoll_event* events, int most, std::optional<Duration> timeout) {
     if (!timeout) return ::epoll_wait(epoll_, events, most, -1);
 #ifdef SYS_epoll_pwait2
     if (has_pwait2_) {
-      // The system may be late by a thousandth: whoever waits looks again.
+      // The system may wake up late by 0.1%. If this ends early, the caller looks again.
       const Duration left = std::max(Duration{0}, *timeout - *timeout / 1001);
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
       Timespec limit{seconds.count(), (left - seconds).count()};
       const long count = ::syscall(SYS_epoll_pwait2, epoll_, events, most, &limit, nullptr, std::size_t{0});
       if (count >= 0 || errno == EINTR) return static_cast<int>(count);
-      has_pwait2_ = false;  // before Linux 5.11, or in a container that does not know it
+      has_pwait2_ = false;  // before Linux 5.11, or filtered by a container
     }
 #endif
     sockets::poll(epoll_, sockets::Interest::readable, false, -1, std::max(Duration{0}, *timeout));
     return ::epoll_wait(epoll_, events, most, 0);
   }
 
-  /// The kernel's, whatever the C library's time_t is.
+  /// The kernel's layout, independent of the C library's time_t.
   struct Timespec {
     std::int64_t seconds;
     std::int64_t nanoseconds;
@@ -25037,7 +25023,7 @@ class Poller::Impl {
     for (std::size_t i = 1; i < asked.size() && told < most; ++i) {
       if (!asked[i].is_ready && !asked[i].hung_up) continue;
       const auto found = watched_.find(asked[i].descriptor);
-      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // its number is another's by now
+      if (found == watched_.end() || found->second.serial != serials[i]) continue;  // the descriptor was reused
       found->second.is_watched = false;
       events[told++] = {found->second.owner, asked[i].hung_up};
     }
@@ -25086,18 +25072,18 @@ MOCK_GATEWAY_INLINE void Poller::wake() noexcept { impl_->wake(); }
 
 // ---- http/reactor.cpp -----------------------------------------------------------------------------------------------
 
-// Who waits for clients that have nothing to be answered, and who serves them; how long a thread leads nobody.
+// The event loop of waiting connections: which thread leads, and how long it stays without connections.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reactor {
 
-/// How long a leader stays that has nobody to wait for.
+/// How long a leader stays without connections.
 inline constexpr Duration longest_vacancy = std::chrono::seconds{1};
 
 }  // namespace reactor
 
 MOCK_GATEWAY_INLINE Reactor::~Reactor() {
-  // Where no thread was left to lead, nobody has closed them.
+  // Sessions remain if no thread was left to lead.
   for (Session* const session : sessions_) delete session;
   free(ended_);
 }
@@ -25123,7 +25109,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
   Session* made = nullptr;
   try {
     made = &make_session(connection, serve);
-  } catch (const std::bad_alloc&) {  // it is closed without an answer
+  } catch (const std::bad_alloc&) {  // closed without an answer
     connection->end(Outlet::Ending::close);
     serve(*connection);
     return;
@@ -25137,7 +25123,7 @@ MOCK_GATEWAY_INLINE void Reactor::add(std::unique_ptr<Connection> connection, Se
     ++watched_;
     is_one_expected_ = false;
     leader_waits_for_too_long = start_timer(session);
-    // Given up first: the leader may be told of it at once.
+    // Given up first, because the leader may get an event at once.
     session.state = 0;
     is_watched = poller_.add(socket, &session);
     if (!is_watched) session.state = owned;
@@ -25177,7 +25163,7 @@ MOCK_GATEWAY_INLINE void Reactor::retire() {
 
 MOCK_GATEWAY_INLINE void Reactor::relieve() noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // Where the system gives no thread, this one leads again when it comes back.
+  // If the system gives no thread, this one leads again when it returns.
   is_led_ = workers_.run([this] { lead_on(); });
 }
 
@@ -25199,11 +25185,11 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
       const Poller::Event event = events_[next_event_++];
       Session& session = *static_cast<Session*>(event.owner);
       const auto flags = static_cast<std::uint8_t>(owned | ready | (event.hung_up ? hung_up : 0));
-      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will see that more has come
+      if ((session.state.fetch_or(flags) & owned) != 0) continue;  // its owner will notice
       serve(session);
       if (!relieved.is_pending()) return;
     }
-    // Those that are due again meanwhile come after what clients have sent.
+    // After the clients' bytes, so that timers that fire repeatedly cannot starve them.
     const Moment now = std::chrono::steady_clock::now();
     while (Session* const due = take_due(now)) {
       serve(*due);
@@ -25215,7 +25201,7 @@ MOCK_GATEWAY_INLINE void Reactor::lead() {
 MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   Session* ended = nullptr;
   std::optional<Moment> until;
-  bool stays = true;  // of this thread: once it does not, another may lead already
+  bool stays = true;  // for this thread: if false, another may already lead
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ended = std::exchange(ended_, nullptr);
@@ -25236,13 +25222,13 @@ MOCK_GATEWAY_INLINE bool Reactor::wait_for_events() {
   if (until) timeout = *until - std::chrono::steady_clock::now();
   next_event_ = 0;
   event_count_ = poller_.wait(events_.data(), events_.size(), timeout);
-  const std::lock_guard<std::mutex> lock(mutex_);  // so that it has seen what was done before a session was added
+  const std::lock_guard<std::mutex> lock(mutex_);  // sees all that was done before a session was added
   is_waiting_ = false;
   return true;
 }
 
 MOCK_GATEWAY_INLINE void Reactor::wake(Session& session) noexcept {
-  // Its owner looks at it once more before it gives it up.
+  // Its owner looks again before it gives the session up.
   if ((session.state.fetch_or(owned | woken) & owned) != 0) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -25257,7 +25243,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
   while (!timers_.empty() && timers_.begin()->first <= now) {
     Session& session = *timers_.begin()->second;
     clear_timer(session);
-    // One that is owned gets a timer when it is parked.
+    // An owned session gets a timer when it is parked.
     if ((session.state.load() & owned) != 0) continue;
     if (session.look_again_at > now) {
       set_timer(session);
@@ -25270,7 +25256,7 @@ MOCK_GATEWAY_INLINE Reactor::Session* Reactor::take_due(Moment now) {
 
 MOCK_GATEWAY_INLINE void Reactor::serve(Session& session) {
   do {
-    // What comes from now on is news.
+    // Later events count as new.
     const std::uint8_t state = session.state.fetch_and(static_cast<std::uint8_t>(~(ready | woken)));
     if ((state & ready) != 0) session.connection->expect_bytes((state & hung_up) != 0);
     if (!session.serve(*session.connection)) return end(session);
@@ -25342,7 +25328,7 @@ MOCK_GATEWAY_INLINE void Reactor::set_timer(Session& session) {
   try {
     session.timer = timers_.emplace(session.look_again_at, &session);
     session.has_timer = true;
-  } catch (const std::bad_alloc&) {  // it waits for longer
+  } catch (const std::bad_alloc&) {  // without a timer, it waits longer
   }
 }
 
@@ -25354,20 +25340,20 @@ MOCK_GATEWAY_INLINE void Reactor::clear_timer(Session& session) {
 
 // ---- http/request_reader.cpp ----------------------------------------------------------------------------------------
 
-// Reading a request: limits of lines, fields, chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
+// Reads requests: limits of lines, fields and chunks; targets, Host, Expect, lengths, keep-alive; 400, 408, 413, 414,
 // 431, 501, 505.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace request_reader {
 
-// cpp-httplib refuses longer lines, and later versions more fields, with a plain 400; here every version answers 414
-// and 431.
+// cpp-httplib answers longer lines, and in later versions more fields, with 400. These limits give 414 and 431 in every
+// version.
 inline constexpr std::size_t max_target = 8000;
 inline constexpr std::size_t max_header_line = 8000;
 inline constexpr std::size_t max_header_fields = 100;
 inline constexpr std::size_t max_chunk_line = 4096;
-// By how much a chunked body, with its sizes, extensions, line ends and trailer, may be longer than max_body. As much
-// again is left for what is kept of the head besides its bytes.
+// By how much a chunked body with its framing may exceed max_body. The same amount is reserved for stored parts of the
+// head other than its bytes.
 inline constexpr std::size_t max_framing = 32768;
 
 MOCK_GATEWAY_INLINE Failure malformed(const std::string& what) {
@@ -25384,15 +25370,14 @@ MOCK_GATEWAY_INLINE Failure framing_too_large(std::size_t max_raw) {
                      " bytes with its chunks' sizes and extensions and its trailer");
 }
 
-/// Whether a value may stand in Host: a host and perhaps a port (RFC 9110, 7.2), or nothing.
+/// Whether a value is valid in Host: a host and perhaps a port (RFC 9110, 7.2), or empty.
 MOCK_GATEWAY_INLINE bool is_host(std::string_view value) {
   constexpr std::string_view characters =
       "!$%&'()*+,-.:;=[]_~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return value.find_first_not_of(characters) == std::string_view::npos;
 }
 
-/// Fields on which cpp-httplib would act by itself, differently from version to version, before anybody else sees
-/// them: they are ours to answer.
+/// Fields that cpp-httplib would handle itself, differently in each version. The gateway handles them.
 MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   constexpr std::array<std::string_view, 10> names = {"Accept",     "Accept-Encoding",  "Content-Length", "Expect",
                                                       "Range",      "REMOTE_ADDR",      "REMOTE_PORT",    "LOCAL_ADDR",
@@ -25402,7 +25387,7 @@ MOCK_GATEWAY_INLINE bool kept_from_check(std::string_view name) {
   return false;
 }
 
-/// Whether a line is "Name: value", without a control character.
+/// Whether a line has the form "Name: value", without control characters.
 MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && text::is_token(line.substr(0, colon)) &&
@@ -25412,8 +25397,8 @@ MOCK_GATEWAY_INLINE bool is_field(std::string_view line) {
          });
 }
 
-/// Takes a target in the absolute form apart (RFC 9112, 3.2.2): of "http://host/path" it leaves "/path". Other schemes
-/// are not ours.
+/// Splits an absolute-form target (RFC 9112, 3.2.2): "http://host/path" becomes "/path". Other schemes are not handled
+/// here.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& incoming) {
   constexpr std::string_view scheme = "http://";
   std::string& target = incoming.request.target;
@@ -25427,7 +25412,7 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_absolute_form(IncomingRequest& 
   return std::nullopt;
 }
 
-/// Splits a head into the request's parts. Fills `checked` with the head as the check is to see it.
+/// Splits a head into the request's parts. `checked` becomes the head to pass to cpp-httplib.
 MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming, std::string& checked) {
   const std::string_view head = incoming.raw_head;
   std::size_t line_end = head.find("\r\n");
@@ -25453,10 +25438,10 @@ MOCK_GATEWAY_INLINE std::optional<Failure> split_head(IncomingRequest& incoming,
                    "the request target has " + std::to_string(incoming.request.target.size()) + " bytes; at most " +
                        std::to_string(max_target) + " are accepted");
   if (const auto broken = split_absolute_form(incoming)) return broken;
-  // Some versions know only some methods, and some do not take every query.
+  // GET and the bare path, because some versions reject some methods or queries.
   checked.reserve(head.size() + 8);
   checked.append("GET ").append(path_of(incoming.request)).append(" ").append(version).append("\r\n");
-  // The request line and the empty one at the end hold no field.
+  // Without the request line and the empty last line.
   const auto lines = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\n'));
   Access::fields(incoming.request.headers).reserve(std::min(lines - 2, max_header_fields));
 
@@ -25498,7 +25483,7 @@ struct Framing {
 MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& incoming, Framing& framing) {
   const wire::Headers& headers = incoming.request.headers;
   if (headers.has("Transfer-Encoding")) {
-    // Whoever passed it on may not have understood where its body ends (RFC 9112, 6.1).
+    // A proxy may have misread where such a body ends (RFC 9112, 6.1).
     if (!incoming.http_1_1) return malformed("Transfer-Encoding in HTTP/1.0");
     if (headers.has("Content-Length")) return malformed("both Content-Length and Transfer-Encoding");
     if (!text::equals_ignoring_case(*value_of(headers, "Transfer-Encoding"), "chunked") ||
@@ -25521,30 +25506,29 @@ MOCK_GATEWAY_INLINE std::optional<Failure> framing_of(const IncomingRequest& inc
   return std::nullopt;
 }
 
-/// Whether a line that was read is ended by CR LF and holds no other CR: what is lax here can be smuggled through.
+/// Whether a line ends in CR LF and has no other CR. Lax parsing here allows request smuggling.
 MOCK_GATEWAY_INLINE bool ends_in_crlf(const std::string& raw, std::size_t line_begin) {
   return raw.size() - line_begin >= 2 && raw.find('\r', line_begin) == raw.size() - 2;
 }
 
-/// Lets `text`, which never gets longer than `most`, take `more` bytes: with each doubling of its size, and no more
-/// than it may ever need.
+/// Reserves room for `more` bytes in `text`, whose size never exceeds `most`: doubles the capacity, up to `most`.
 MOCK_GATEWAY_INLINE void make_room(std::size_t more, std::size_t most, std::string& text) {
   if (text.capacity() - text.size() >= std::min(more, most - text.size())) return;
-  // A new string, since reserve() of an old one may double what it has.
+  // A new string, because reserve() may double the capacity of an existing one.
   std::string larger;
   larger.reserve(std::min(most, std::max(2 * text.size(), text.size() + more)));
   text.swap(larger.append(text));
 }
 
-/// Whether the body of a request that is answered before it can be read after the answer. Whether a client that was to
-/// wait for 100 Continue still sends it, nobody knows (RFC 9110, 10.1.1).
+/// Whether an unread body can be drained after an early response. With Expect, it is unknown whether the client still
+/// sends it (RFC 9110, 10.1.1).
 MOCK_GATEWAY_INLINE bool can_be_skipped(const Connection& connection, const IncomingRequest& incoming) {
   Framing framing;
   return !framing_of(incoming, framing) && framing.length <= connection.limits().max_body &&
          !incoming.request.headers.has("Expect");
 }
 
-/// What a client is told that sends more than it may before anybody trusts it.
+/// The error for an untrusted client that exceeds its byte budget.
 MOCK_GATEWAY_INLINE std::string spent(const ConnectionLimits& limits) {
   const std::size_t bytes = limits.trial ? limits.trial->bytes : 0;
   return "a connection may send " + std::to_string(bytes) + " bytes before it has shown who it is";
@@ -25560,7 +25544,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::go_on(const R
   if (next_ == Next::body) return read_left(incoming_.request.body.size() + left_, incoming_.request.body);
   const std::optional<Arrival> arrival = read_chunks();
   if (!arrival) return std::nullopt;
-  // What they hold beyond their size would be held for as long as the journal has the request.
+  // The journal keeps these strings, so it would keep their spare capacity too.
   incoming_.raw_body.shrink_to_fit();
   incoming_.request.body.shrink_to_fit();
   incoming_.is_body_unread = bool(incoming_.body_too_large);
@@ -25573,7 +25557,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
   incoming_.malformed = request_reader::framing_of(incoming_, framing);
   if (incoming_.malformed) return Arrival::arrived;
   const bool has_body = framing.chunked || framing.length > 0;
-  // Only when it is asked for and still awaited: an unsolicited 100 makes clients fail.
+  // Only if requested and the body has not begun: an unsolicited 100 breaks clients.
   incoming_.awaits_continue = has_body && incoming_.http_1_1 &&
                               incoming_.request.headers.lists("Expect", "100-continue") && !connection_.has_unread();
   if (refuse_head) incoming_.refused = refuse_head(incoming_);
@@ -25590,7 +25574,7 @@ MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::begin(const R
 }
 
 MOCK_GATEWAY_INLINE std::optional<Connection::Arrival> BodyReader::read_left(std::size_t most, std::string& out) {
-  // Memory is taken as the bytes arrive, and not when the client announces them.
+  // Allocates as bytes arrive, not when the client announces them.
   constexpr std::size_t step = std::size_t{64} << 10;
   while (left_ > 0) {
     if (piece_ == 0) {
@@ -25814,7 +25798,7 @@ MOCK_GATEWAY_INLINE bool is_whole(std::string_view received, const ConnectionLim
 
 // ---- http/response.cpp ----------------------------------------------------------------------------------------------
 
-// The status line, reason phrases, header fields of framing and their order.
+// The status line, reason phrases, and the order of framing header fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -25881,7 +25865,7 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
   const auto field = [&](std::string_view name, std::string_view value) {
     head.append(name).append(": ").append(value).append("\r\n");
   };
-  // A scripted header takes the place of ours: a test may need a wrong one.
+  // A scripted header replaces the default: a test may need a wrong one.
   if (!content_type.empty() && !headers.has("Content-Type")) field("Content-Type", content_type);
   if (framing == BodyFraming::chunked && !headers.has("Transfer-Encoding")) field("Transfer-Encoding", "chunked");
   if (framing == BodyFraming::content_length && !headers.has("Content-Length"))
@@ -25895,14 +25879,14 @@ MOCK_GATEWAY_INLINE std::string response_head(int status, std::string_view conte
 
 // ---- http/server.cpp ------------------------------------------------------------------------------------------------
 
-// Listening and "cannot listen on …"; stopping, and naming what it waits for; connections that find no descriptor or
+// Listening and "cannot listen on …"; stopping, and reporting what it waits for; connections without a descriptor or
 // thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A request's head, given to cpp-httplib to read. What it writes in answer never reaches the client: of that only
-/// the status tells whether it took the request. Newer versions of the base class ask for more functions than older
-/// ones declare; hence all of them, and no `override`.
+/// Passes a request's head to cpp-httplib. The answer it writes is discarded, except its status, which tells whether
+/// the head is valid. Newer versions of the base class have more pure functions than older ones: hence all of them,
+/// without `override`.
 class CheckedHead final : public httplib::Stream {
  public:
   explicit CheckedHead(std::string_view head) : head_(head) {}
@@ -25931,7 +25915,7 @@ class CheckedHead final : public httplib::Stream {
   time_t duration() const { return 0; }
   void set_read_timeout(time_t, time_t) {}
 
-  /// The status of the line that was written; 0 when none was.
+  /// The status that was written; 0 if none.
   int status() const {
     int status = 0;
     constexpr std::size_t version = std::string_view("HTTP/1.1 ").size();
@@ -25948,13 +25932,13 @@ class CheckedHead final : public httplib::Stream {
 
 namespace servers {
 
-/// How many descriptors are kept.
+/// How many descriptors are reserved.
 MOCK_GATEWAY_INLINE std::atomic<std::size_t>& kept_descriptors() {
   static std::atomic<std::size_t> count{0};
   return count;
 }
 
-/// Whether this descriptor is one of those that are kept: the system gives the lowest number that is free.
+/// Whether this descriptor is in the reserved range. The system assigns the lowest free number.
 MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   const std::size_t kept = kept_descriptors();
   if (kept == 0) return false;
@@ -25962,8 +25946,8 @@ MOCK_GATEWAY_INLINE bool is_kept(int descriptor) {
   return limit && static_cast<std::size_t>(descriptor) >= *limit - std::min(kept, *limit / 4);
 }
 
-/// The tables that cpp-httplib keeps in static variables, and makes with its first request. A gateway that is made as
-/// the program ends, by the destructor of a static variable, comes after them.
+/// Tracks the static tables that cpp-httplib creates with its first request. A gateway in the destructor of a static
+/// variable may run after they are destroyed.
 class Tables {
  public:
   ~Tables() { gone() = true; }
@@ -25980,7 +25964,7 @@ class Server::Impl final : public httplib::Server {
   Impl(ConnectionHandler& handler, const ConnectionLimits& limits) : handler_(handler), limits_(limits) {
     reactors_.push_back(std::make_unique<Reactor>(workers_));
     set_socket_options([this](socket_t listener) {
-      // Not SO_REUSEPORT, which cpp-httplib sets: two gateways on one port must not share it in silence.
+      // Instead of cpp-httplib's SO_REUSEPORT, with which two gateways could share a port unnoticed.
       const int on = 1;
       setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
       sockets::adopt(listener);
@@ -26021,7 +26005,7 @@ class Server::Impl final : public httplib::Server {
   }
 
   void accept_again() {
-    // The port is open as long as its accepting thread is at a connection: whoever closes it waits for that thread.
+    // The accepting thread cannot be waited for here, so the port is still open.
     if (is_turning_away()) return;
     const std::lock_guard<std::mutex> one_at_a_time(listening_mutex_);
     if (stopped_ || acceptor_) return;
@@ -26042,7 +26026,7 @@ class Server::Impl final : public httplib::Server {
       if (std::exchange(stopped_, true)) return;
       accepting = std::move(acceptor_);
     }
-    // First, so that no thread whose connection ends lies down to wait for the next.
+    // First, so that threads whose connections end do not wait for another job.
     workers_.retire();
     std::vector<std::shared_ptr<StopLine>> lines;
     {
@@ -26062,10 +26046,10 @@ class Server::Impl final : public httplib::Server {
 
  private:
   static constexpr int accepted = 204;
-  /// For so many, a second thread that waits brings nothing: each would lie down between two requests.
+  /// Connections per reactor below which another one does not help: its thread would sleep between requests.
   static constexpr std::size_t connections_of_one = 4;
 
-  /// What cpp-httplib says of a head; never of the empty one.
+  /// cpp-httplib's cached verdict on a head; never of an empty one.
   struct Verdict {
     std::string head;
     int status = 400;
@@ -26074,7 +26058,7 @@ class Server::Impl final : public httplib::Server {
   bool is_turning_away() const { return turning_away_ == std::this_thread::get_id(); }
 
   void begin_to_accept() {
-    // With room for bursts; cpp-httplib's own is 5 in some versions.
+    // cpp-httplib's own backlog is 5 in some versions.
     sockets::enlarge_backlog(listener_);
     sockets::stamp_arrivals(listener_);
     Acceptor::Calls calls;
@@ -26097,7 +26081,7 @@ class Server::Impl final : public httplib::Server {
       throw GatewayError("a gateway cannot be stopped by a function that it called itself: it would wait for itself");
   }
 
-  /// Has an accepted connection served on a thread, or turned away.
+  /// Serves an accepted connection on a thread, or turns it away.
   void take(int socket, bool last_descriptor) noexcept {
     try {
       if (const std::optional<std::string> why_not = serve_on_a_thread(socket, last_descriptor))
@@ -26107,7 +26091,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns why the connection cannot be served; nothing when it is.
+  /// Returns why the connection cannot be served, or nothing.
   std::optional<std::string> serve_on_a_thread(int socket, bool last_descriptor) {
     if (last_descriptor || (!limits_.uses_kept_descriptors && servers::is_kept(socket))) {
       const std::optional<std::size_t> limit = sockets::descriptor_limit();
@@ -26130,7 +26114,7 @@ class Server::Impl final : public httplib::Server {
     });
   }
 
-  /// One that somebody leads: where it can be, the least busy. Null when the system gives no thread.
+  /// A reactor with a leader, preferably the least busy. Null if the system gives no thread.
   Reactor* attended() {
     Reactor& least = least_busy();
     if (least.attend()) return &least;
@@ -26139,8 +26123,8 @@ class Server::Impl final : public httplib::Server {
     return nullptr;
   }
 
-  /// The one with the fewest connections. As many as there are processors, four at most, each made when those before it
-  /// have as many as one thread is good for. Called on the accepting thread.
+  /// The reactor with the fewest connections. Creates another one if all are busy: at most one per processor, and four.
+  /// Called on the accepting thread.
   Reactor& least_busy() {
     static const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 4U);
     Reactor* least = reactors_.front().get();
@@ -26158,11 +26142,10 @@ class Server::Impl final : public httplib::Server {
     return why + ", and " + std::to_string(connections_.size()) + " are open at this gateway";
   }
 
-  /// Has a connection that cannot be served answered, and closes it: later, but on this thread, where others wait for
-  /// it.
+  /// Queues a connection that cannot be served for its answer, on this thread, which must not block for it.
   void turn_away(int socket, const std::string& why) noexcept {
     ConnectionLimits limits = limits_;
-    // What has come is read. Of an answer, the system takes all at once, and says so.
+    // No waiting: only bytes that have arrived are read, and the system accepts an answer at once.
     for (Duration* limit : {&limits.read_timeout, &limits.idle_timeout, &limits.head_timeout, &limits.body_timeout})
       *limit = Duration{0};
     limits.write_timeout = std::chrono::milliseconds{1};
@@ -26177,7 +26160,7 @@ class Server::Impl final : public httplib::Server {
     }
     try {
       turned_away_.add(std::move(connection), why);
-    } catch (const std::bad_alloc&) {  // it is closed without an answer
+    } catch (const std::bad_alloc&) {  // closed without an answer
     }
   }
 
@@ -26191,7 +26174,7 @@ class Server::Impl final : public httplib::Server {
     turning_away_ = std::thread::id();
   }
 
-  /// Null where the server stops, or has no memory for it: then the connection is closed.
+  /// Null if the server stops or is out of memory; then the connection is closed.
   std::unique_ptr<Connection> open(int socket) noexcept {
     std::unique_ptr<Connection> connection;
     try {
@@ -26206,7 +26189,7 @@ class Server::Impl final : public httplib::Server {
     }
   }
 
-  /// Returns whether the connection goes on.
+  /// Returns whether the connection continues.
   bool serve_or_close(Connection& connection, const ConnectionHandler::Serve& serve) noexcept {
     if (!connection.is_finishing() && serve(connection, head_check_)) return true;
     if (!connection.finish()) return true;
@@ -26215,8 +26198,8 @@ class Server::Impl final : public httplib::Server {
     return false;
   }
 
-  /// 0 when cpp-httplib takes the head, else the status with which it refuses it. That follows from the head alone, and
-  /// most clients send few: what it said of the last of them is kept.
+  /// 0 if cpp-httplib accepts the head, else its error status. Verdicts are cached, because they depend only on the
+  /// head and most clients send few different ones.
   int refusal(std::string_view head) {
     Verdict& kept = verdicts_[std::hash<std::string_view>()(head) % verdicts_.size()];
     {
@@ -26231,15 +26214,15 @@ class Server::Impl final : public httplib::Server {
   }
 
   int refusal_anew(std::string_view head) {
-    if (servers::Tables::gone()) return 0;  // what is ours to refuse was refused
+    if (servers::Tables::gone()) return 0;  // the gateway's own checks are done
     CheckedHead stream(head);
     bool closed = false;
     process(*this, stream, closed, 0);
-    static const servers::Tables tables;  // made after them, and so gone before them
+    static const servers::Tables tables;  // constructed after them, so destroyed before them
     return stream.status() == accepted ? 0 : stream.status() == 0 ? 400 : stream.status();
   }
 
-  // process_request takes the addresses since 0.18.0; which of these two compiles tells.
+  // process_request takes addresses since 0.18.0; SFINAE selects the overload.
   template <class Self>
   auto process(Self& self, httplib::Stream& stream, bool& closed, int)
       -> decltype(self.process_request(stream, std::string(), 0, std::string(), 0, false, closed, nullptr)) {
@@ -26263,8 +26246,8 @@ class Server::Impl final : public httplib::Server {
   std::string host_;
   socket_t listener_ = INVALID_SOCKET;
   int port_ = 0;
-  // Held as long as a stop lasts, so that a second one returns no earlier. A stop waits for functions of the test: they
-  // may open and close the port meanwhile, which therefore takes another mutex.
+  // Held during a stop, so that a second one returns no earlier. A stop waits for test functions, which may open and
+  // close the port; these use another mutex.
   std::mutex stop_mutex_;
   std::atomic<std::uint64_t> last_connection_{0};
   std::mutex mutex_;
@@ -26274,10 +26257,10 @@ class Server::Impl final : public httplib::Server {
   std::array<Verdict, 64> verdicts_;
   std::mutex listening_mutex_;
   bool stopped_ = false;  // guarded by listening_mutex_
-  int reserved_ = -1;     // likewise; keeps the port while it is closed
+  int reserved_ = -1;     // likewise; holds the port while it is closed
   std::atomic<std::thread::id> turning_away_{std::thread::id()};
   Workers workers_;
-  std::vector<std::unique_ptr<Reactor>> reactors_;  // the accepting thread's, until it has ended
+  std::vector<std::unique_ptr<Reactor>> reactors_;  // used only by the accepting thread until it has ended
   TurnedAway turned_away_{
       [this](Connection& connection, const std::string& why) { answer_turned_away(connection, why); }};
   // Guarded by listening_mutex_. Null while the gateway refuses connections, and once it is stopped.
@@ -26313,7 +26296,7 @@ MOCK_GATEWAY_INLINE bool Server::is_own_thread() const { return impl_->is_own_th
 
 // ---- http/sockets.cpp -----------------------------------------------------------------------------------------------
 
-// Every call to the system: options, FIN, RST, backlog, poll; why a port cannot be had (`why_not_listen`).
+// All system calls for sockets: options, FIN, RST, backlog, poll; why a port is unavailable (`why_not_listen`).
 
 #ifdef __linux__
 #include <linux/sockios.h>
@@ -26346,7 +26329,7 @@ MOCK_GATEWAY_INLINE Transfer outcome_of(ssize_t result, std::size_t& bytes) {
   bytes = result > 0 ? static_cast<std::size_t>(result) : 0;
   if (result >= 0) return Transfer::done;
   if (errno == EAGAIN || errno == EWOULDBLOCK) return Transfer::would_block;
-  // After a FIN, Linux says EPIPE in both directions.
+  // After a FIN, Linux reports EPIPE in both directions.
   return errno == ECONNRESET ? Transfer::reset : Transfer::failed;
 }
 
@@ -26367,8 +26350,7 @@ MOCK_GATEWAY_INLINE Transfer send(int socket, const char* data, std::size_t size
 }
 
 #ifdef SO_TIMESTAMPNS
-/// How long ago the bytes that came with a message reached this system, by the system's clock; nothing where that is
-/// not known.
+/// How long ago a message's bytes reached this system, by the system clock; empty if unknown.
 MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SO_TIMESTAMPNS) continue;
@@ -26377,7 +26359,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> age_of(msghdr& message) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     const Duration age = std::chrono::seconds{now.tv_sec - arrived.tv_sec} + Duration{now.tv_nsec - arrived.tv_nsec};
-    // Somebody set the clock meanwhile, rather than that the bytes lay here for so long.
+    // The clock was probably set; bytes do not stay here that long.
     if (age < Duration{0} || age > std::chrono::minutes{1}) return std::nullopt;
     return age;
   }
@@ -26406,13 +26388,13 @@ MOCK_GATEWAY_INLINE Transfer receive(int socket, char* data, std::size_t size, s
   return outcome_of(result, bytes);
 }
 
-/// poll(2) with a time as exact as the system has.
+/// poll(2) with the best resolution of the system.
 MOCK_GATEWAY_INLINE int poll_for(pollfd* watched, nfds_t count, std::optional<Duration> timeout) {
 #ifdef __linux__
   timespec limit{};
   if (timeout) {
-    // Linux may end a wait late by a thousandth of it, up to 100 ms, and on an idle processor always does: by so much
-    // the wait is asked to be shorter. Where it then ends early, the caller looks again.
+    // Linux may end a wait late by 0.1%, at most 100 ms, and does so on an idle processor. The timeout is reduced by
+    // that; if it ends early, the caller looks again.
     constexpr Duration::rep most_slack = 100'000'000;
     auto nanoseconds = std::max(Duration{0}, *timeout).count();
     nanoseconds -= std::min(nanoseconds / 1001, most_slack);
@@ -26438,7 +26420,7 @@ MOCK_GATEWAY_INLINE Readiness poll(int socket, Interest interest, bool watch_pee
   const nfds_t count = wake < 0 ? 1 : 2;
   const int ready = poll_for(watched, count, timeout);
   Readiness readiness;
-  if (ready <= 0) return readiness;  // time is up, or a signal: the caller looks again
+  if (ready <= 0) return readiness;  // timeout or signal: the caller looks again
   const short events = watched[0].revents;
   readiness.disconnected = (events & (POLLERR | POLLHUP | POLLNVAL)) != 0;
   readiness.peer_closed = (events & peer_closed_event) != 0;
@@ -26500,7 +26482,7 @@ MOCK_GATEWAY_INLINE std::size_t unsent(int socket) {
 }
 
 #ifdef INET_DIAG_NOCOOKIE
-/// The two ends of a connection as the peer's socket has them; false for what is no connection of the internet.
+/// The two addresses of a connection as its peer's socket has them. False if it is not an IP connection.
 MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   sockaddr_storage own{};
   sockaddr_storage peer{};
@@ -26527,7 +26509,7 @@ MOCK_GATEWAY_INLINE bool ends_of_peer(int socket, inet_diag_req_v2& asked) {
   return true;
 }
 
-/// A count of bytes in the tcp_info that the kernel fills in. The C library's own tcp_info ends before it.
+/// Offsets of byte counts in the kernel's tcp_info. The C library's tcp_info ends before them.
 enum class ByteCount : std::size_t { acknowledged = 120, received = 128 };
 
 MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, std::size_t size, ByteCount count) {
@@ -26537,7 +26519,7 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> counted_in(const char* info, st
   return bytes;
 }
 
-/// How many bytes have been handed to the system for an accepted connection.
+/// Bytes ever passed to the system on an accepted connection.
 MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   char info[512];
   socklen_t size = sizeof info;
@@ -26547,11 +26529,11 @@ MOCK_GATEWAY_INLINE std::optional<std::uint64_t> handed_over(int socket) {
   return *acknowledged + unacknowledged(socket);
 }
 
-/// What the system knows of the socket at the other end of a connection.
+/// What the system knows about the peer's socket.
 struct OtherEnd {
-  /// What has arrived there and was not read by its program.
+  /// Bytes received but not read by the peer's program.
   std::size_t unread = 0;
-  /// What has ever arrived there.
+  /// Bytes ever received.
   std::optional<std::uint64_t> received = {};
 };
 
@@ -26572,7 +26554,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   if (system < 0) return std::nullopt;
   char answer[2048];
   ssize_t size = -1;
-  // The kernel answers before send returns.
+  // The kernel answers before send() returns.
   if (::send(system, &request, sizeof request, 0) == static_cast<ssize_t>(sizeof request))
     size = ::recv(system, answer, sizeof answer, MSG_DONTWAIT);
   ::close(system);
@@ -26581,7 +26563,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   constexpr std::size_t attributes = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof found);
   if (size < static_cast<ssize_t>(attributes)) return std::nullopt;
   std::memcpy(&head, answer, sizeof head);
-  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket here
+  if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;  // no such socket on this machine
   std::memcpy(&found, answer + NLMSG_HDRLEN, sizeof found);
   OtherEnd end;
   end.unread = found.idiag_rqueue;
@@ -26596,7 +26578,7 @@ MOCK_GATEWAY_INLINE std::optional<OtherEnd> other_end(int socket) {
   return end;
 }
 
-/// Whether all that was handed over has arrived there; nothing where the system does not count.
+/// Whether the peer has received all sent bytes; empty if the system does not count them.
 MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket) {
   const std::optional<std::uint64_t> sent = handed_over(socket);
   if (!sent || !end.received) return std::nullopt;
@@ -26606,7 +26588,7 @@ MOCK_GATEWAY_INLINE std::optional<bool> has_all(const OtherEnd& end, int socket)
 MOCK_GATEWAY_INLINE std::optional<bool> was_read_by_peer(int socket) {
   const std::optional<OtherEnd> end = other_end(socket);
   if (!end) return std::nullopt;
-  // An empty queue may be one to which nothing has come yet.
+  // The queue may be empty because nothing has arrived yet.
   return end->unread == 0 && has_all(*end, socket).value_or(unacknowledged(socket) == 0);
 }
 
@@ -26654,14 +26636,14 @@ MOCK_GATEWAY_INLINE void send_reset(int socket) {
 }
 
 MOCK_GATEWAY_INLINE void stop_buffer_growth(int socket) {
-  // Less than was offered would make the system drop what is under way, and the peer send it again after a while.
+  // A smaller buffer would drop bytes already offered, and the peer would retransmit them late.
   const int bytes = 65536;
   ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 }
 
 MOCK_GATEWAY_INLINE void stamp_arrivals(int listener) {
 #ifdef SO_TIMESTAMPNS
-  // A connection has the option from its listener: what arrives before it is accepted is stamped too.
+  // Connections inherit the option, so bytes that arrive before accept() are stamped too.
   const int on = 1;
   ::setsockopt(listener, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
 #else
@@ -26688,7 +26670,7 @@ MOCK_GATEWAY_INLINE Acceptance accept(int listener, int& socket) {
     case EBADF:
     case EINVAL:
     case ENOTSOCK: return Acceptance::failed;
-    default: return Acceptance::nobody_waits;  // or its connection broke before it was accepted
+    default: return Acceptance::nobody_waits;  // or the connection broke before accept()
   }
 }
 
@@ -26729,7 +26711,7 @@ MOCK_GATEWAY_INLINE int reserve(const std::string& host, int port) {
     const int on = 1;
     ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (::bind(reserved, address->ai_addr, address->ai_addrlen) == 0) {
-      // Sharing is for the connections that are still open. A listener could share the address too.
+      // SO_REUSEADDR is for connections that are still open. Left on, a listener could share the address.
       const int off = 0;
       ::setsockopt(reserved, SOL_SOCKET, SO_REUSEADDR, &off, sizeof off);
       continue;
@@ -26811,10 +26793,10 @@ MOCK_GATEWAY_INLINE WakePair open_wake() {
 }
 
 MOCK_GATEWAY_INLINE void signal_wake(const WakePair& wake) {
-  const std::uint64_t once = 1;  // of a size that an eventfd wants, and a pipe takes
+  const std::uint64_t once = 1;  // the size that an eventfd requires; a pipe accepts it
   ssize_t result;
   do result = ::write(wake.writing, &once, sizeof once);
-  while (result < 0 && errno == EINTR);  // a full pipe is as readable as can be
+  while (result < 0 && errno == EINTR);  // a full pipe is readable already
 }
 
 MOCK_GATEWAY_INLINE void clear_wake(const WakePair& wake) {
@@ -26833,15 +26815,15 @@ MOCK_GATEWAY_INLINE void close_wake(const WakePair& wake) {
 
 // ---- http/turned_away.cpp -------------------------------------------------------------------------------------------
 
-// Connections that cannot be served: how many are looked after, how long they have for their request and for reading
-// their answer.
+// Connections that cannot be served: how many are kept, and their timeouts for sending a request and reading the
+// answer.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 namespace turned_away {
 
 inline constexpr std::size_t most_guests = 8;
-/// After so long without another one, the patience is what it was.
+/// After this time without another connection, the patience is reset.
 inline constexpr Duration quiet = std::chrono::seconds{1};
 
 }  // namespace turned_away
@@ -26964,7 +26946,7 @@ MOCK_GATEWAY_INLINE void StopLine::stop() {
 
 MOCK_GATEWAY_INLINE bool StopLine::waits_for_client() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // In this order: a thread that has taken what came has ended its wait before.
+  // In this order: a thread that has received bytes has ended its wait before.
   return socket_ >= 0 && sockets::received(socket_) == 0 && waiting_;
 }
 
@@ -26977,7 +26959,7 @@ MOCK_GATEWAY_INLINE void StopLine::cut() {
 
 // ---- http/workers.cpp -----------------------------------------------------------------------------------------------
 
-// A thread for each job; how long an idle one stays; in the header the stack that it has at least.
+// A thread pool with one thread per job; the lifetime of idle threads. The minimal stack size is in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace workers {
@@ -27003,7 +26985,7 @@ MOCK_GATEWAY_INLINE void StackedThread::start(std::function<void()> job) {
   const int error = ::pthread_create(&thread_, &attributes, &workers::run_job, owned.get());
   ::pthread_attr_destroy(&attributes);
   require(error);
-  static_cast<void>(owned.release());  // the thread has it
+  static_cast<void>(owned.release());  // owned by the thread
 }
 
 MOCK_GATEWAY_INLINE void StackedThread::join() { ::pthread_join(thread_, nullptr); }
@@ -27056,7 +27038,7 @@ MOCK_GATEWAY_INLINE void Workers::work(Threads::iterator self) {
     jobs_.pop_front();
     lock.unlock();
     job();
-    job = nullptr;  // what it holds is given back before the thread waits, and without the lock
+    job = nullptr;  // destroys the job before the wait and without the lock
     lock.lock();
   }
   retired_.splice(retired_.end(), threads_, self);
@@ -40531,185 +40513,185 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   8361    delivery/delivery.hpp
 //   8647    http/exchange_observer.hpp
 //   8684    http/sockets.hpp
-//   8816    http/wakes.hpp
-//   8867    http/connection.hpp
-//   9166    http/request_reader.hpp
-//   9300    http/server.hpp
-//   9366    http/response.hpp
-//   9382    http/turned_away.hpp
-//   9436    http/workers.hpp
-//   9495    http/acceptor.hpp
-//   9543    http/compatibility.hpp
-//   9553    http/poller.hpp
-//   9593    http/reactor.hpp
-//   9707    evidence/kept_problems.hpp
-//   9777    evidence/record.hpp
-//  10046    evidence/gateway_parts.hpp
-//  10065    evidence/review_parts.hpp
-//  10131    evidence/diagnosis.hpp
-//  10203    evidence/redaction.hpp
-//  10225    evidence/gateway_problems.hpp
-//  10327    serve/asked_requests.hpp
-//  10409    serve/operations.hpp
-//  10479    serve/served_models.hpp
-//  10522    serve/gateway_state.hpp
-//  10583    serve/served_request.hpp
-//  10766    serve/runner.hpp
-//  10832    serve/connection_loop.hpp
-//  10877    serve/request_checks.hpp
-//  10900    serve/tester_code.hpp
-//  10965    serve/explanation.hpp
-//  10988    gateway/catalogue_entries.hpp
-//  11292    gateway/option_values.hpp
-//  11353    gateway/sweep_run.hpp
-//  11377    document/script_reader.hpp
-//  11586    document/script_files.hpp
-//  11605    document/script_references.hpp
-//  11641    document/script_sections.hpp
-//  11772    document/script_values.hpp
-//  11907    document/loaded_document.hpp
-//  11939    core/calendar.cpp
-//  12051    core/clock.cpp
-//  12464    core/gate.cpp
-//  12675    core/implementation.cpp
-//  12687    core/json_pointer.cpp
-//  12744    core/json_reader.cpp
-//  13089    core/pattern.cpp
-//  13507    core/process.cpp
-//  13531    core/random.cpp
-//  13591    core/relief.cpp
-//  13618    core/reporter.cpp
-//  13701    core/source_location.cpp
-//  13717    core/text.cpp
-//  14073    core/wait.cpp
-//  14085    core/warning.cpp
-//  14099    model/acceptance.cpp
-//  14158    model/checks.cpp
-//  14196    model/connection_fault.cpp
-//  14298    model/failure.cpp
-//  14467    model/fault.cpp
-//  14702    model/finding.cpp
-//  14736    model/hold.cpp
-//  14758    model/http_reply.cpp
-//  14824    model/pace.cpp
-//  15023    model/profile.cpp
-//  15203    model/range.cpp
-//  15233    model/received_request.cpp
-//  15301    model/reply.cpp
-//  15712    model/reply_checks.cpp
-//  15904    model/reply_template.cpp
-//  16076    model/sent_answer.cpp
-//  16104    model/sse_dialect.cpp
-//  16250    request/chat_fields.cpp
-//  16392    request/chat_messages.cpp
-//  16601    request/chat_reader.cpp
-//  17015    request/chat_request.cpp
-//  17100    request/embedding_request.cpp
-//  17188    keys/api_key.cpp
-//  17238    keys/key_store.cpp
-//  17784    keys/keys.cpp
-//  17848    keys/secrets.cpp
-//  18055    answer/bodies.cpp
-//  18162    answer/completion.cpp
-//  18398    answer/completion_events.cpp
-//  18609    answer/completion_json.cpp
-//  18827    answer/default_reply.cpp
-//  19030    answer/embeddings.cpp
-//  19149    answer/events.cpp
-//  19168    answer/occurrences.cpp
-//  19190    answer/schema_checker.cpp
-//  19662    answer/schema_instance.cpp
-//  20042    answer/tokens.cpp
-//  20272    answer/words.cpp
-//  20333    script/chaos.cpp
-//  20474    script/chaos_rules.cpp
-//  20586    script/connection_faults.cpp
-//  20695    script/excerpts.cpp
-//  20758    script/field_matchers.cpp
-//  21171    script/forced_failures.cpp
-//  21275    script/hiding.cpp
-//  21392    script/json_comparison.cpp
-//  21478    script/matcher.cpp
-//  21733    script/matchers.cpp
-//  22089    script/scope.cpp
-//  22147    script/script.cpp
-//  22578    script/text_matchers.cpp
-//  22700    delivery/answer_log.cpp
-//  22870    delivery/delivery.cpp
-//  23336    delivery/faults_and_waits.cpp
-//  23613    delivery/framing.cpp
-//  23730    delivery/gzip.cpp
-//  23797    delivery/pace_schedule.cpp
-//  23866    delivery/progress.cpp
-//  23918    delivery/write_queue.cpp
-//  24067    http/acceptor.cpp
-//  24176    http/compatibility.cpp
-//  24286    http/connection.cpp
-//  24872    http/poller.cpp
-//  25087    http/reactor.cpp
-//  25355    http/request_reader.cpp
-//  25815    http/response.cpp
-//  25896    http/server.cpp
-//  26314    http/sockets.cpp
-//  26834    http/turned_away.cpp
-//  26924    http/wakes.cpp
-//  26978    http/workers.cpp
-//  27091    evidence/diagnosis.cpp
-//  27311    evidence/evidence_json.cpp
-//  27695    evidence/exchange.cpp
-//  27998    evidence/gateway_problems.cpp
-//  28449    evidence/journal.cpp
-//  28608    evidence/kept_problems.cpp
-//  28719    evidence/notes.cpp
-//  28820    evidence/record.cpp
-//  29279    evidence/redaction.cpp
-//  29421    evidence/redirects.cpp
-//  29532    evidence/retries.cpp
-//  29925    evidence/review.cpp
-//  30304    evidence/told_in_body.cpp
-//  30404    evidence/verification.cpp
-//  30521    serve/asked_requests.cpp
-//  30599    serve/chat_judge.cpp
-//  30920    serve/connection_loop.cpp
-//  31080    serve/cross_origin.cpp
-//  31123    serve/delivery_report.cpp
-//  31214    serve/explanation.cpp
-//  31280    serve/gateway_state.cpp
-//  31316    serve/judge.cpp
-//  31544    serve/limits.cpp
-//  31643    serve/operations.cpp
-//  31866    serve/profile_headers.cpp
-//  31907    serve/reply_answer.cpp
-//  32051    serve/request_checks.cpp
-//  32126    serve/runner.cpp
-//  32390    serve/served_models.cpp
-//  32468    serve/served_request.cpp
-//  32539    gateway/catalogue.cpp
-//  32960    gateway/catalogue_chunks.cpp
-//  33259    gateway/catalogue_delivery.cpp
-//  33414    gateway/catalogue_entries.cpp
-//  33643    gateway/catalogue_failures.cpp
-//  33931    gateway/catalogue_framing.cpp
-//  34118    gateway/catalogue_tool_calls.cpp
-//  34322    gateway/chat_script.cpp
-//  34471    gateway/gateway.cpp
-//  34762    gateway/mishaps.cpp
-//  35109    gateway/options.cpp
-//  35262    gateway/sweep.cpp
-//  35685    document/scenario_files.cpp
-//  35836    document/script_document.cpp
-//  36238    document/script_faults.cpp
-//  36574    document/script_files.cpp
-//  36721    document/script_gateway.cpp
-//  37055    document/script_matchers.cpp
-//  37421    document/script_objects.cpp
-//  37587    document/script_reader.cpp
-//  38030    document/script_references.cpp
-//  38354    document/script_replies.cpp
-//  38831    document/script_schema.cpp
-//  38966    document/script_sections.cpp
-//  39547    document/script_values.cpp
-//  39962  Adapters
-//  39979    adapters/catch2.hpp
-//  40137    adapters/doctest.hpp
-//  40302    adapters/gtest.hpp
+//   8814    http/wakes.hpp
+//   8865    http/connection.hpp
+//   9160    http/request_reader.hpp
+//   9293    http/server.hpp
+//   9357    http/response.hpp
+//   9373    http/turned_away.hpp
+//   9425    http/workers.hpp
+//   9483    http/acceptor.hpp
+//   9531    http/compatibility.hpp
+//   9541    http/poller.hpp
+//   9580    http/reactor.hpp
+//   9693    evidence/kept_problems.hpp
+//   9763    evidence/record.hpp
+//  10032    evidence/gateway_parts.hpp
+//  10051    evidence/review_parts.hpp
+//  10117    evidence/diagnosis.hpp
+//  10189    evidence/redaction.hpp
+//  10211    evidence/gateway_problems.hpp
+//  10313    serve/asked_requests.hpp
+//  10395    serve/operations.hpp
+//  10465    serve/served_models.hpp
+//  10508    serve/gateway_state.hpp
+//  10569    serve/served_request.hpp
+//  10752    serve/runner.hpp
+//  10818    serve/connection_loop.hpp
+//  10863    serve/request_checks.hpp
+//  10886    serve/tester_code.hpp
+//  10951    serve/explanation.hpp
+//  10974    gateway/catalogue_entries.hpp
+//  11278    gateway/option_values.hpp
+//  11339    gateway/sweep_run.hpp
+//  11363    document/script_reader.hpp
+//  11572    document/script_files.hpp
+//  11591    document/script_references.hpp
+//  11627    document/script_sections.hpp
+//  11758    document/script_values.hpp
+//  11893    document/loaded_document.hpp
+//  11925    core/calendar.cpp
+//  12037    core/clock.cpp
+//  12450    core/gate.cpp
+//  12661    core/implementation.cpp
+//  12673    core/json_pointer.cpp
+//  12730    core/json_reader.cpp
+//  13075    core/pattern.cpp
+//  13493    core/process.cpp
+//  13517    core/random.cpp
+//  13577    core/relief.cpp
+//  13604    core/reporter.cpp
+//  13687    core/source_location.cpp
+//  13703    core/text.cpp
+//  14059    core/wait.cpp
+//  14071    core/warning.cpp
+//  14085    model/acceptance.cpp
+//  14144    model/checks.cpp
+//  14182    model/connection_fault.cpp
+//  14284    model/failure.cpp
+//  14453    model/fault.cpp
+//  14688    model/finding.cpp
+//  14722    model/hold.cpp
+//  14744    model/http_reply.cpp
+//  14810    model/pace.cpp
+//  15009    model/profile.cpp
+//  15189    model/range.cpp
+//  15219    model/received_request.cpp
+//  15287    model/reply.cpp
+//  15698    model/reply_checks.cpp
+//  15890    model/reply_template.cpp
+//  16062    model/sent_answer.cpp
+//  16090    model/sse_dialect.cpp
+//  16236    request/chat_fields.cpp
+//  16378    request/chat_messages.cpp
+//  16587    request/chat_reader.cpp
+//  17001    request/chat_request.cpp
+//  17086    request/embedding_request.cpp
+//  17174    keys/api_key.cpp
+//  17224    keys/key_store.cpp
+//  17770    keys/keys.cpp
+//  17834    keys/secrets.cpp
+//  18041    answer/bodies.cpp
+//  18148    answer/completion.cpp
+//  18384    answer/completion_events.cpp
+//  18595    answer/completion_json.cpp
+//  18813    answer/default_reply.cpp
+//  19016    answer/embeddings.cpp
+//  19135    answer/events.cpp
+//  19154    answer/occurrences.cpp
+//  19176    answer/schema_checker.cpp
+//  19648    answer/schema_instance.cpp
+//  20028    answer/tokens.cpp
+//  20258    answer/words.cpp
+//  20319    script/chaos.cpp
+//  20460    script/chaos_rules.cpp
+//  20572    script/connection_faults.cpp
+//  20681    script/excerpts.cpp
+//  20744    script/field_matchers.cpp
+//  21157    script/forced_failures.cpp
+//  21261    script/hiding.cpp
+//  21378    script/json_comparison.cpp
+//  21464    script/matcher.cpp
+//  21719    script/matchers.cpp
+//  22075    script/scope.cpp
+//  22133    script/script.cpp
+//  22564    script/text_matchers.cpp
+//  22686    delivery/answer_log.cpp
+//  22856    delivery/delivery.cpp
+//  23322    delivery/faults_and_waits.cpp
+//  23599    delivery/framing.cpp
+//  23716    delivery/gzip.cpp
+//  23783    delivery/pace_schedule.cpp
+//  23852    delivery/progress.cpp
+//  23904    delivery/write_queue.cpp
+//  24053    http/acceptor.cpp
+//  24162    http/compatibility.cpp
+//  24272    http/connection.cpp
+//  24858    http/poller.cpp
+//  25073    http/reactor.cpp
+//  25341    http/request_reader.cpp
+//  25799    http/response.cpp
+//  25880    http/server.cpp
+//  26297    http/sockets.cpp
+//  26816    http/turned_away.cpp
+//  26906    http/wakes.cpp
+//  26960    http/workers.cpp
+//  27073    evidence/diagnosis.cpp
+//  27293    evidence/evidence_json.cpp
+//  27677    evidence/exchange.cpp
+//  27980    evidence/gateway_problems.cpp
+//  28431    evidence/journal.cpp
+//  28590    evidence/kept_problems.cpp
+//  28701    evidence/notes.cpp
+//  28802    evidence/record.cpp
+//  29261    evidence/redaction.cpp
+//  29403    evidence/redirects.cpp
+//  29514    evidence/retries.cpp
+//  29907    evidence/review.cpp
+//  30286    evidence/told_in_body.cpp
+//  30386    evidence/verification.cpp
+//  30503    serve/asked_requests.cpp
+//  30581    serve/chat_judge.cpp
+//  30902    serve/connection_loop.cpp
+//  31062    serve/cross_origin.cpp
+//  31105    serve/delivery_report.cpp
+//  31196    serve/explanation.cpp
+//  31262    serve/gateway_state.cpp
+//  31298    serve/judge.cpp
+//  31526    serve/limits.cpp
+//  31625    serve/operations.cpp
+//  31848    serve/profile_headers.cpp
+//  31889    serve/reply_answer.cpp
+//  32033    serve/request_checks.cpp
+//  32108    serve/runner.cpp
+//  32372    serve/served_models.cpp
+//  32450    serve/served_request.cpp
+//  32521    gateway/catalogue.cpp
+//  32942    gateway/catalogue_chunks.cpp
+//  33241    gateway/catalogue_delivery.cpp
+//  33396    gateway/catalogue_entries.cpp
+//  33625    gateway/catalogue_failures.cpp
+//  33913    gateway/catalogue_framing.cpp
+//  34100    gateway/catalogue_tool_calls.cpp
+//  34304    gateway/chat_script.cpp
+//  34453    gateway/gateway.cpp
+//  34744    gateway/mishaps.cpp
+//  35091    gateway/options.cpp
+//  35244    gateway/sweep.cpp
+//  35667    document/scenario_files.cpp
+//  35818    document/script_document.cpp
+//  36220    document/script_faults.cpp
+//  36556    document/script_files.cpp
+//  36703    document/script_gateway.cpp
+//  37037    document/script_matchers.cpp
+//  37403    document/script_objects.cpp
+//  37569    document/script_reader.cpp
+//  38012    document/script_references.cpp
+//  38336    document/script_replies.cpp
+//  38813    document/script_schema.cpp
+//  38948    document/script_sections.cpp
+//  39529    document/script_values.cpp
+//  39944  Adapters
+//  39961    adapters/catch2.hpp
+//  40119    adapters/doctest.hpp
+//  40284    adapters/gtest.hpp
