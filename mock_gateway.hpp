@@ -7836,82 +7836,81 @@ std::string listed(const char* heading, const std::vector<std::string_view>& tex
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// An answer as it leaves: its bytes without HTTP's chunks and gzip, and when the connection took them. Written by the
-/// connection's thread, read by any.
+/// The record of an answer: its bytes without HTTP chunks and gzip, and when the connection accepted them. Written by
+/// the connection's thread, read by any thread.
 class AnswerLog {
  public:
   enum class Kind { head, body, garbage };
 
-  /// Where a payload stands among the bytes of the answer: within `wire` bytes from `begin` on, of which the first
-  /// `before` come before the payload.
+  /// The position of a payload in the answer: in `wire` bytes from `begin` on, after the first `before` of them.
   struct Place {
     std::size_t begin;
     std::size_t wire;
     std::size_t before = 0;
-    /// By how many bytes the HTTP chunk of these bytes was announced longer than it came.
+    /// How many bytes longer the HTTP chunk was announced than it is.
     std::size_t missing = 0;
-    /// Bytes on the wire are not those of the payload, one by one.
+    /// True if wire bytes do not correspond one to one to payload bytes.
     bool compressed = false;
   };
 
-  /// An event that has left.
+  /// An event that was sent.
   struct Event {
-    /// It carries content.
+    /// Whether it carries content.
     bool token;
-    /// Since the request was complete, on the gateway's clock. Events of one write have one time.
+    /// Since the request was complete, on the gateway's clock. Events in one write have the same time.
     Duration at;
-    /// Its size on the wire, with HTTP's chunks and what stands before the event.
+    /// Its size on the wire, including HTTP chunks and bytes between it and the previous event.
     std::size_t bytes;
   };
 
-  /// The body in parts as its client's parser sees them, those included that have not left.
+  /// The body in the parts that the client's parser sees, including unsent ones.
   struct Parts {
     struct Part {
-      /// The event's number; 0: what stands between events, or the body of a reply that is not streamed.
+      /// The event's number; 0 for bytes between events or a body that is not streamed.
       std::size_t event;
       std::string bytes;
     };
 
     bool streamed = false;
-    /// How many bytes the head has.
+    /// Size of the head in bytes.
     std::size_t head = 0;
     std::vector<Part> parts;
-    /// The number of the event `[DONE]`; 0: there was none.
+    /// The number of the event `[DONE]`; 0 if there was none.
     std::size_t done = 0;
-    /// The delivery came to the end of the body.
+    /// Whether the delivery reached the end of the body.
     bool whole = false;
   };
 
-  /// Keeps at most `most` bytes, what each piece takes besides its bytes included; nothing: all of them.
+  /// Keeps at most `most` bytes, including overhead per piece; empty: all.
   AnswerLog(TimePoint received, std::optional<std::size_t> most) : received_(received), most_(most) {}
 
   bool keeps_all() const { return !most_; }
 
-  /// An interim response has been sent.
+  /// Records an interim response that was sent.
   void add_interim(std::string_view bytes);
-  /// These bytes are handed over next, in order. `event` as in Parts.
+  /// Records the next bytes to be sent, in order. `event` as in Parts.
   void add(Kind kind, std::string_view payload, const Place& place, std::size_t event = 0);
-  /// All of an event was added: its last byte is the byte before `end` of the answer.
+  /// Marks the end of an event, just before byte `end` of the answer.
   void end_event(std::size_t end, bool token);
-  /// The answer is sent event by event.
+  /// Notes that the answer is a stream of events.
   void stream();
-  /// The next event is `[DONE]`, and has that number.
+  /// Notes that the next event is `[DONE]`, with number `event`.
   void done_follows(std::size_t event);
-  /// The delivery came to the end of the body.
+  /// Notes that the delivery reached the end of the body.
   void end_body();
-  /// The answer is whole when the connection has taken so many bytes of it.
+  /// The answer is complete once the connection has accepted `end` bytes.
   void add_end(std::size_t end);
-  /// The connection has taken so many bytes of the answer.
+  /// The connection has accepted `written` bytes of the answer so far.
   void handed_over(std::size_t written, TimePoint now);
-  /// How the answer ends. Nothing happens when that was said before, or the answer is whole.
+  /// Sets how the answer ends, unless that is already set or the answer is complete.
   void end(SentAnswer::Ending ending, TimePoint now);
 
-  /// What has left so far, with all keys.
+  /// What was sent so far, with unmasked keys.
   SentAnswer sent() const;
-  /// The first of the events that have left, at most `most`.
+  /// The first events that were sent, at most `most`.
   std::vector<Event> events(std::size_t most) const;
   Parts parts() const;
-  /// How many bytes of memory this takes.
+  /// Memory used, in bytes.
   std::size_t weight() const;
 
  private:
@@ -7938,7 +7937,7 @@ class AnswerLog {
   std::string interim_;
   std::string bytes_;
   std::vector<Piece> pieces_;
-  std::size_t next_ = 0;  // the first piece that has not left as a whole
+  std::size_t next_ = 0;  // the first piece that is not completely sent
   std::optional<std::size_t> end_at_;
   SentAnswer::Ending ending_ = SentAnswer::Ending::open;
   Duration ended_{0};
@@ -7954,11 +7953,11 @@ class AnswerLog {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes bytes as one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4): nothing is compressed, and every byte
-/// can be decompressed when it has arrived.
+/// Writes one gzip member (RFC 1952) of stored blocks (RFC 1951, 3.2.4). Nothing is compressed, so each byte can be
+/// decompressed on arrival.
 class GzipStream {
  public:
-  /// The size of what append() would write for so many bytes, the header of the member not included.
+  /// The size of what append() writes for `size` bytes, without the member's header.
   static std::size_t coded_size(std::size_t size);
 
   /// Begins the member unless it has begun.
@@ -7971,7 +7970,7 @@ class GzipStream {
  private:
   bool begun_ = false;
   std::uint32_t checksum_ = 0xffffffff;
-  std::uint32_t size_ = 0;  // modulo 2^32, as the format has it
+  std::uint32_t size_ = 0;  // modulo 2^32, as the format requires
 };
 
 }}}  // namespace mock_gateway::detail
@@ -7980,29 +7979,28 @@ class GzipStream {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Turns events into the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks
-/// (RFC 9112, 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
+/// Encodes events as the bytes of a stream: server-sent events in a dialect (WHATWG HTML, 9.2), in chunks (RFC 9112,
+/// 7.1) or, for HTTP/1.0, bare. Each view is valid until the next call of the same function.
 class EventFraming {
  public:
-  /// The dialect must outlive this.
+  /// The dialect must outlive the framing.
   EventFraming(const SseDialect& dialect, bool chunked);
 
-  /// Whether an event is one line of data, and the stream nothing but events: then frame() is enough.
+  /// Whether every event is one line of data and nothing comes between events. Then frame() suffices.
   bool is_plain() const { return plain_; }
-  /// One whole event, ready to be sent, of a plain framing.
+  /// One complete event on the wire, for a plain framing.
   std::string_view frame(std::string_view data);
-  /// Bytes of the body as they are but for the chunk around them, and gzip. With `missing`, the chunk is announced that
-  /// many bytes longer than it comes.
+  /// Wraps bytes of the body in a chunk, and gzip if enabled. The chunk is announced `missing` bytes longer than it is.
   std::string_view wrap(std::string_view bytes, std::size_t missing = 0);
-  /// What terminates the body.
+  /// The end of the body on the wire.
   std::string_view terminator();
 
-  // The parts of a body, to be wrapped.
-  /// Event `number` of the stream; without its blank line if it is the `last` and the dialect says so.
+  // Parts of a body, to be passed to wrap().
+  /// Event `number` of the stream. The `last` has no blank line if the dialect omits it.
   std::string_view event(std::string_view data, std::size_t number, bool last);
-  /// An event without data, whose lines are separated by "\n"; the `last` likewise.
+  /// An event without data, whose lines are separated by "\n". The `last` as above.
   std::string_view meta_event(std::string_view lines, bool last);
-  /// Gives back the memory of what was made last.
+  /// Frees the memory of the last results.
   void shrink();
   std::string_view comment() const { return comment_; }
   std::string_view ping() const { return ping_; }
@@ -8010,11 +8008,11 @@ class EventFraming {
  private:
   void begin_chunk(std::size_t size);
   void append_line(std::string_view field, std::string_view value);
-  /// Appends lines that are separated by "\n", without the end of the last.
+  /// Appends lines that are separated by "\n", without the last line end.
   void append_lines(std::string& out, std::string_view lines) const;
 
   const SseDialect& dialect_;
-  std::string end_;      // what terminates a body in chunks, with its trailer
+  std::string end_;      // the terminator of a chunked body, with its trailer
   std::string before_;   // "data: "
   std::string after_;    // the blank line
   std::string comment_;  // the same for every event
@@ -8030,51 +8028,51 @@ class EventFraming {
 
 // ---- delivery/outlet.hpp --------------------------------------------------------------------------------------------
 
-// What delivery wants of a connection.
+// The interface through which delivery uses a connection.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What an answer is delivered to: the connection, as delivery sees it.
+/// The connection of an answer, as seen by delivery.
 class Outlet {
  public:
-  /// How the connection is to end after this exchange.
+  /// How the connection ends after this exchange.
   enum class Ending { keep_alive, close, reset };
-  /// Whether a wait goes on when the client closes its side. A client that only half-closed still reads.
+  /// Whether a wait continues when the client closes its side. A half-closed client still reads.
   enum class OnClientClosed { go_on, give_up };
 
-  /// How something stands that is waited for. `not_yet`: the outlet knows when to look again.
+  /// The state of a wait. `not_yet`: the outlet knows when to look again.
   enum class Look { over, given_up, not_yet };
 
   virtual ~Outlet() = default;
 
-  /// Hands the connection as many of the bytes as it takes at once, which may be none. Nothing when the client has gone
-  /// or the gateway stops.
-  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
-  /// Whether `pending` is over. Given up when the client has gone or the gateway stops first.
-  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
-  /// Whether the connection takes more bytes. Given up when the client does not read.
-  virtual Look look_for_room() = 0;
-  /// Whether the client's kernel has what was written. Given up when the client has gone, does not read, or the gateway
+  /// Writes as many bytes as possible without blocking, perhaps none. Empty if the client has gone or the gateway
   /// stops.
+  virtual std::optional<std::size_t> write_some(std::string_view bytes) = 0;
+  /// Whether `pending` is over. Gives up if the client leaves or the gateway stops first.
+  virtual Look look(Pending& pending, OnClientClosed on_client_closed) = 0;
+  /// Whether more bytes can be written. Gives up if the client does not read.
+  virtual Look look_for_room() = 0;
+  /// Whether the client's kernel has received all written bytes. Gives up if the client has gone or does not read, or
+  /// the gateway stops.
   virtual Look look_for_delivery() = 0;
-  /// Whether the client's kernel took the last bytes. Where the client closed its side before those bytes, only the
-  /// answer of its kernel tells whether the client still reads. Given up also when the gateway stops.
+  /// Whether the client's kernel accepted the last bytes. If the client closed its side before them, only its kernel's
+  /// answer shows whether it still reads. Gives up also if the gateway stops.
   virtual Look look_for_last_bytes() = 0;
-  /// Whether the client's kernel has what was written, as far as the system can tell.
+  /// Whether the client's kernel has received all written bytes, as far as the system can tell.
   virtual bool delivered() const { return true; }
-  /// Whether what was written is on its way, as far as the system can tell.
+  /// Whether all written bytes were sent, as far as the system can tell.
   virtual bool has_left() const { return true; }
-  /// Whether the client itself has read what was written, not only its kernel; nothing where the system cannot tell.
+  /// Whether the client's program has read all written bytes; empty if unknown.
   virtual std::optional<bool> was_read() const { return std::nullopt; }
-  /// Called before the bytes by which a client knows that the answer is whole. A client that sends something after the
-  /// first call, or leaves, has a whole reply.
+  /// Called before the bytes that complete the answer. A client that sends something or leaves after the first call has
+  /// a complete reply.
   virtual void last_bytes_follow() {}
   virtual void end(Ending ending) = 0;
-  /// Sends FIN now; the client may go on sending.
+  /// Sends FIN now; the client may continue to send.
   virtual void end_sending() = 0;
-  /// What has the connection looked at again.
+  /// Wakes the connection, so that it looks again.
   virtual std::shared_ptr<Wake> waker() = 0;
-  /// A hold or a manual wait ran into its real-time guard.
+  /// A hold or a manual wait exceeded its real-time guard.
   virtual void guard_expired() = 0;
 };
 
@@ -8084,22 +8082,22 @@ class Outlet {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// When the tokens of one answer leave, drawn in their order.
+/// The times at which the tokens of an answer are sent, drawn in order.
 class PaceSchedule {
  public:
-  /// All at once.
+  /// Sends all tokens at once.
   PaceSchedule() = default;
-  /// `seed` and `occurrence` (from 1) decide what is drawn.
+  /// `seed` and `occurrence` (from 1) determine the random times.
   PaceSchedule(const Pace& pace, std::uint64_t seed, std::uint64_t occurrence);
 
-  /// Whether anything of it is drawn or told by the occurrence.
+  /// Whether the times depend on the seed or the occurrence.
   static bool varies(const Pace& pace);
 
-  /// When the next token leaves, counted from the request. Each sum begins there, so that no lateness enters it.
+  /// The time of the next token since the request. Sums start there, so lateness does not add up.
   Duration next(std::uint64_t share);
-  /// When the last of `count` tokens leaves, which is the first where there is none. In place of next().
+  /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
   Duration last(std::size_t count);
-  /// Takes the tokens of a stream that is not sent, in place of the whole ones that last() counts.
+  /// Draws for the tokens of a stream that is not sent as one, instead of the whole tokens that last() assumes.
   void foresee(EventSource& source);
 
  private:
@@ -8114,7 +8112,7 @@ class PaceSchedule {
   Random firsts_{0};
   Random gaps_{0};
   std::uint64_t drawn_ = 0;
-  // Nanoseconds; the parts of one are rounded off in due() alone, so that 30 tokens a second take a second.
+  // Nanoseconds. Only due() rounds, so that 30 tokens at 30 per second take one second.
   double first_ = 0;
   double since_first_ = 0;
   bool foreseen_ = false;
@@ -8126,12 +8124,12 @@ class PaceSchedule {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A wait that the script of a reply wants.
+/// A wait that a reply's script asks for.
 struct ScriptedWait {
   enum class Kind { stall, half_close, open_stream, hold };
 
   Kind kind;
-  /// The place in the reply: "after token 2".
+  /// The position in the reply: "after token 2".
   std::string place;
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
@@ -8141,31 +8139,31 @@ struct ScriptedWait {
   std::string in_vain(Duration lasted) const;
 };
 
-/// How far a delivery has come, for the record of its exchange. Written by the connection's thread, read by any.
+/// Progress of a delivery, for the record of its exchange. Written by the connection's thread, read by any thread.
 struct DeliveryProgress {
   std::atomic<std::size_t> events{0};
   std::atomic<std::size_t> tokens{0};
-  /// `[DONE]` was handed to the connection.
+  /// Whether `[DONE]` was handed to the connection.
   std::atomic<bool> done{false};
-  /// The real time of `[DONE]`. Where the connection is kept open after it: when the client's kernel has acknowledged
-  /// it, and the latest moment until that is known.
+  /// The real time of `[DONE]`. If the connection stays open after it: when the client's kernel acknowledged it, or
+  /// until then an upper bound.
   std::atomic<std::chrono::steady_clock::time_point> done_at{std::chrono::steady_clock::time_point{}};
-  /// How much later than its moment anything could leave, at most, in nanoseconds.
+  /// The maximum lateness, in nanoseconds.
   std::atomic<Duration::rep> lateness{0};
-  /// The plan's first fault has happened.
+  /// Whether the plan's first fault has happened.
   std::atomic<bool> first_fault{false};
-  /// Held while bytes are handed over and counted. Counts that are read under this mutex include all that the client
-  /// can have read.
+  /// Held while bytes are handed over and counted. Counts read under this mutex include everything the client can have
+  /// read.
   mutable std::mutex handover;
-  /// What left of the answer; null unless somebody wants to know.
+  /// What was sent of the answer; null unless it is recorded.
   std::unique_ptr<AnswerLog> log;
 
-  /// For the connection's thread.
+  /// Only for the connection's thread.
   void note_lateness(Duration late) {
     if (late.count() > lateness.load(std::memory_order_relaxed)) lateness = late.count();
   }
   void set_scripted_wait(std::optional<ScriptedWait> wait);
-  /// The scripted wait in which the delivery is.
+  /// The current scripted wait, if any.
   std::optional<ScriptedWait> scripted_wait() const;
 
  private:
@@ -8177,9 +8175,7 @@ struct DeliveryProgress {
 
 // ---- delivery/waits.hpp ---------------------------------------------------------------------------------------------
 
-// Waits besides clock and gates; the time between two split writes.
-
-// What a delivery waits for besides the clock and gates.
+// Waits other than clock and gates; the time between two split writes.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
@@ -8202,7 +8198,7 @@ class EitherOf final : public Pending {
   Pending& other_;
 };
 
-/// Is over after some real time; nothing: never.
+/// Ends after some real time; empty: never.
 class RealTimeLimit final : public Pending {
  public:
   explicit RealTimeLimit(std::optional<Duration> limit) : limit_(limit) {}
@@ -8220,13 +8216,12 @@ class RealTimeLimit final : public Pending {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-/// The time between two writes that a client is to read apart, in real time, whatever the clock: until the client has
-/// read what was written. Where the system cannot tell, until that has left and a moment has passed. It is not the
-/// acknowledgement, which the client's kernel delays.
+/// The pause between two writes that the client should read separately, in real time: until the client has read the
+/// first. If the system cannot tell, until the bytes are sent and a short time has passed. Acknowledgements are no
+/// help, because the client's kernel delays them.
 class BetweenWrites final : public Pending {
  public:
-  /// The longest that all waits of one reply take together. With a client that is busy with much else, a reply that
-  /// leaves byte by byte would take minutes.
+  /// The limit for all pauses of a reply. Otherwise a reply sent byte by byte to a busy client would take minutes.
   static constexpr Duration most_in_all = std::chrono::seconds{5};
 
   explicit BetweenWrites(const Outlet& outlet) : outlet_(outlet) {}
@@ -8237,12 +8232,12 @@ class BetweenWrites final : public Pending {
     return read ? *read : passed() >= moment_ && outlet_.has_left();
   }
   std::optional<Duration> look_again_in() override {
-    // Nothing wakes when a client reads. Most do at once.
+    // Polls, because no event reports that a client reads. Most read at once.
     constexpr Duration shortest = std::chrono::microseconds{20};
     return std::clamp<Duration>(passed() / 4, shortest, moment_);
   }
   bool needs_wake() const override { return false; }
-  /// The client does not read, and what is written next will be read with what was.
+  /// Whether the client does not read, so that it will read both writes together.
   bool is_vain() const { return passed() >= std::chrono::seconds{1}; }
   Duration passed() const { return std::chrono::steady_clock::now() - began_; }
 
@@ -8260,75 +8255,75 @@ class BetweenWrites final : public Pending {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The bytes of one answer on their way to the connection: which of them share a write, and how far the reply has come
-/// with those that the connection took.
+/// The bytes of an answer that wait to be written: which of them share a write, and the reply's progress for those
+/// already written.
 class WriteQueue {
  public:
-  /// How far the reply has come.
+  /// The reply's progress.
   struct Sent {
     std::size_t events = 0;
     std::size_t tokens = 0;
     bool done = false;
     bool byte_order_mark = false;
-    /// The last event has no blank line after it yet.
+    /// Whether the last event lacks its blank line.
     bool unfinished = false;
   };
 
-  /// What is given here must outlive this.
+  /// Arguments must outlive the queue.
   WriteQueue(const Writes& writes, Outlet& outlet, Timeline& timeline, DeliveryProgress& progress)
       : writes_(writes), outlet_(outlet), timeline_(timeline), progress_(progress) {}
 
-  /// So many bytes will be gathered, perhaps.
+  /// Reserves memory for `size` bytes.
   void reserve(std::size_t size);
-  /// The answer is a stream, whose events may have a write each.
+  /// Notes that the answer is a stream, whose events may each have a write.
   void stream() { is_stream_ = true; }
-  /// Gathers bytes for the next write. What does not fit into one becomes a write now.
+  /// Adds bytes to the next write. If it grows too large, it is flushed first.
   void send(std::string_view bytes);
-  /// The bytes gathered so far are as much of the reply as `sent` says.
+  /// Sets the progress that is reached with the bytes added so far.
   void mark(const Sent& sent);
-  /// What was gathered is the head, or an event, or what stands between events.
+  /// Ends the head, an event, or bytes between events.
   void end_part();
-  /// Something is waited for, or pinged: what was due before leaves first, unless all is to leave together.
+  /// Called before a wait or a ping: flushes, unless the whole answer is one write or split in two.
   void leave();
-  /// What was gathered becomes a write.
+  /// Ends the current write.
   void flush();
 
-  /// Whether a write waits to be handed over.
+  /// Whether a write is pending.
   bool has_writes() const { return !units_.empty(); }
-  /// Hands the writes to the connection, as much as it takes.
+  /// Passes pending writes to the connection, as far as it accepts them.
   Outlet::Look hand_over();
-  /// Throws away what was not handed over.
+  /// Discards pending bytes.
   void forget();
-  /// Gives back the memory of what has left; false when something has not.
+  /// Frees unused memory. Returns false if bytes are pending.
   bool shrink();
 
-  /// How many bytes of the answer were gathered or handed over so far.
+  /// Bytes of the answer added so far.
   std::size_t position() const { return position_; }
-  /// How many were handed over.
+  /// Bytes written so far.
   std::size_t written() const { return written_; }
-  /// Whether the answer was split in two as the reply wants.
+  /// Whether the answer was split in two as the reply asks.
   bool is_split() const { return is_split_; }
 
  private:
-  /// What the progress is when so many bytes of the answer have been handed over.
+  /// The progress once `bytes` bytes have been written.
   struct Mark {
     std::size_t bytes;
     Sent sent;
   };
-  /// Bytes that leave by a write of their own.
+  /// Bytes of one write.
   struct Unit {
     std::size_t size;
-    /// Its bytes are those of `large_`, and were not gathered.
+    /// They are in `large_`, not copied.
     bool is_large = false;
-    /// The client is to read it apart from what was written before.
+    /// The client should read them separately from earlier bytes.
     bool is_second_half = false;
   };
 
-  /// Writes as much of the unit as the connection takes; false when the client has gone or the gateway stops.
+  /// Writes as much as the connection accepts. Returns false if the client has gone or the gateway stops.
   bool write(Unit& unit);
-  /// Waits, where the reply wants it, until the client has read what was written before.
+  /// Waits, if the reply asks for it, until the client has read earlier bytes.
   Outlet::Look pause_before(Unit& unit);
-  /// Tells the progress of the marks that have been handed over.
+  /// Publishes the marks that have been reached.
   void publish();
 
   const Writes& writes_;
@@ -8338,20 +8333,20 @@ class WriteQueue {
   bool is_stream_ = false;
 
   std::size_t position_ = 0;
-  std::string gathered_;    // what has not been handed over, but for `large_`
-  std::size_t taken_ = 0;   // of that, by the connection
-  std::size_t united_ = 0;  // of that, in units
-  std::string_view large_;  // not worth a copy
+  std::string gathered_;    // pending bytes, except `large_`
+  std::size_t taken_ = 0;   // of `gathered_`, accepted by the connection
+  std::size_t united_ = 0;  // of `gathered_`, in units
+  std::string_view large_;  // pending bytes too large to copy
   std::vector<Unit> units_;
   std::size_t next_unit_ = 0;
   bool awaits_room_ = false;
   std::optional<delivery::BetweenWrites> pause_;
-  std::size_t paused_at_ = std::string::npos;  // before the write of that byte
+  std::size_t paused_at_ = std::string::npos;  // the offset of the last pause
   std::size_t written_ = 0;
   std::vector<Mark> marks_;
-  std::size_t published_ = 0;  // of the marks
+  std::size_t published_ = 0;  // number of marks
   bool is_split_ = false;
-  /// The real time that the client took to read between writes. When it takes too long, it gets no more time.
+  /// Real time spent in pauses. Beyond the limit there are no more pauses.
   Duration time_to_read_{0};
   bool reads_too_slowly_ = false;
 };
@@ -8362,65 +8357,62 @@ class WriteQueue {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Delivers one answer: which bytes leave when, and where it breaks. One schedule on the exchange's timeline, with
-/// absolute deadlines, so that lateness never adds up.
-///
-/// A state machine, for nothing of it may block. The answer has stages, and each stage has steps: begin_stage() writes
-/// down the steps of the next stage, and go_on() performs one after the other. What a step finds that is to be done
-/// first, such as a fault or a ping, becomes steps before those that are left. Where a step has to wait for the client,
-/// the clock or a gate, it stays the next, and whoever calls go_on() calls it again later.
+/// Delivers one answer: when each byte is sent, and where a fault strikes. All times are absolute deadlines on the
+/// exchange's timeline, so delays never add up.
+/// A non-blocking state machine. An answer has stages, and each stage has steps. begin_stage() adds the steps of the
+/// next stage; go_on() performs them in order. A step may push more steps, such as a fault or a ping, which run first.
+/// A step that waits for the client, the clock or a gate stays the next step until go_on() is called again.
 class Delivery {
  public:
   enum class Result {
     completed,
-    /// The outlet gave up: the client left or stalled, or the gateway stops.
+    /// The client left or stalled, or the gateway stops.
     broken_off,
     /// A fault of the plan ended the reply.
     broken_by_fault,
-    /// The stall guard ended the reply by a reset.
+    /// The stall guard reset the connection.
     guard_expired,
   };
 
-  /// The pace counts from `start`. What is given here, and to whole() or stream(), must outlive this.
+  /// The pace counts from `start`. Arguments, also of whole() and stream(), must outlive the delivery.
   Delivery(const ReplyData& plan, PaceSchedule& pace, Outlet& outlet, Timeline& timeline, TimePoint start,
            DeliveryProgress& progress);
   ~Delivery();
   Delivery(const Delivery&) = delete;
   Delivery& operator=(const Delivery&) = delete;
 
-  /// Whose error bodies error events have.
+  /// Sets the profile whose error bodies error events use.
   void profile(Profile profile) { profile_ = profile; }
-  /// Real time after which a wait that only the client or a stop would end is ended by a reset; nothing, which is the
-  /// default: never.
+  /// Sets the real time after which a wait that only the client or a stop can end is ended by RST. Default: never.
   void stall_guard(std::optional<Duration> guard) { stall_guard_ = guard; }
   /// The Content-Length to announce for a body of `size` bytes.
   std::size_t announced_length(std::size_t size);
-  /// Called before the bytes by which a client knows that the answer is whole: it may act before the sender goes on.
+  /// Sets a callback before the bytes that complete the answer: the client may react to them at once.
   void before_last_bytes(std::function<void()> callback) { before_last_bytes_ = std::move(callback); }
 
-  /// From now on go_on() delivers an answer of one piece. It leaves when the last of `token_count` tokens would have.
+  /// Prepares an answer in one piece, sent when the last of `token_count` tokens would be.
   void whole(std::string_view head, std::string_view body, std::size_t token_count);
-  /// From now on go_on() delivers an answer of events. Head and role event leave at once; each token at its time.
+  /// Prepares a stream of events. The head and role event are sent at once, each token at its time.
   void stream(std::string_view head, EventSource& source, bool chunked);
-  /// Does what can be done now. Nothing: the outlet knows when to look again.
+  /// Sends what is possible now. Empty: call again when the outlet is ready.
   std::optional<Result> go_on();
 
-  /// Whether the trigger of the plan's fault of that index has come.
+  /// Whether fault number `fault` of the plan has been triggered.
   bool reached(std::size_t fault) const { return reached_[fault]; }
-  /// Whether the reply came to the plan's hold of that index.
+  /// Whether the reply reached hold number `hold` of the plan.
   bool came_to(std::size_t hold) const { return came_to_[hold]; }
-  /// Whether the reply's bytes were split in two as the plan wants.
+  /// Whether the reply was split in two writes as planned.
   bool is_split() const { return writes_.is_split(); }
-  /// The wait that the stall guard ended; empty: none. "stalled as scripted after token 2 for 120 s; …".
+  /// The wait that the stall guard ended, or empty: "stalled as scripted after token 2 for 120 s; …".
   const std::string& waited_in_vain() const { return waited_in_vain_; }
 
  private:
   using Sent = WriteQueue::Sent;
 
-  /// In this order; an answer of one piece has a body in place of the stream.
+  /// In order. An answer in one piece has `body` instead of `stream` to `done`.
   enum class Stage { head, body, stream, events, done, at_end, end, last_bytes, over };
 
-  /// A wait that has begun.
+  /// A wait in progress.
   struct Waiting {
     explicit Waiting(std::optional<Duration> limit) : guard(limit) {}
     /// Waits on the clock until `moment`, or until `other` is over.
@@ -8439,59 +8431,59 @@ class Delivery {
 
     delivery::RealTimeLimit guard;
     std::optional<GateWait> gate;
-    std::optional<ClockWait> clock;  // until the moment that is waited for, or a ping's before it
+    std::optional<ClockWait> clock;  // until `moment`, or until a ping before it
     std::optional<delivery::EitherOf> either;
     bool is_for_ping = false;
-    bool is_last = false;  // no ping comes any more
+    bool is_last = false;  // no more pings
   };
 
   struct Step {
     enum class Kind {
-      // What is sent. `number` is the event to which `bytes` belong; 0: none. Both must stay as they are until they
-      // were sent.
+      // Output. `number` is the event that `bytes` belong to, or 0. Both must stay valid until they are sent.
       head,
       byte_order_mark,
-      body,     // `bytes` of the body, cut where a fault is to happen inside them
-      part,     // those before a fault; the HTTP chunk promises `missing` bytes more
-      rest,     // those after the last fault
-      between,  // `bytes` that stand between events and are none
+      body,     // `bytes` of the body, split where a fault strikes inside them
+      part,     // up to a fault; the HTTP chunk announces `missing` more bytes
+      rest,     // after the last fault
+      between,  // `bytes` between events
       between_sent,
       this_event,  // `event_`
-      event,       // `event`, as often as faults want
+      event,       // `event`, as often as faults repeat it
       copy,        // one of these
       copy_sent,
       done_follows,        // for the log
-      event_after_source,  // `bytes`, an event after those of the source
-      error_event,         // of the fault `number`
+      event_after_source,  // `bytes`, an event after the source's events
+      error_event,         // of fault `number`
       done_after_error,
-      line_end,  // of an event that has none yet
+      line_end,  // ends an unfinished event
       end_of_body,
-      open_stream,  // the client is waited for to close it
+      open_stream,  // waits for the client to close the stream
       all_handed_over,
       leave,
       announce_last_bytes,
-      // Faults. `number` is the index of the fault in the plan.
-      strike,          // with each fault of `trigger`, from that one on
-      strike_at_byte,  // with those whose byte was the last that was sent
+      // Faults. `number` is the index in the plan.
+      strike,          // the faults of `trigger`, from index `number` on
+      strike_at_byte,  // the faults whose byte was just sent
       fault_inside,    // inside an event
       after_inside,
       happen,
       // Waits.
-      hold,    // `number` is the index of the hold in the plan
-      moment,  // until `moment`, for `bytes`; empty: for the event that is next
+      hold,    // hold `number` of the plan
+      moment,  // until `moment`, for the purpose `bytes`; empty: for the next event
       gate,    // at `gate`
       noted_wait_over,
-      client_left,  // the end of a wait for that
-      delivery,     // until the client's kernel has all that was written
-      last_bytes,   // until it has the last bytes
-      done_left,    // until it has `[DONE]`, which may lie in the gateway's own send queue, where no client can read it
+      client_left,  // marks the end of a wait for the client
+      delivery,     // until the client's kernel has received everything written
+      last_bytes,   // until it has received the last bytes
+      done_left,    // until it has received `[DONE]`, which the client cannot read while it is in the gateway's send
+                    // queue
       done_delivered,
       // Ends.
-      half_closed,  // by the fault `number`
+      half_closed,  // by fault `number`
       close_when_delivered,
       close,
       reset,
-      end_by_fault,  // of the delivery
+      end_by_fault,  // ends the delivery
     };
 
     Kind kind;
@@ -8499,7 +8491,7 @@ class Delivery {
     std::string_view bytes = {};
     std::size_t missing = 0;
     const StreamEvent* event = nullptr;
-    bool is_last = false;  // of the events of the stream
+    bool is_last = false;  // in the stream
     Trigger::Kind trigger = Trigger::Kind::at_end;
     std::size_t count = 0;  // of the trigger
     TimePoint moment = {};
@@ -8508,38 +8500,38 @@ class Delivery {
   };
   using Kind = Step::Kind;
 
-  /// A place inside bytes of the body, and the fault whose trigger it is.
+  /// An offset in bytes of the body where a fault is triggered.
   struct Cut {
     std::size_t offset;
     std::size_t fault;
   };
 
-  // The machine.
+  // The state machine.
   void begin_stage();
-  /// Performs the next step, or begins the next stage; `over` unless the step has to wait.
+  /// Performs the next step or begins the next stage. Returns `over` unless the step must wait.
   Outlet::Look go_one_on();
   void perform(const Step& step);
-  /// Has a step done after those that were added before by the one that is performed, and before all others.
+  /// Adds a step: after those that the current step added before, and before all others.
   void add(Step step);
   void add_event(Kind kind, const StreamEvent& event, bool is_last);
   void add_event_after_source(std::string_view data, bool is_last);
   Step take_step();
-  /// Nothing of the reply follows.
+  /// Ends the reply.
   void end(Result result);
-  /// The outlet gave up.
+  /// Handles an outlet that gave up.
   void break_off();
-  /// What it was held up by is over.
+  /// Notes the end of a wait for something external.
   void note_unhindered();
-  /// Whether it waits for a moment that comes by itself.
+  /// Whether it waits for a time, which needs no external event.
   bool waits_for_moment() const;
 
-  // What is sent, from the whole to the part.
+  // Output, from the whole to its parts.
   void wait_for_whole();
   void begin_stream();
-  /// Sends events of the source, as many as can be sent without a wait.
+  /// Sends events of the source until one must wait.
   void send_events();
   bool take_event();
-  /// The moment at which the event leaves that is next.
+  /// When the next event is due.
   TimePoint due();
   std::string due_event() const;
   void send_simply();
@@ -8550,10 +8542,10 @@ class Delivery {
   void send_rest(std::string_view bytes, std::size_t event);
   void send_part(std::string_view bytes, std::size_t event, std::size_t missing);
   std::vector<Cut> cuts_in(std::string_view bytes, std::size_t event) const;
-  /// Gives the log, if there is one, the payload of the bytes that are about to be sent.
+  /// Records in the log, if any, the payload that is about to be sent.
   void log(AnswerLog::Kind kind, std::string_view payload, std::string_view wire, std::size_t missing = 0,
            std::size_t event = 0) const;
-  /// Tells the log that the whole answer was sent, or how it ends otherwise.
+  /// Records that the answer was sent, or how else it ends.
   void log_end() const {
     if (progress_.log) progress_.log->add_end(writes_.position());
   }
@@ -8563,14 +8555,14 @@ class Delivery {
   void announce_last_bytes() const;
 
   // Faults.
-  /// Strikes with the faults of that trigger, at its step or now, then from that index on.
+  /// Triggers the faults of `trigger` from index `from` on, as a step or now.
   void add_strike(Trigger::Kind trigger, std::size_t count);
   void strike_now(Trigger::Kind trigger, std::size_t count, std::size_t from = 0);
   void strike_one(std::size_t fault);
   void mark_reached(std::size_t fault);
   void happen(std::size_t fault);
   void send_error(const Effect& effect);
-  /// Ends the connection when everything sent has come to the client's kernel.
+  /// Ends the connection once the client's kernel has received everything.
   void end_connection(Outlet::Ending ending);
 
   // Waits.
@@ -8578,20 +8570,20 @@ class Delivery {
   void hold_at(std::size_t index);
   void add_wait_at(const Gate& gate);
   void add_wait_until(TimePoint moment, std::string_view purpose);
-  /// Pings, where the dialect has them, come meanwhile; so at a gate. A wait for TimePoint::max() ends when the client
+  /// Sends the dialect's pings meanwhile, as look_at_gate() does. A wait until TimePoint::max() ends when the client
   /// closes its side, or by the stall guard.
   Outlet::Look look_at_moment(Step& step);
   Outlet::Look look_at_gate(Step& step);
   void wait_for_client_to_leave(ScriptedWait scripted, std::string_view purpose);
-  /// Tells the progress of a scripted wait until end_noted().
+  /// Shows a scripted wait in the progress until end_noted().
   void begin_noted(ScriptedWait wait);
   void end_noted();
   void stall_guard_expired(const std::string& purpose);
-  /// What was due at that moment can leave now.
+  /// Notes how late the bytes that were due at `moment` can be sent.
   void note_lateness(TimePoint moment);
   void plan_pings();
   bool may_ping() const;
-  /// Whether a ping is due at that moment or before. Where several pings are late, only the last one is sent.
+  /// Whether a ping is due by `moment`. Of several late pings, only the last is sent.
   bool ping_comes_by(TimePoint moment);
   void send_ping();
   void guard_expired();
@@ -8601,40 +8593,39 @@ class Delivery {
   Outlet& outlet_;
   Timeline& timeline_;
   TimePoint start_;
-  /// The end of what the reply last waited for that was not the gateway: its client, a gate, a scripted wait. Nothing
-  /// is late before it.
+  /// The end of the last external wait: for the client, a gate or a script. Lateness counts from here at the earliest.
   TimePoint unhindered_since_;
   DeliveryProgress& progress_;
   Profile profile_ = Profile::documented;
   std::optional<Duration> stall_guard_;
   std::string waited_in_vain_;
   std::function<void()> before_last_bytes_;
-  std::vector<bool> reached_;               // of each fault of the plan
-  std::vector<bool> came_to_;               // each hold of the plan
-  std::vector<std::size_t> on_next_event_;  // faults that wait for the event that they change
+  std::vector<bool> reached_;               // for each fault of the plan
+  std::vector<bool> came_to_;               // for each hold of the plan
+  std::vector<std::size_t> on_next_event_;  // faults that wait for the event they modify
 
-  WriteQueue writes_;               // what was flushed is handed over before the next step
-  Stage next_stage_ = Stage::head;  // of `events`: as long as there may be more
-  std::vector<Step> steps_;         // of the stage; the last is next
-  std::size_t insert_at_ = 0;       // where steps are added: before those that were left when the one performed began
-  bool is_held_up_ = false;         // by something that does not come by itself
+  WriteQueue writes_;               // flushed writes are handed over before the next step
+  Stage next_stage_ = Stage::head;  // `events` repeats while there are more
+  std::vector<Step> steps_;         // of this stage; the last is next
+  std::size_t insert_at_ = 0;       // where steps are added: before those left when the current one began
+  bool is_held_up_ = false;         // by something other than time
   bool is_noted_ = false;           // the progress shows a scripted wait
   std::optional<Result> result_;
 
   std::string_view head_;
-  std::string_view body_;  // of an answer of one piece
+  std::string_view body_;  // of an answer in one piece
   std::size_t token_count_ = 0;
-  bool nothing_follows_ = false;  // all of that has been sent
+  bool nothing_follows_ = false;  // all of the body has been sent
   EventSource* source_ = nullptr;
   bool chunked_ = false;
-  bool simply_ = false;          // nothing has to be done for an event but to send it
-  bool looks_ahead_ = false;     // each event is taken before the one before it is sent
-  std::optional<bool> follows_;  // whether there is `following_`; nothing: that was not asked
+  bool simply_ = false;          // events need no handling except sending
+  bool looks_ahead_ = false;     // the next event is fetched before the current one is sent
+  std::optional<bool> follows_;  // whether there is `following_`; empty: not yet fetched
   StreamEvent event_;
   StreamEvent following_;
-  StreamEvent extra_;                    // that is none of the source's
+  StreamEvent extra_;                    // not from the source
   std::optional<EventFraming> framing_;  // of a stream whose head has been sent
-  std::size_t events_ = 0;               // as the reply has them
+  std::size_t events_ = 0;               // of the reply
   std::size_t tokens_ = 0;
   std::size_t body_bytes_ = 0;  // sent, before gzip and chunks
   Sent sent_;
@@ -22685,12 +22676,12 @@ MOCK_GATEWAY_INLINE TextMatcher any_text() {
 
 // ---- delivery/answer_log.cpp ----------------------------------------------------------------------------------------
 
-// What is remembered of the bytes that leave, where somebody wants to know: how many of one answer, and what it shows.
+// The recorded bytes of an answer: how many are kept, and what the record shows.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace answer_log {
 
-/// A response's status and fields; takes them off the text. Status 0: there is no whole head.
+/// Takes the status and fields of a response off `text`. Status 0: the head is incomplete.
 MOCK_GATEWAY_INLINE SentAnswer::Interim take_head(std::string_view& text) {
   SentAnswer::Interim head;
   const std::size_t end = text.find("\r\n\r\n");
@@ -22733,7 +22724,7 @@ MOCK_GATEWAY_INLINE void AnswerLog::end_event(std::size_t end, bool token) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pieces_.empty()) return;
   Piece& last = pieces_.back();
-  if (last.place.begin + last.place.wire != end) return;  // it was not held
+  if (last.place.begin + last.place.wire != end) return;  // it was not kept
   last.ends_event = true;
   last.ends_token = token;
 }
@@ -22855,12 +22846,12 @@ MOCK_GATEWAY_INLINE std::size_t AnswerLog::weight() const {
 
 // ---- delivery/delivery.cpp ------------------------------------------------------------------------------------------
 
-// The stages of an answer and their steps; when events leave, and where faults strike.
+// The stages of an answer and their steps: when events are sent, and where faults strike.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// The offset after the first byte of the first character of several bytes; 0 when there is none.
+/// The offset after the first byte of the first multibyte character; 0 if there is none.
 MOCK_GATEWAY_INLINE std::size_t inside_first_long_character(std::string_view bytes) {
   for (std::size_t offset = 0; offset < bytes.size();) {
     const std::size_t length = text::next_code_point(bytes, offset);
@@ -22911,7 +22902,7 @@ MOCK_GATEWAY_INLINE void Delivery::stream(std::string_view head, EventSource& so
   chunked_ = chunked;
 }
 
-// --- The machine -----------------------------------------------------------------------------------------------------
+// --- State machine ---
 
 MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
   while (!result_) {
@@ -22922,7 +22913,7 @@ MOCK_GATEWAY_INLINE std::optional<Delivery::Result> Delivery::go_on() {
     }
     if (look == Outlet::Look::not_yet) {
       if (!waits_for_moment()) is_held_up_ = true;
-      if (writes_.shrink() && simply_) framing_->shrink();  // thousands may wait
+      if (writes_.shrink() && simply_) framing_->shrink();  // saves memory: thousands may wait
       return std::nullopt;
     }
     note_unhindered();
@@ -22997,7 +22988,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stage() {
   }
 }
 
-// Longer than other functions: a reader finds each step in one place.
+// Long, so that all steps are in one place.
 MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
   switch (step.kind) {
     case Kind::head:
@@ -23016,7 +23007,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::between_sent: writes_.end_part(); return strike_now(Trigger::Kind::after_bytes, body_bytes_);
     case Kind::this_event:
       if (simply_) return send_simply();
-      if (event_.raw) writes_.leave();  // it has a write of its own
+      if (event_.raw) writes_.leave();  // in a write by itself
       send_event(event_, looks_ahead_ && !*follows_);
       add_strike(Trigger::Kind::after_events, events_);
       if (event_.token) add_strike(Trigger::Kind::after_tokens, tokens_);
@@ -23075,7 +23066,7 @@ MOCK_GATEWAY_INLINE void Delivery::perform(const Step& step) {
     case Kind::moment:
     case Kind::gate:
     case Kind::delivery:
-    case Kind::last_bytes: return;  // go_one_on() looks whether they are over
+    case Kind::last_bytes: return;  // handled by go_one_on()
 
     case Kind::half_closed:
       outlet_.end_sending();
@@ -23124,7 +23115,7 @@ MOCK_GATEWAY_INLINE void Delivery::end(Result result) {
 MOCK_GATEWAY_INLINE void Delivery::break_off() {
   writes_.forget();
   while (!steps_.empty() && steps_.back().kind != Kind::client_left) steps_.pop_back();
-  if (steps_.empty()) end(Result::broken_off);  // else that is what was waited for
+  if (steps_.empty()) end(Result::broken_off);  // otherwise the wait was for the client to leave
 }
 
 MOCK_GATEWAY_INLINE void Delivery::note_unhindered() {
@@ -23135,8 +23126,7 @@ MOCK_GATEWAY_INLINE bool Delivery::waits_for_moment() const {
   return !writes_.has_writes() && steps_.back().kind == Kind::moment && steps_.back().moment != TimePoint::max();
 }
 
-// --- What is sent, from the whole to the part
-// -------------------------------------------------------------------------
+// --- Output, from the whole to its parts ---
 
 MOCK_GATEWAY_INLINE void Delivery::wait_for_whole() {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -23153,7 +23143,7 @@ MOCK_GATEWAY_INLINE void Delivery::begin_stream() {
   if (progress_.log) progress_.log->stream();
   plan_pings();
   simply_ = framing_->is_plain() && plan_.faults.empty() && !progress_.log;
-  // Only such a stream must know its last event beforehand.
+  // Only such a stream must know its last event in advance.
   looks_ahead_ = !plan_.sse.done() && !plan_.sse.final_blank_line();
 }
 
@@ -23198,7 +23188,7 @@ MOCK_GATEWAY_INLINE std::string Delivery::due_event() const {
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_simply() {
-  if (event_.raw) writes_.leave();  // it has a write of its own, here and below
+  if (event_.raw) writes_.leave();  // in a write by itself, here and below
   writes_.send(event_.raw    ? framing_->wrap(event_.data)
                : event_.meta ? framing_->wrap(framing_->meta_event(event_.data, false))
                              : framing_->frame(event_.data));
@@ -23251,7 +23241,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
   std::size_t sent = 0;
   if (!plan_.faults.empty()) {
     const std::vector<Cut> cuts = cuts_in(bytes, event);
-    // An HTTP chunk whose end is cut off announces what is missing, also where a stall comes before that.
+    // If a fault cuts off an HTTP chunk, the chunk announces the missing bytes, even if a stall comes first.
     const auto kind_of = [this](const Cut& cut) { return plan_.faults[cut.fault].effect.kind(); };
     const auto ending =
         std::find_if(cuts.begin(), cuts.end(), [&](const Cut& cut) { return kind_of(cut) != Effect::Kind::stall; });
@@ -23270,7 +23260,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_body(std::string_view bytes, std::size_t
 }
 
 MOCK_GATEWAY_INLINE void Delivery::send_rest(std::string_view bytes, std::size_t event) {
-  // A body without events ends the answer, but not before what happens inside of it.
+  // A body without events completes the answer, but only after the faults inside it.
   if (!framing_) announce_last_bytes();
   send_part(bytes, event, 0);
 }
@@ -23308,7 +23298,7 @@ MOCK_GATEWAY_INLINE void Delivery::log(AnswerLog::Kind kind, std::string_view pa
   if (!progress_.log) return;
   const bool is_compressed = kind == AnswerLog::Kind::body && framing_ && plan_.sse.gzip();
   const bool is_bare = is_compressed || wire.size() == payload.size();
-  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // behind the size of its HTTP chunk
+  const std::size_t at = is_bare ? 0 : wire.find("\r\n") + 2;  // after the size of its HTTP chunk
   progress_.log->add(kind, payload, {writes_.position(), wire.size(), at, missing, is_compressed}, event);
 }
 
@@ -23321,12 +23311,11 @@ MOCK_GATEWAY_INLINE void Delivery::announce_last_bytes() const {
 
 // ---- delivery/faults_and_waits.cpp ----------------------------------------------------------------------------------
 
-// What each fault does, and how a reply waits: at a moment, at a gate, with pings meanwhile, until its client leaves.
+// The effect of each fault, and how a reply waits: for a time, a gate, its client to leave, and with pings meanwhile.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-// --- Faults
-// -----------------------------------------------------------------------------------------------------------
+// --- Faults ---
 
 MOCK_GATEWAY_INLINE void Delivery::add_strike(Trigger::Kind trigger, std::size_t count) {
   if (plan_.faults.empty()) return;
@@ -23351,17 +23340,17 @@ MOCK_GATEWAY_INLINE void Delivery::strike_now(Trigger::Kind kind, std::size_t co
 MOCK_GATEWAY_INLINE void Delivery::strike_one(std::size_t fault) {
   const Effect& effect = plan_.faults[fault].effect;
   switch (effect.kind()) {
-    case Effect::Kind::wrong_content_length: return;  // announced_length() did it
+    case Effect::Kind::wrong_content_length: return;  // done by announced_length()
     case Effect::Kind::skip_event:
     case Effect::Kind::duplicate_event: on_next_event_.push_back(fault); return;
     case Effect::Kind::error_event:
-      if (!framing_) return;  // a plain reply has no events, and so has not reached this
+      if (!framing_) return;  // a plain reply has no events, so it did not reach this
       break;
     default: break;
   }
   mark_reached(fault);
   writes_.flush();
-  if (!effect.gate()) add({Kind::done_left});  // a gate is reached whether the client reads or not
+  if (!effect.gate()) add({Kind::done_left});  // a gate is reached even if the client does not read
   add({Kind::happen, fault});
 }
 
@@ -23381,7 +23370,7 @@ MOCK_GATEWAY_INLINE void Delivery::happen(std::size_t fault) {
         add_wait_until(effect.duration() ? later(timeline_.now(), *effect.duration()) : TimePoint::max(), "a stall");
       return add({Kind::noted_wait_over});
     case Effect::Kind::error_event:
-      on_next_event_.clear();  // they were for what it replaces
+      on_next_event_.clear();  // they applied to the event that this replaces
       announce_last_bytes();
       add({Kind::byte_order_mark});
       add({Kind::line_end});
@@ -23425,8 +23414,7 @@ MOCK_GATEWAY_INLINE void Delivery::send_error(const Effect& effect) {
   if (done_follows) add({Kind::done_after_error});
 }
 
-// --- Waits
-// ------------------------------------------------------------------------------------------------------------
+// --- Waits ---
 
 MOCK_GATEWAY_INLINE void Delivery::add_holds(HoldPoint::Kind kind, std::size_t number) {
   for (std::size_t i = 0; i < plan_.holds.size(); ++i)
@@ -23468,7 +23456,7 @@ MOCK_GATEWAY_INLINE Outlet::Look Delivery::look_at_moment(Step& step) {
   }
   Waiting& waiting = *step.waiting;
   const std::string purpose = step.bytes.empty() ? due_event() : std::string(step.bytes);
-  // One wait at a time: the clock takes this exchange to be at rest as soon as it has the first.
+  // One wait at a time, because the clock counts this exchange as idle from its first wait on.
   if (!waiting.clock) {
     const bool may_come = !waiting.is_last && (has_end || !timeline_.is_instant());
     waiting.is_for_ping = may_come && ping_comes_by(step.moment);
@@ -23587,7 +23575,7 @@ MOCK_GATEWAY_INLINE void Delivery::end_noted() {
 MOCK_GATEWAY_INLINE void Delivery::plan_pings() {
   const Duration interval = plan_.sse.ping_every();
   if (interval <= Duration::zero()) return;
-  // A moment that has passed before there was a stream has no ping.
+  // Pings that were due before the stream began are skipped.
   const Duration passed = std::max(Duration::zero(), timeline_.now() - start_);
   next_ping_ = later(start_ + (passed - passed % interval), interval);
 }
@@ -23715,7 +23703,7 @@ MOCK_GATEWAY_INLINE void EventFraming::begin_chunk(std::size_t size) {
 
 // ---- delivery/gzip.cpp ----------------------------------------------------------------------------------------------
 
-// The gzip of a stream.
+// The gzip encoding of a stream.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace gzip {
@@ -23723,7 +23711,7 @@ namespace gzip {
 inline constexpr std::size_t largest_block = 65535;
 inline constexpr std::size_t block_head = 5;
 
-/// The table of CRC-32 as RFC 1952, section 8, makes it.
+/// The CRC-32 table of RFC 1952, section 8.
 constexpr std::array<std::uint32_t, 256> make_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t n = 0; n < 256; ++n) {
@@ -23757,7 +23745,7 @@ MOCK_GATEWAY_INLINE std::size_t GzipStream::coded_size(std::size_t size) {
 MOCK_GATEWAY_INLINE void GzipStream::begin(std::string& out) {
   if (begun_) return;
   begun_ = true;
-  // Deflate, no flags, no time, system unknown.
+  // Deflate, no flags, no time, unknown system.
   out.append("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
 }
 
@@ -23782,12 +23770,12 @@ MOCK_GATEWAY_INLINE void GzipStream::end(std::string& out) {
 
 // ---- delivery/pace_schedule.cpp -------------------------------------------------------------------------------------
 
-// The moment of each token, and what it is drawn from.
+// The time of each token, and the random values it depends on.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace pace_schedule {
 
-/// A hundred years: to a test for ever, and a deadline that a clock can still count to.
+/// A hundred years: practically forever, without overflow in a clock's deadline.
 inline constexpr Duration for_ever = std::chrono::hours{24 * 36500};
 
 MOCK_GATEWAY_INLINE Duration rounded(double nanoseconds) {
@@ -23803,7 +23791,7 @@ MOCK_GATEWAY_INLINE PaceSchedule::PaceSchedule(const Pace& pace, std::uint64_t s
       gap_(pace.gap()),
       rate_(pace.rate()),
       occurrence_(occurrence),
-      // Two generators, so that another distribution of the first token leaves the gaps as they were.
+      // Separate generators, so that the gaps do not depend on the distribution of the first token.
       firsts_(fingerprint("first token", seed ^ fingerprint(std::to_string(occurrence)))),
       gaps_(fingerprint("gaps", seed ^ fingerprint(std::to_string(occurrence)))) {}
 
@@ -23844,19 +23832,19 @@ MOCK_GATEWAY_INLINE void PaceSchedule::foresee(EventSource& source) {
   StreamEvent event;
   while (source.next(event))
     if (event.token) next(event.share);
-  foreseen_ = drawn_ > 0;  // else last() gives the time of the first
+  foreseen_ = drawn_ > 0;  // otherwise last() returns the time of the first token
 }
 
 }}}  // namespace mock_gateway::detail
 
 // ---- delivery/progress.cpp ------------------------------------------------------------------------------------------
 
-// What is noted of a delivery: "stalls as scripted after …".
+// The texts about scripted waits: "stalls as scripted after …".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace progress {
 
-/// What an exchange does, has done, and what its client had not.
+/// The exchange's verb in the present and past, and what its client had not done.
 struct Verb {
   const char* present;
   const char* past;
@@ -23903,13 +23891,12 @@ MOCK_GATEWAY_INLINE std::optional<ScriptedWait> DeliveryProgress::scripted_wait(
 
 // ---- delivery/write_queue.cpp ---------------------------------------------------------------------------------------
 
-// Which bytes of an answer share a write (64 KiB at most), and how long a client gets to read one write apart from the
-// next.
+// Which bytes of an answer share a write (64 KiB at most), and how long a client has to read one write before the next.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace delivery {
 
-/// What is larger is not worth a copy, and would take the memory of one.
+/// Larger pieces are not copied, to save time and memory.
 inline constexpr std::size_t largest_copy = 65536;
 
 }  // namespace delivery
@@ -23922,7 +23909,7 @@ MOCK_GATEWAY_INLINE void WriteQueue::send(std::string_view bytes) {
   if (!is_whole && gathered_.size() - united_ + bytes.size() > delivery::largest_copy) {
     flush();
     if (bytes.size() > delivery::largest_copy) {
-      // The last bytes are gathered all the same: the mark that follows is theirs.
+      // The last bytes are copied nevertheless, because the next mark refers to them.
       large_ = bytes.substr(0, bytes.size() - delivery::largest_copy);
       units_.push_back({large_.size(), true});
       position_ += large_.size();
@@ -40503,195 +40490,195 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   7777    script/json_comparison.hpp
 //   7804    script/matcher_leaf.hpp
 //   7835    delivery/answer_log.hpp
-//   7953    delivery/gzip.hpp
-//   7979    delivery/framing.hpp
-//   8031    delivery/outlet.hpp
-//   8083    delivery/pace_schedule.hpp
-//   8125    delivery/progress.hpp
-//   8178    delivery/waits.hpp
-//   8259    delivery/write_queue.hpp
-//   8361    delivery/delivery.hpp
-//   8647    http/exchange_observer.hpp
-//   8684    http/sockets.hpp
-//   8814    http/wakes.hpp
-//   8865    http/connection.hpp
-//   9160    http/request_reader.hpp
-//   9293    http/server.hpp
-//   9357    http/response.hpp
-//   9373    http/turned_away.hpp
-//   9425    http/workers.hpp
-//   9483    http/acceptor.hpp
-//   9531    http/compatibility.hpp
-//   9541    http/poller.hpp
-//   9580    http/reactor.hpp
-//   9693    evidence/kept_problems.hpp
-//   9763    evidence/record.hpp
-//  10032    evidence/gateway_parts.hpp
-//  10051    evidence/review_parts.hpp
-//  10117    evidence/diagnosis.hpp
-//  10189    evidence/redaction.hpp
-//  10211    evidence/gateway_problems.hpp
-//  10313    serve/asked_requests.hpp
-//  10395    serve/operations.hpp
-//  10465    serve/served_models.hpp
-//  10508    serve/gateway_state.hpp
-//  10569    serve/served_request.hpp
-//  10752    serve/runner.hpp
-//  10818    serve/connection_loop.hpp
-//  10863    serve/request_checks.hpp
-//  10886    serve/tester_code.hpp
-//  10951    serve/explanation.hpp
-//  10974    gateway/catalogue_entries.hpp
-//  11278    gateway/option_values.hpp
-//  11339    gateway/sweep_run.hpp
-//  11363    document/script_reader.hpp
-//  11572    document/script_files.hpp
-//  11591    document/script_references.hpp
-//  11627    document/script_sections.hpp
-//  11758    document/script_values.hpp
-//  11893    document/loaded_document.hpp
-//  11925    core/calendar.cpp
-//  12037    core/clock.cpp
-//  12450    core/gate.cpp
-//  12661    core/implementation.cpp
-//  12673    core/json_pointer.cpp
-//  12730    core/json_reader.cpp
-//  13075    core/pattern.cpp
-//  13493    core/process.cpp
-//  13517    core/random.cpp
-//  13577    core/relief.cpp
-//  13604    core/reporter.cpp
-//  13687    core/source_location.cpp
-//  13703    core/text.cpp
-//  14059    core/wait.cpp
-//  14071    core/warning.cpp
-//  14085    model/acceptance.cpp
-//  14144    model/checks.cpp
-//  14182    model/connection_fault.cpp
-//  14284    model/failure.cpp
-//  14453    model/fault.cpp
-//  14688    model/finding.cpp
-//  14722    model/hold.cpp
-//  14744    model/http_reply.cpp
-//  14810    model/pace.cpp
-//  15009    model/profile.cpp
-//  15189    model/range.cpp
-//  15219    model/received_request.cpp
-//  15287    model/reply.cpp
-//  15698    model/reply_checks.cpp
-//  15890    model/reply_template.cpp
-//  16062    model/sent_answer.cpp
-//  16090    model/sse_dialect.cpp
-//  16236    request/chat_fields.cpp
-//  16378    request/chat_messages.cpp
-//  16587    request/chat_reader.cpp
-//  17001    request/chat_request.cpp
-//  17086    request/embedding_request.cpp
-//  17174    keys/api_key.cpp
-//  17224    keys/key_store.cpp
-//  17770    keys/keys.cpp
-//  17834    keys/secrets.cpp
-//  18041    answer/bodies.cpp
-//  18148    answer/completion.cpp
-//  18384    answer/completion_events.cpp
-//  18595    answer/completion_json.cpp
-//  18813    answer/default_reply.cpp
-//  19016    answer/embeddings.cpp
-//  19135    answer/events.cpp
-//  19154    answer/occurrences.cpp
-//  19176    answer/schema_checker.cpp
-//  19648    answer/schema_instance.cpp
-//  20028    answer/tokens.cpp
-//  20258    answer/words.cpp
-//  20319    script/chaos.cpp
-//  20460    script/chaos_rules.cpp
-//  20572    script/connection_faults.cpp
-//  20681    script/excerpts.cpp
-//  20744    script/field_matchers.cpp
-//  21157    script/forced_failures.cpp
-//  21261    script/hiding.cpp
-//  21378    script/json_comparison.cpp
-//  21464    script/matcher.cpp
-//  21719    script/matchers.cpp
-//  22075    script/scope.cpp
-//  22133    script/script.cpp
-//  22564    script/text_matchers.cpp
-//  22686    delivery/answer_log.cpp
-//  22856    delivery/delivery.cpp
-//  23322    delivery/faults_and_waits.cpp
-//  23599    delivery/framing.cpp
-//  23716    delivery/gzip.cpp
-//  23783    delivery/pace_schedule.cpp
-//  23852    delivery/progress.cpp
-//  23904    delivery/write_queue.cpp
-//  24053    http/acceptor.cpp
-//  24162    http/compatibility.cpp
-//  24272    http/connection.cpp
-//  24858    http/poller.cpp
-//  25073    http/reactor.cpp
-//  25341    http/request_reader.cpp
-//  25799    http/response.cpp
-//  25880    http/server.cpp
-//  26297    http/sockets.cpp
-//  26816    http/turned_away.cpp
-//  26906    http/wakes.cpp
-//  26960    http/workers.cpp
-//  27073    evidence/diagnosis.cpp
-//  27293    evidence/evidence_json.cpp
-//  27677    evidence/exchange.cpp
-//  27980    evidence/gateway_problems.cpp
-//  28431    evidence/journal.cpp
-//  28590    evidence/kept_problems.cpp
-//  28701    evidence/notes.cpp
-//  28802    evidence/record.cpp
-//  29261    evidence/redaction.cpp
-//  29403    evidence/redirects.cpp
-//  29514    evidence/retries.cpp
-//  29907    evidence/review.cpp
-//  30286    evidence/told_in_body.cpp
-//  30386    evidence/verification.cpp
-//  30503    serve/asked_requests.cpp
-//  30581    serve/chat_judge.cpp
-//  30902    serve/connection_loop.cpp
-//  31062    serve/cross_origin.cpp
-//  31105    serve/delivery_report.cpp
-//  31196    serve/explanation.cpp
-//  31262    serve/gateway_state.cpp
-//  31298    serve/judge.cpp
-//  31526    serve/limits.cpp
-//  31625    serve/operations.cpp
-//  31848    serve/profile_headers.cpp
-//  31889    serve/reply_answer.cpp
-//  32033    serve/request_checks.cpp
-//  32108    serve/runner.cpp
-//  32372    serve/served_models.cpp
-//  32450    serve/served_request.cpp
-//  32521    gateway/catalogue.cpp
-//  32942    gateway/catalogue_chunks.cpp
-//  33241    gateway/catalogue_delivery.cpp
-//  33396    gateway/catalogue_entries.cpp
-//  33625    gateway/catalogue_failures.cpp
-//  33913    gateway/catalogue_framing.cpp
-//  34100    gateway/catalogue_tool_calls.cpp
-//  34304    gateway/chat_script.cpp
-//  34453    gateway/gateway.cpp
-//  34744    gateway/mishaps.cpp
-//  35091    gateway/options.cpp
-//  35244    gateway/sweep.cpp
-//  35667    document/scenario_files.cpp
-//  35818    document/script_document.cpp
-//  36220    document/script_faults.cpp
-//  36556    document/script_files.cpp
-//  36703    document/script_gateway.cpp
-//  37037    document/script_matchers.cpp
-//  37403    document/script_objects.cpp
-//  37569    document/script_reader.cpp
-//  38012    document/script_references.cpp
-//  38336    document/script_replies.cpp
-//  38813    document/script_schema.cpp
-//  38948    document/script_sections.cpp
-//  39529    document/script_values.cpp
-//  39944  Adapters
-//  39961    adapters/catch2.hpp
-//  40119    adapters/doctest.hpp
-//  40284    adapters/gtest.hpp
+//   7952    delivery/gzip.hpp
+//   7978    delivery/framing.hpp
+//   8029    delivery/outlet.hpp
+//   8081    delivery/pace_schedule.hpp
+//   8123    delivery/progress.hpp
+//   8176    delivery/waits.hpp
+//   8254    delivery/write_queue.hpp
+//   8356    delivery/delivery.hpp
+//   8638    http/exchange_observer.hpp
+//   8675    http/sockets.hpp
+//   8805    http/wakes.hpp
+//   8856    http/connection.hpp
+//   9151    http/request_reader.hpp
+//   9284    http/server.hpp
+//   9348    http/response.hpp
+//   9364    http/turned_away.hpp
+//   9416    http/workers.hpp
+//   9474    http/acceptor.hpp
+//   9522    http/compatibility.hpp
+//   9532    http/poller.hpp
+//   9571    http/reactor.hpp
+//   9684    evidence/kept_problems.hpp
+//   9754    evidence/record.hpp
+//  10023    evidence/gateway_parts.hpp
+//  10042    evidence/review_parts.hpp
+//  10108    evidence/diagnosis.hpp
+//  10180    evidence/redaction.hpp
+//  10202    evidence/gateway_problems.hpp
+//  10304    serve/asked_requests.hpp
+//  10386    serve/operations.hpp
+//  10456    serve/served_models.hpp
+//  10499    serve/gateway_state.hpp
+//  10560    serve/served_request.hpp
+//  10743    serve/runner.hpp
+//  10809    serve/connection_loop.hpp
+//  10854    serve/request_checks.hpp
+//  10877    serve/tester_code.hpp
+//  10942    serve/explanation.hpp
+//  10965    gateway/catalogue_entries.hpp
+//  11269    gateway/option_values.hpp
+//  11330    gateway/sweep_run.hpp
+//  11354    document/script_reader.hpp
+//  11563    document/script_files.hpp
+//  11582    document/script_references.hpp
+//  11618    document/script_sections.hpp
+//  11749    document/script_values.hpp
+//  11884    document/loaded_document.hpp
+//  11916    core/calendar.cpp
+//  12028    core/clock.cpp
+//  12441    core/gate.cpp
+//  12652    core/implementation.cpp
+//  12664    core/json_pointer.cpp
+//  12721    core/json_reader.cpp
+//  13066    core/pattern.cpp
+//  13484    core/process.cpp
+//  13508    core/random.cpp
+//  13568    core/relief.cpp
+//  13595    core/reporter.cpp
+//  13678    core/source_location.cpp
+//  13694    core/text.cpp
+//  14050    core/wait.cpp
+//  14062    core/warning.cpp
+//  14076    model/acceptance.cpp
+//  14135    model/checks.cpp
+//  14173    model/connection_fault.cpp
+//  14275    model/failure.cpp
+//  14444    model/fault.cpp
+//  14679    model/finding.cpp
+//  14713    model/hold.cpp
+//  14735    model/http_reply.cpp
+//  14801    model/pace.cpp
+//  15000    model/profile.cpp
+//  15180    model/range.cpp
+//  15210    model/received_request.cpp
+//  15278    model/reply.cpp
+//  15689    model/reply_checks.cpp
+//  15881    model/reply_template.cpp
+//  16053    model/sent_answer.cpp
+//  16081    model/sse_dialect.cpp
+//  16227    request/chat_fields.cpp
+//  16369    request/chat_messages.cpp
+//  16578    request/chat_reader.cpp
+//  16992    request/chat_request.cpp
+//  17077    request/embedding_request.cpp
+//  17165    keys/api_key.cpp
+//  17215    keys/key_store.cpp
+//  17761    keys/keys.cpp
+//  17825    keys/secrets.cpp
+//  18032    answer/bodies.cpp
+//  18139    answer/completion.cpp
+//  18375    answer/completion_events.cpp
+//  18586    answer/completion_json.cpp
+//  18804    answer/default_reply.cpp
+//  19007    answer/embeddings.cpp
+//  19126    answer/events.cpp
+//  19145    answer/occurrences.cpp
+//  19167    answer/schema_checker.cpp
+//  19639    answer/schema_instance.cpp
+//  20019    answer/tokens.cpp
+//  20249    answer/words.cpp
+//  20310    script/chaos.cpp
+//  20451    script/chaos_rules.cpp
+//  20563    script/connection_faults.cpp
+//  20672    script/excerpts.cpp
+//  20735    script/field_matchers.cpp
+//  21148    script/forced_failures.cpp
+//  21252    script/hiding.cpp
+//  21369    script/json_comparison.cpp
+//  21455    script/matcher.cpp
+//  21710    script/matchers.cpp
+//  22066    script/scope.cpp
+//  22124    script/script.cpp
+//  22555    script/text_matchers.cpp
+//  22677    delivery/answer_log.cpp
+//  22847    delivery/delivery.cpp
+//  23312    delivery/faults_and_waits.cpp
+//  23587    delivery/framing.cpp
+//  23704    delivery/gzip.cpp
+//  23771    delivery/pace_schedule.cpp
+//  23840    delivery/progress.cpp
+//  23892    delivery/write_queue.cpp
+//  24040    http/acceptor.cpp
+//  24149    http/compatibility.cpp
+//  24259    http/connection.cpp
+//  24845    http/poller.cpp
+//  25060    http/reactor.cpp
+//  25328    http/request_reader.cpp
+//  25786    http/response.cpp
+//  25867    http/server.cpp
+//  26284    http/sockets.cpp
+//  26803    http/turned_away.cpp
+//  26893    http/wakes.cpp
+//  26947    http/workers.cpp
+//  27060    evidence/diagnosis.cpp
+//  27280    evidence/evidence_json.cpp
+//  27664    evidence/exchange.cpp
+//  27967    evidence/gateway_problems.cpp
+//  28418    evidence/journal.cpp
+//  28577    evidence/kept_problems.cpp
+//  28688    evidence/notes.cpp
+//  28789    evidence/record.cpp
+//  29248    evidence/redaction.cpp
+//  29390    evidence/redirects.cpp
+//  29501    evidence/retries.cpp
+//  29894    evidence/review.cpp
+//  30273    evidence/told_in_body.cpp
+//  30373    evidence/verification.cpp
+//  30490    serve/asked_requests.cpp
+//  30568    serve/chat_judge.cpp
+//  30889    serve/connection_loop.cpp
+//  31049    serve/cross_origin.cpp
+//  31092    serve/delivery_report.cpp
+//  31183    serve/explanation.cpp
+//  31249    serve/gateway_state.cpp
+//  31285    serve/judge.cpp
+//  31513    serve/limits.cpp
+//  31612    serve/operations.cpp
+//  31835    serve/profile_headers.cpp
+//  31876    serve/reply_answer.cpp
+//  32020    serve/request_checks.cpp
+//  32095    serve/runner.cpp
+//  32359    serve/served_models.cpp
+//  32437    serve/served_request.cpp
+//  32508    gateway/catalogue.cpp
+//  32929    gateway/catalogue_chunks.cpp
+//  33228    gateway/catalogue_delivery.cpp
+//  33383    gateway/catalogue_entries.cpp
+//  33612    gateway/catalogue_failures.cpp
+//  33900    gateway/catalogue_framing.cpp
+//  34087    gateway/catalogue_tool_calls.cpp
+//  34291    gateway/chat_script.cpp
+//  34440    gateway/gateway.cpp
+//  34731    gateway/mishaps.cpp
+//  35078    gateway/options.cpp
+//  35231    gateway/sweep.cpp
+//  35654    document/scenario_files.cpp
+//  35805    document/script_document.cpp
+//  36207    document/script_faults.cpp
+//  36543    document/script_files.cpp
+//  36690    document/script_gateway.cpp
+//  37024    document/script_matchers.cpp
+//  37390    document/script_objects.cpp
+//  37556    document/script_reader.cpp
+//  37999    document/script_references.cpp
+//  38323    document/script_replies.cpp
+//  38800    document/script_schema.cpp
+//  38935    document/script_sections.cpp
+//  39516    document/script_values.cpp
+//  39931  Adapters
+//  39948    adapters/catch2.hpp
+//  40106    adapters/doctest.hpp
+//  40271    adapters/gtest.hpp
