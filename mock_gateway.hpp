@@ -84,11 +84,10 @@
 #error "mock_gateway speaks POSIX sockets: compile for Linux, macOS or WSL"
 #endif
 
-// Including the header declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes the header, and so compiles the library. MOCK_GATEWAY_HEADER_ONLY, 0 unless set: 1 makes every
-// function inline, and each file that makes a gateway compiles the whole library, which takes seconds. Set it for all
-// files of the program or for none. MOCK_GATEWAY_COMPILED is set by CMake's and pkg-config's compiled library, which
-// brings the implementation.
+// Including the header only declares the interface. Exactly one file of the program defines MOCK_GATEWAY_IMPLEMENTATION
+// before including it, and compiles the library. MOCK_GATEWAY_HEADER_ONLY (default 0): 1 makes every function inline,
+// so that each file that makes a gateway compiles the whole library, which takes seconds. Use the same value in all
+// files. CMake's and pkg-config's compiled library sets MOCK_GATEWAY_COMPILED and contains the implementation.
 #ifndef MOCK_GATEWAY_HEADER_ONLY
 #define MOCK_GATEWAY_HEADER_ONLY 0
 #endif
@@ -109,7 +108,7 @@
 
 // ---- core/json.hpp --------------------------------------------------------------------------------------------------
 
-// The type of JSON.
+// The JSON type.
 
 #if NLOHMANN_JSON_VERSION_MAJOR < 3 || (NLOHMANN_JSON_VERSION_MAJOR == 3 && NLOHMANN_JSON_VERSION_MINOR < 11)
 #error "mock_gateway needs nlohmann/json 3.11 or newer: install one, or let CMake fetch it"
@@ -117,7 +116,7 @@
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// JSON as the gateway reads and writes it: keys keep their order, initializer lists work, and nlohmann::json converts.
+/// JSON of the gateway. Keys keep their order, initializer lists work, and nlohmann::json converts.
 using Json = nlohmann::ordered_json;
 
 }}  // namespace mock_gateway
@@ -126,8 +125,8 @@ using Json = nlohmann::ordered_json;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Where in the test something was scripted. A type of its own, because std::source_location exists only from
-/// C++20 on, and files of both standards may share one program.
+/// A position in the test's source. std::source_location needs C++20, and files with both standards may share a
+/// program.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -135,7 +134,7 @@ struct SourceLocation {
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return SourceLocation{file, line};
   }
-  /// "agent_test.cpp:41", the folder left out; empty when unknown.
+  /// "agent_test.cpp:41", without the folder; empty if unknown.
   std::string to_string() const;
 };
 
@@ -143,40 +142,39 @@ struct SourceLocation {
 
 // ---- core/duration.hpp ----------------------------------------------------------------------------------------------
 
-// The types of durations and moments.
+// The types of durations and times.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
-/// Every duration of the library; std::chrono literals (2s, 20ms) convert.
+/// All durations of the library; std::chrono literals (2s, 20ms) convert.
 using Duration = std::chrono::nanoseconds;
-/// A moment on a gateway's clock: time since the Unix epoch.
+/// A time on a gateway's clock, since the Unix epoch.
 using TimePoint = std::chrono::time_point<std::chrono::system_clock, Duration>;
 
 }}  // namespace mock_gateway
 
 // ---- core/shared.hpp ------------------------------------------------------------------------------------------------
 
-// What copies of a value share, and what is left where one was moved from.
+// Copy-on-write values, and pointers that survive a move.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What std::make_shared does, for half of what a user compiles for each type: 25 functions in place of 56. The price
-/// is a second allocation.
+/// Like std::make_shared, but with half the compile time per type: 25 functions instead of 56. Costs a second
+/// allocation.
 template <class T, class... Arguments>
 std::shared_ptr<T> share(Arguments&&... arguments) {
   return std::shared_ptr<T>(new T(std::forward<Arguments>(arguments)...));
 }
 
-/// A value that copies share until one of them is changed. What one holds that was moved from is for T::moved_from() to
-/// say: a value as newly made, or GatewayError.
+/// A copy-on-write value. After a move, T::moved_from() defines its value: a new one, or GatewayError.
 template <class T>
 class Shared {
  public:
-  Shared() = default;  // as if it was moved from
+  Shared() = default;  // as if moved from
   explicit Shared(T value) : shared_(share<T>(std::move(value))) {}
 
   const T& operator*() const { return shared_ ? *shared_ : T::moved_from(); }
   const T* operator->() const { return &**this; }
-  /// For a change that copies do not see.
+  /// Access for modification that copies do not see.
   T& own() {
     if (!shared_ || shared_.use_count() > 1) shared_ = share<T>(**this);
     return *shared_;
@@ -186,7 +184,7 @@ class Shared {
   std::shared_ptr<T> shared_;
 };
 
-/// A pointer that stays in what is moved from: a handle remains one, and a value what it was made.
+/// A shared_ptr whose moved-from state still points to the object, so that a moved-from handle stays valid.
 template <class T>
 class Lasting : public std::shared_ptr<T> {
  public:
@@ -200,8 +198,7 @@ class Lasting : public std::shared_ptr<T> {
 
 // ---- core/forward.hpp -----------------------------------------------------------------------------------------------
 
-// Public names before they are defined, since a reader meets the types in the order of their weight; the type of
-// functions that make replies.
+// Forward declarations of public types, because the header orders them by importance; the type of reply functions.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -258,8 +255,8 @@ class Trigger;
 class Verification;
 class Wait;
 
-/// Makes a reply from the request. It runs on the connection's thread, for several requests at one time on several
-/// threads. What it throws becomes a 500 on the wire and a problem that verify() reports.
+/// Makes a reply for a request. Runs on connections' threads, for several requests concurrently. An exception becomes a
+/// 500 reply and a problem that verify() reports.
 using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 
 }}  // namespace mock_gateway
@@ -269,12 +266,12 @@ using ReplyFunction = std::function<Reply(const ChatRequest&)>;
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 extern "C" {
-/// The implementation defines this. A linker that misses it prints the name, which says what to do. mold prints missing
-/// names in the order of a hash, which puts this one among the first.
+/// Defined in the implementation. If it is missing, the linker prints this name, which says what to do. mold sorts
+/// missing names by hash; this one is among the first.
 void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file();
 }
 
-/// The type of a parameter that is never passed: its default makes the calling file refer to the implementation.
+/// The type of a parameter that is never passed: its default makes the calling file reference the implementation.
 using Implementation = void (*)();
 
 }}}  // namespace mock_gateway::detail
@@ -1410,13 +1407,13 @@ struct Access;
 
 }  // namespace detail
 
-/// How a bounded wait of the test ended: true when what was waited for came true in time. Prints itself, so that a
-/// failed REQUIRE(wait) says what was missing.
+/// The result of a wait with a timeout: true if the condition was met in time. Prints itself, so that a failed
+/// REQUIRE(wait) says what was missing.
 class [[nodiscard]] Wait {
  public:
-  /// Whether what was waited for came true in time.
+  /// Whether the condition was met in time.
   explicit operator bool() const { return fulfilled_; }
-  /// What was waited for, and how far it had come when the wait ended.
+  /// The condition, and its progress when the wait ended.
   const std::string& message() const { return message_; }
 
  private:
@@ -1443,11 +1440,11 @@ class GateState;
 
 }  // namespace detail
 
-/// The clock by which a gateway does everything scripted: pace, holds, stalls, rate limit windows, `created`, the
-/// journal's times. A handle: copies share one clock. Transport timeouts are always real.
+/// The clock of everything scripted: pace, holds, stalls, rate limit windows, `created`, the times in the journal. A
+/// handle: copies share one clock. Transport timeouts always use real time.
 class Clock {
  public:
-  /// The moment that it shows: time since the Unix epoch.
+  /// The current time, since the Unix epoch.
   TimePoint now() const;
 
  protected:
@@ -1458,80 +1455,76 @@ class Clock {
   detail::Lasting<detail::ClockState> state_;
 };
 
-/// Time as it passes, never backwards. A gateway uses it unless Options::clock sets another.
+/// Real time, which never goes backwards. The default of Options::clock.
 class RealClock : public Clock {
  public:
   RealClock();
 };
 
-/// Real time on which no scripted wait takes any: each exchange runs ahead on a time of its own, so that its record
-/// carries the times it would have had. A stall without end still waits.
+/// Real time, but scripted waits take no time: each exchange has its own time that runs ahead, and its record has the
+/// times it would have had. A stall without a duration still waits.
 class InstantClock : public Clock {
  public:
   InstantClock();
 };
 
-/// Time that moves only when the test moves it.
-///
-/// A wait on it ends after `guard` of real time even if nobody advances, so that a failing test never hangs; the
-/// exchange's record then says so, and the exchange waits no more on this clock or at a gate. verify() of each gateway
-/// that uses the clock reports it, and a sleep_for that ended so too.
+/// Time that only the test moves.
+/// A wait on it ends after `guard` of real time even if the test does not advance, so that a failing test never hangs.
+/// The exchange's record then says so, and the exchange no longer waits on this clock or at a gate. verify() of each
+/// gateway that uses the clock reports it, also for sleep_for.
 class ManualClock : public Clock {
  public:
-  /// Something that waits for a moment.
+  /// A pending wait.
   struct PendingWait {
     /// `token 3`, `a stall`, `a ping`, `a slow body`, `the whole reply`, `sleep_for`.
     std::string name;
-    /// The moment at which its wait is over.
+    /// When the wait ends.
     TimePoint deadline;
   };
 
-  /// 2024-01-01T00:00:00Z, so that `created` and HTTP dates can be compared literally.
+  /// 2024-01-01T00:00:00Z, so that tests can compare `created` and HTTP dates literally.
   static constexpr TimePoint default_start{std::chrono::seconds{1704067200}};
 
-  /// Shows `start` until it is moved. `guard` is in real time.
+  /// Starts at `start`. `guard` is in real time.
   explicit ManualClock(TimePoint start = default_start, Duration guard = std::chrono::seconds{10});
 
-  /// Moves on by `step`, stopping at every deadline on the way in order; returns when what each set off in the gateway
-  /// has happened; what takes longer than the guard is waited for no more. A client's sleep_for is only woken: what
-  /// the client then does is for the test to wait for, so advance one sleep at a time. A function of the test that a
-  /// gateway calls (on_exchange, a reply, a handler) may call it too: the exchange that called is not waited for.
-  /// Throws GatewayError when `step` is negative.
+  /// Advances by `step`, stopping at each deadline in order. Returns when the gateway has done what each deadline
+  /// triggers; waits at most the guard for that. sleep_for only wakes the client: the test must wait for its reaction,
+  /// so advance one sleep at a time. Functions of the test that a gateway calls (on_exchange, a reply, a handler) may
+  /// advance; their own exchange is not waited for. Throws GatewayError if `step` is negative.
   void advance(Duration step);
-  /// Moves to the nearest deadline and returns how far that was. Throws GatewayError when nothing waits.
+  /// Advances to the nearest deadline and returns the time advanced. Throws GatewayError if there is no pending wait.
   Duration advance_to_next_event();
 
-  /// Sleeps on this clock: for the sleeper of the client under test. Returns after the guard, in real time, even if
-  /// nobody advances.
+  /// Sleeps on this clock; for the sleep function of the client under test. Returns after the guard, in real time, even
+  /// if the test does not advance.
   void sleep_for(Duration duration);
-  /// Waits in real time until `count` callers are inside sleep_for.
+  /// Waits in real time until `count` callers are in sleep_for.
   Wait wait_for_sleepers(std::size_t count, Duration timeout) const;
-  /// Waits in real time until `count` waits of any kind are pending, sleepers included.
+  /// Waits in real time until `count` waits of any kind are pending, including sleepers.
   Wait wait_for_waits(std::size_t count, Duration timeout) const;
-  /// The pending waits, nearest deadline first; waits without end are not listed.
+  /// The pending waits, nearest deadline first, without those that have no deadline.
   std::vector<PendingWait> waits() const;
 };
 
-/// Holds an exchange at a point of its reply until the test lets it pass. A handle: copies share one gate.
-/// A held exchange passes by itself after `guard` of real time, and its record then says so; nothing holds it after
-/// that.
+/// Holds exchanges at a point of their replies until the test releases them. A handle: copies share one gate. After
+/// `guard` of real time a held exchange continues by itself. Its record then says so, and it is not held again.
 class Gate {
  public:
   explicit Gate(Duration guard = std::chrono::seconds{10});
 
-  /// Waits in real time until `count` exchanges in all, one unless given, have reached the gate.
+  /// Waits in real time until `count` exchanges in all, by default one, have reached the gate.
   Wait wait_until_reached(Duration timeout) const;
   Wait wait_until_reached(std::size_t count, Duration timeout) const;
-  /// Waits in real time until, of `count` exchanges in all that have reached the gate, the clients' kernels have
-  /// everything sent before it; what Reply::one_write and split_write keep back was not sent. An exchange
-  /// that passes earlier is not counted. Reaching the gate alone means that those bytes were handed to the gateway's
-  /// kernel, where they stay while a client with a full receive buffer does not read. Where the system cannot tell what
-  /// has come there, the two are the same.
+  /// Waits in real time until the clients' kernels have received everything sent before the gate, for `count` exchanges
+  /// in all. Bytes kept back by Reply::one_write and split_write do not count, nor do exchanges that are released
+  /// earlier. Reaching the gate alone only means that the gateway's kernel has the bytes; they stay there while a
+  /// client with a full receive buffer does not read. If the system cannot tell, this equals wait_until_reached.
   Wait wait_until_delivered(Duration timeout) const;
   Wait wait_until_delivered(std::size_t count, Duration timeout) const;
-  /// Lets one exchange pass: the one held longest, else the next to arrive.
+  /// Releases one exchange: the one held longest, or else the next to arrive.
   void release();
-  /// Lets everything pass, now and later.
+  /// Releases all exchanges, now and in the future.
   void open();
 
  private:
@@ -4345,12 +4338,12 @@ class Catalogue {
 
 // ---- core/error.hpp -------------------------------------------------------------------------------------------------
 
-// `GatewayError`, and what its messages begin with.
+// `GatewayError`, and the prefix of its messages.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
-/// Misuse of the gateway by the author of a test, or a gateway that cannot start. The message says what to do.
-/// What a client does wrong on the wire is never thrown: it gets an HTTP error reply.
+/// Thrown if a test misuses the gateway, or a gateway cannot start. The message says what to do. Errors of clients are
+/// never thrown; they get HTTP error replies.
 class GatewayError : public std::runtime_error {
  public:
   explicit GatewayError(const std::string& message) : std::runtime_error("mock_gateway: " + message) {}
@@ -4525,16 +4518,15 @@ Json as_json(const NearMiss& near_miss);
 
 // ---- core/printed.hpp -----------------------------------------------------------------------------------------------
 
-// Durations and moments as checks print them ("20ms"); the unit is chosen in `clock.cpp`.
+// Durations and times as printed in checks ("20ms"); `clock.cpp` chooses the unit.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What checks print: "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns of which there is one at
-/// least.
+/// "20ms", "60s", "1.5s". The unit is the largest of s, ms, us and ns with a value of at least 1.
 std::string printed(Duration duration);
-/// "2024-01-01T00:00:00Z", with as many decimals as the moment has.
+/// "2024-01-01T00:00:00Z", with as many decimals as needed.
 std::string printed(TimePoint moment);
-/// The same for a time that a Duration cannot hold.
+/// The same for a duration outside the range of Duration.
 std::string printed_seconds(long double seconds);
 
 /// The same for a duration of any unit.
@@ -4546,7 +4538,7 @@ std::string printed(const std::chrono::duration<Rep, Period>& duration) {
   if (nanoseconds > -most && nanoseconds < most) return printed(std::chrono::duration_cast<Duration>(duration));
   return printed_seconds(nanoseconds / 1e9L);
 }
-/// The same for a moment of any precision.
+/// The same for a time of any precision.
 template <class Any>
 std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any>& moment) {
   return printed(std::chrono::time_point_cast<Duration>(moment));
@@ -4558,25 +4550,25 @@ std::string printed(const std::chrono::time_point<std::chrono::system_clock, Any
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What a gateway found wrong when it was destroyed, and nobody had asked it before.
+/// The problems of a gateway that was destroyed before anyone asked for them.
 struct Report {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
-  /// An exception is on its way: the test has failed already.
+  /// An exception is propagating, so the test has failed already.
   bool unwinding = false;
 };
 
-/// How a test framework hears of it; whether it took the report. Called on the thread that destroys the gateway.
+/// Passes a report to the test framework. Returns whether it took it. Called on the thread that destroys the gateway.
 using Reporter = bool (*)(const Report& report);
 
-/// For the adapters. One for the whole program; the last one set counts, so that each file may set the same.
+/// Sets the program's reporter; for adapters. The last call wins, so that every file may set the same one.
 void set_reporter(Reporter reporter);
-/// Null unless one was set.
+/// Null if none was set.
 Reporter reporter();
 
-/// A reporter that is set until the program ends, or the shared object that the adapter is part of is unloaded.
+/// A reporter that is set until the program ends, or the adapter's shared object is unloaded.
 class InstalledReporter {
  public:
   explicit InstalledReporter(Reporter installed) : installed_(installed) { set_reporter(installed); }
@@ -4590,15 +4582,15 @@ class InstalledReporter {
   Reporter installed_;
 };
 
-/// What a gateway notes beside a test that failed.
+/// A gateway's notes on a failed test.
 struct TestNotes {
-  /// Whole lines.
+  /// Complete lines.
   std::string text;
   /// Where the gateway was made.
   SourceLocation where;
 };
 
-/// A gateway that may live on when a test ends. Its functions are called on the thread that runs the tests.
+/// A gateway, which may outlive tests. Called on the thread that runs the tests.
 class NoteSource {
  public:
   NoteSource() = default;
@@ -4606,30 +4598,30 @@ class NoteSource {
   NoteSource(const NoteSource&) = delete;
   NoteSource& operator=(const NoteSource&) = delete;
 
-  /// Gives what there is to note of the test that has failed; empty text: nothing.
+  /// Returns the notes on the failed test; the text is empty if there are none.
   virtual TestNotes take_notes() = 0;
-  /// What there is to note until now belongs to no test that has failed.
+  /// Discards the notes so far, because no test failed.
   virtual void pass_over_notes() = 0;
 
  protected:
-  /// From now on its functions may be called. To be called when the source is whole.
+  /// Allows calls from now on. Must be called when the source is fully constructed.
   void begin_notes();
-  /// No function is called any more when this returns. To be called before anything of the source goes.
+  /// Prevents calls after it returns. Must be called before any part of the source is destroyed.
   void end_notes();
 };
 
 /// Whether an adapter prints notes.
 bool are_notes_wanted();
-/// Keeps what a gateway noted until its end, for the end of the running test. Nothing is kept without an adapter.
+/// Keeps the notes of a destroyed gateway until the running test ends. Does nothing without an adapter.
 void keep_notes(TestNotes notes);
 
-// For the adapters, of which one that knows the end of a test is enough.
+// For adapters. One adapter that knows when tests end is enough.
 
-/// From now on notes are kept.
+/// Enables notes.
 void want_notes(Implementation = define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file);
-/// At the end of a test that has failed: what the gateways of this test noted, and nobody has printed.
+/// Called after a failed test: returns its gateways' notes that were not yet printed.
 std::vector<TestNotes> take_notes();
-/// At the beginning of a test, and at the end of one that has passed.
+/// Called at the start of a test, and after a passed one.
 void pass_over_notes();
 
 }}}  // namespace mock_gateway::detail
@@ -4709,19 +4701,19 @@ namespace text {
 /// U+10FFFF).
 std::size_t decode_utf8(std::string_view text, std::size_t offset, char32_t& code_point);
 
-/// The number of leading bytes that are whole, valid UTF-8 characters: the size of the text when all of it is valid,
-/// else the offset of the first offending byte.
+/// The number of leading bytes that are complete, valid UTF-8: the size of a valid text, or else the offset of the
+/// first invalid byte.
 std::size_t valid_utf8_prefix(std::string_view text);
 
-/// The number of leading bytes, at most 3, that can begin a character, of a text that does not begin with a whole one.
+/// The number of leading bytes, at most 3, that may begin a character. The text must not begin with a complete one.
 std::size_t incomplete_utf8_prefix(std::string_view text);
 
 bool is_valid_utf8(std::string_view text);
 
-/// The number of characters (code points). An invalid byte counts as one.
+/// The number of characters (code points). Each invalid byte counts as one.
 std::size_t code_points(std::string_view text);
 
-/// A place in a text. Both count from 1; a column is a character.
+/// A position in a text. Both numbers start at 1; columns count characters.
 struct Position {
   std::size_t line;
   std::size_t column;
@@ -4733,35 +4725,35 @@ Position position_in(std::string_view text, std::size_t offset);
 /// The length in bytes of the character at byte `offset`; 1 for an invalid byte, 0 at the end.
 std::size_t next_code_point(std::string_view text, std::size_t offset);
 
-/// Appends one character as UTF-8. What is no character (a surrogate, beyond U+10FFFF) becomes U+FFFD.
+/// Appends a character as UTF-8. Surrogates and values beyond U+10FFFF become U+FFFD.
 void append_utf8(std::string& out, char32_t code_point);
 
-/// The text with U+FFFD in place of each byte that is not UTF-8, which no JSON could carry.
+/// Replaces each invalid byte by U+FFFD, because JSON must be UTF-8.
 std::string as_utf8(std::string_view text);
 
-/// At most `max_bytes` bytes of the text, cut between characters and followed by "…" when something was cut.
+/// Cuts the text to `max_bytes` bytes, between characters, and appends "…" if anything was cut.
 std::string excerpt(std::string_view text, std::size_t max_bytes);
 
-/// Whether a line that holds this character could look like something else, be torn apart, or steer a terminal: the
-/// controls of ASCII and of Latin-1 (U+0000 to U+001F, U+007F to U+009F), line and paragraph separators, the controls
-/// of the direction of writing, and characters without any width but the joiners that scripts need.
+/// Whether the character can disguise or break a line, or control a terminal: control characters (U+0000 to U+001F,
+/// U+007F to U+009F), line and paragraph separators, bidirectional controls, and zero-width characters except the
+/// joiners that scripts need.
 bool is_disruptive(char32_t character);
 
-/// The text on one line, harmless to a terminal: disruptive characters as JSON escapes them (`\n`, `\u009b`), bytes
-/// that are not UTF-8 as U+FFFD. At most `max_bytes` bytes of the text, cut between characters and followed by "…" when
-/// something was cut. `quotable`: quotation marks and backslashes get a backslash before them.
+/// Makes one line that is safe for terminals: escapes disruptive characters as in JSON (`\n`, `\u009b`), and replaces
+/// invalid bytes by U+FFFD. Cuts to `max_bytes` bytes, between characters, with "…" if anything was cut. `quotable`:
+/// also escapes quotation marks and backslashes.
 std::string printable(std::string_view text, std::size_t max_bytes = std::string_view::npos, bool quotable = false);
 
-/// The same of a text of several lines, which stay.
+/// The same for several lines, keeping line ends.
 std::string printable_lines(std::string_view text);
 
-/// The text, with a line end behind it if it has several lines: what is printed next begins a line of its own.
+/// Appends a line end to a text of several lines, so that further output starts on a new line.
 std::string ended_lines(std::string text);
 
 /// "1 event", "2 events".
 std::string counted(std::size_t count, std::string_view noun);
 
-/// Appends `utf8` as a JSON string literal with its quotes, byte for byte as Json::dump() writes valid UTF-8.
+/// Appends `utf8` as a quoted JSON string, exactly as Json::dump() writes valid UTF-8.
 void append_json_string(std::string& out, std::string_view utf8);
 
 inline constexpr std::string_view hex_digits = "0123456789abcdef";
@@ -4769,42 +4761,39 @@ inline constexpr std::string_view hex_digits = "0123456789abcdef";
 /// The value of a hexadecimal digit, or -1.
 int hex_value(char digit);
 
-/// The value of the two hexadecimal digits at `offset`, or -1 when no two stand there.
+/// The value of the two hexadecimal digits at `offset`, or -1 if there are none.
 int hex_byte(std::string_view text, std::size_t offset);
 
-/// `count` units of which `unit` make one, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
-/// `unit` is a power of ten.
+/// `count` divided by `unit`, a power of ten, without trailing zeros: "1.5" for 1500 and 1000, "-2" for -2000 and 1000.
 std::string decimal(std::int64_t count, std::int64_t unit);
 
-/// As short as it can be while it still reads back as the same number, in any locale: "0.1", "3", "1e+300",
-/// "-infinity"; "NaN" for what is no number.
+/// The shortest text that reads back as the same number, in any locale: "0.1", "3", "1e+300", "-infinity", "NaN".
 std::string number(double value);
 
-/// The number that 1 to 9 decimal digits write; nothing for any other text.
+/// Parses 1 to 9 decimal digits; empty for any other text.
 std::optional<std::int64_t> whole_number(std::string_view digits);
 
-/// Whether it is a token of HTTP, such as the name of a field (RFC 9110, 5.6.2).
+/// Whether the text is an HTTP token, such as a field name (RFC 9110, 5.6.2).
 bool is_token(std::string_view text);
 
-/// ASCII letters in lower case; all other bytes as they are. Independent of the locale.
+/// Converts ASCII letters to lower case, independent of the locale. Other bytes are unchanged.
 std::string lower_ascii(std::string_view text);
 
-/// How many bytes to insert, delete or replace to make one of the other.
+/// The number of byte insertions, deletions and replacements between two texts.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 
-/// Without the spaces and tabs at both ends: the optional whitespace of an HTTP field (RFC 9110, 5.6.3).
+/// Removes spaces and tabs at both ends, the optional whitespace of HTTP fields (RFC 9110, 5.6.3).
 std::string_view trim(std::string_view text);
 
-/// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty when an escape is not two hexadecimal digits. The result may
-/// hold any bytes.
+/// Decodes %XX escapes (RFC 3986; '+' stays '+'). Empty if an escape is invalid. The result may contain any bytes.
 std::optional<std::string> percent_decode(std::string_view text);
 
-/// RFC 4648, 4, padded.
+/// RFC 4648, section 4, with padding.
 std::string base64(std::string_view bytes);
 
-/// "0.5 s": whole milliseconds, rounded down; below one "0.4 ms", whole microseconds; a negative duration as 0.
+/// "0.5 s": whole milliseconds, rounded down. Below 1 ms "0.4 ms", in whole microseconds. Negative durations as 0.
 std::string seconds(std::chrono::nanoseconds duration);
 
 }  // namespace text
@@ -4814,11 +4803,11 @@ std::string seconds(std::chrono::nanoseconds duration);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// FNV-1a, 64 bits: the same on every platform, unlike std::hash.
+/// FNV-1a, 64 bits; unlike std::hash, the same on every platform.
 std::uint64_t fingerprint(std::string_view bytes, std::uint64_t basis = 0xcbf29ce484222325u);
 
-/// SplitMix64 with our own distributions: the standard ones differ from library to library, and a scripted run must
-/// repeat everywhere. A generator belongs to one answer; nothing shares it.
+/// SplitMix64 with portable distributions, because the standard library's differ by platform and a scripted run must be
+/// repeatable everywhere. Each answer has its own generator.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -4830,8 +4819,7 @@ class Random {
   std::int64_t between(std::int64_t low, std::int64_t high);
   /// Uniform in [0, 1).
   double unit();
-  /// From the normal distribution of mean 0 and deviation 1. The functions of <cmath> that it takes differ from library
-  /// to library in the last bit at most.
+  /// Normally distributed with mean 0 and deviation 1. <cmath> differs between platforms in the last bit at most.
   double normal();
   /// `length` characters of [0-9a-zA-Z].
   std::string alphanumeric(std::size_t length);
@@ -4846,85 +4834,83 @@ class Random {
 
 // ---- core/json_reader.hpp -------------------------------------------------------------------------------------------
 
-// Reads JSON text (RFC 8259) into nlohmann's values. Writing is nlohmann's dump().
+// Reads JSON text (RFC 8259) into nlohmann's values. Writing uses nlohmann's dump().
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A text that is not JSON, or nests too deep. what() is "invalid JSON at line 1, column 2: " and the reason. The
-/// reason quotes at most one character of the text, so that no secret in it gets into a log.
+/// The error for text that is not JSON or too deeply nested. what() is "invalid JSON at line 1, column 2: " and the
+/// reason. The reason quotes at most one character of the text, to keep secrets out of logs.
 struct JsonError : std::runtime_error {
   JsonError(std::size_t offset, text::Position position, const std::string& reason);
-  /// The byte of the text that is wrong.
+  /// The byte offset of the error.
   std::size_t offset;
   text::Position position;
   /// "expected ',' or '}', got a string".
   std::string reason;
 };
 
-/// A key that an object has more than once.
+/// A key that occurs more than once in an object.
 struct JsonDuplicate {
-  /// The object's place, "messages[0]". Empty: the outermost value. Keys in it are cut after 60 bytes.
+  /// The object's path, "messages[0]"; empty for the outermost value. Keys in it are cut to 60 bytes.
   std::string object;
   std::string key;
 };
 
-/// Where a value stands in its text. The offsets count bytes; the text of a number has all its digits.
+/// The position of a value in its text, as byte offsets. The text of a number includes all its digits.
 struct JsonPlace {
-  /// JSON pointer (RFC 6901). Of places with the same pointer, the last counts.
+  /// JSON pointer (RFC 6901). If places have the same pointer, the last counts.
   std::string pointer;
-  /// The offset of the member's key; for a value that is no member, its own offset.
+  /// The offset of the member's key, or of the value if it is not a member.
   std::size_t key;
   std::size_t begin;
   std::size_t end;
 };
 
 struct JsonReadOptions {
-  /// The most arrays and objects within each other. Real requests need about ten; what walks a value recursively stays
-  /// far from the end of any thread's stack.
+  /// The maximum nesting of arrays and objects. Real requests need about ten. Low enough for recursive functions on any
+  /// thread's stack.
   std::size_t max_depth = 512;
-  /// Whether `// …` up to the end of the line and `/* … */` count as white space.
+  /// Whether `// …` to the end of the line and `/* … */` count as white space.
   bool comments = false;
-  /// Receives the first 100 duplicates: those of an inner object before those of the object around it, else by key.
+  /// Receives the first 100 duplicates: inner objects first, then by key.
   std::vector<JsonDuplicate>* duplicates = nullptr;
-  /// Receives the place of each value: that of an array or object before those of the values in it.
+  /// Receives the place of each value, containers before the values in them.
   std::vector<JsonPlace>* places = nullptr;
 };
 
-/// Time and memory are linear in the text, but for the sorting of an object's keys and for places. Of equal keys the
-/// last value counts, at the place of the first. A number without fraction and exponent that fits 64 bits is an
-/// integer; any other is a double, and beyond the range of double an error. A byte order mark before the value is
-/// skipped. Throws JsonError.
+/// Takes time and memory linear in the text, except for sorting keys and for places. The last of equal keys counts, at
+/// the position of the first. Numbers without fraction and exponent that fit 64 bits become integers, others doubles;
+/// beyond the range of double is an error. Skips a byte order mark before the value. Throws JsonError.
 Json read_json(std::string_view text, const JsonReadOptions& options = JsonReadOptions());
 
-/// A discarded value for a text that is not JSON, or nests too deep. A std::optional of Json is slow to compile.
+/// Returns a discarded value for invalid JSON. A std::optional of Json is slow to compile.
 Json read_json_if_valid(std::string_view text);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- core/pattern.hpp -----------------------------------------------------------------------------------------------
 
-// Patterns: read into an automaton, searched for in a text, and turned into texts that match. All work is counted: what
-// a client or a test writes costs a fraction of a second at most, and never the stack.
+// Regular expressions: compiled to an automaton, searched for in text, and used to generate matching text. All work is
+// limited: a pattern by a client or a test costs a fraction of a second at most, and no deep recursion.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr std::size_t none = static_cast<std::size_t>(-1);  ///< No index; no upper bound.
-inline constexpr std::size_t max_characters = 100000;              ///< in a text that is made, or by a quantifier
+inline constexpr std::size_t max_characters = 100000;              ///< In a generated text, or by a quantifier.
 inline constexpr std::size_t work_limit = 5000000;                 ///< Steps of one search for a pattern in a text.
 
-/// Thrown when a pattern cannot be read, or no instance of a schema can be promised: it is malformed, uses what is not
-/// supported, asks for too much, or cannot be satisfied.
+/// Thrown for patterns and schemas that are malformed, unsupported, too expensive or unsatisfiable.
 struct Unsupported {
   std::string path;    ///< JSON pointer into the schema; empty for its root.
-  std::string reason;  ///< A sentence that says why.
+  std::string reason;  ///< A sentence with the reason.
 };
 
-/// Counts steps of work and nested calls, so that both end with Unsupported instead of a hang or a crash.
+/// Counts steps and nested calls, and throws Unsupported at the limit, instead of a hang or a crash.
 class Budget {
  public:
-  /// Work that gets on earns further steps, until there were `most` in all. `stopped` ends the work when it becomes
-  /// true. It must outlive the budget; null: nothing but the limit ends it.
+  /// Progress earns further steps, up to `most` in all. Setting `stopped` ends the work; it must outlive the budget and
+  /// may be null.
   explicit Budget(std::size_t limit = work_limit, const std::atomic<bool>* stopped = nullptr, std::size_t most = 0)
       : left_(limit), earnable_(most > limit ? most - limit : 0), stopped_(stopped) {}
 
@@ -4941,7 +4927,7 @@ class Budget {
   }
   std::size_t spent() const { return spent_; }
 
-  /// One nested call, for as long as it lives.
+  /// Counts one nested call while it exists.
   class Frame {
    public:
     explicit Frame(Budget& budget) : budget_(budget) {
@@ -4966,32 +4952,32 @@ class Budget {
 
 using Numbers = std::vector<std::size_t>;
 
-/// What a state does: reads a character of a set, goes two ways, goes on elsewhere, passes where the text begins or
-/// ends, passes where what it holds follows or does not follow, or is the match.
+/// The operation of a state: match a character of a set, branch, jump, assert the begin or end of the text, look ahead
+/// for what it contains (`not_ahead`: negated), or accept.
 enum class StateKind { set, split, jump, begin, end, ahead, not_ahead, match };
 
 struct PatternState {
   StateKind kind;
-  std::size_t next;   ///< How many states further it goes on; modulo 2^64, because loops go back.
-  std::size_t other;  ///< Of `split`: the second way, alike. Of `set`: a place in Pattern::sets.
+  std::size_t next;   ///< Relative index of the next state, modulo 2^64, because loops jump back.
+  std::size_t other;  ///< For `split`: the second branch, likewise. For `set`: an index in Pattern::sets.
 };
 
-/// A nondeterministic automaton (Thompson's construction). A search takes time proportional to text × states, whatever
-/// the pattern; with lookaheads to text² × states at worst.
+/// A nondeterministic automaton (Thompson's construction). Every search takes time proportional to text × states; with
+/// lookaheads, text² × states at worst.
 struct Pattern {
-  std::vector<PatternState> states;  ///< The first is the start, the last the match.
-  /// Sets of code points. Of each: how many numbers follow, then where the characters of the set begin, end, begin …
+  std::vector<PatternState> states;  ///< The first is the start, the last accepts.
+  /// Sets of code points. Each is a count, followed by as many alternating begins and ends of ranges.
   Numbers sets;
 };
 
-/// Reads a pattern that stands at `path`, with lookaheads or refusing them. Throws Unsupported.
+/// Compiles a pattern. `path` is for errors. Throws Unsupported.
 Pattern parse_pattern(const std::string& source, const std::string& path, Budget& budget, bool lookahead);
 
-/// Whether the pattern occurs anywhere in the text.
+/// Whether the pattern matches anywhere in the text.
 bool occurs(const Pattern& pattern, std::string_view text, Budget& budget);
 
-/// Proposes a text that the pattern matches from end to end, of at most `most` characters, and of `least` where that is
-/// met by chance; once it is, each character is the last one with a chance of 1 in `spare`. It may fail lookaheads.
+/// Generates a text of at most `most` characters that the whole pattern matches. From `least` characters on, stops at
+/// each match with probability 1/`spare`. The text may be shorter, and may violate lookaheads.
 std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, std::size_t most, std::size_t spare,
                                    Random& random, Budget& budget);
 
@@ -5000,16 +4986,16 @@ std::optional<std::string> text_of(const Pattern& pattern, std::size_t least, st
 
 // ---- core/json_pointer.hpp ------------------------------------------------------------------------------------------
 
-// JSON pointers (RFC 6901). nlohmann's own throws where a pointer leads nowhere.
+// JSON pointers (RFC 6901). nlohmann's implementation throws for missing values.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
 
 /// "/a~1b" for the name "a/b".
 std::string token(std::string_view name);
-/// The name that a token without its "/" stands for; nothing when a "~" in it is followed by neither 0 nor 1.
+/// Unescapes a token without its "/". Empty if a "~" is not followed by 0 or 1.
 std::optional<std::string> name_of(std::string_view token);
-/// The member or element of that name; null when there is none.
+/// The member or element with that name; null if there is none.
 const Json* child(const Json& value, std::string_view name);
 
 }  // namespace json_pointer
@@ -5031,20 +5017,20 @@ struct CivilTime {
   std::int64_t second;
 };
 
-/// Whole seconds since the Unix epoch, a fraction dropped.
+/// Whole seconds since the Unix epoch, without the fraction.
 std::int64_t unix_seconds(TimePoint moment);
-/// The second in which the moment lies.
+/// The second that contains the moment.
 CivilTime civil_time(TimePoint moment);
-/// The reverse; the weekday is not read. The year is from 1970 to 2200.
+/// The reverse; ignores the weekday. The year must be from 1970 to 2200.
 TimePoint moment_of(const CivilTime& time);
 
 /// "2024-01-01T00:00:00.25Z": RFC 3339, with as many decimals as the moment has.
 std::string rfc3339(TimePoint moment);
-/// "2024-01-01T00:00:00.250Z": always three decimals, what is behind them dropped.
+/// "2024-01-01T00:00:00.250Z": always three decimals, rounded towards the past.
 std::string rfc3339_milliseconds(TimePoint moment);
 /// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7).
 std::string http_date(TimePoint moment);
-/// The reverse. Empty for another text, spaces around it left aside, and for a year outside 1970 to 2200.
+/// The reverse; ignores surrounding spaces. Empty for invalid text and years outside 1970 to 2200.
 std::optional<TimePoint> parse_http_date(std::string_view text);
 
 }  // namespace calendar
@@ -5052,11 +5038,11 @@ std::optional<TimePoint> parse_http_date(std::string_view text);
 
 // ---- core/access.hpp ------------------------------------------------------------------------------------------------
 
-// How the library reaches what public values hide.
+// Internal access to the private parts of public types.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Gives what a public handle or value holds, which users do not see.
+/// Gives the library access to what public handles and values hide.
 struct Access {
   template <class T>
   static const auto& state(const T& handle) {
@@ -5078,17 +5064,17 @@ struct Access {
   static const auto& values(const T& options) {
     return options.values_;
   }
-  /// The fields of wire::Headers, to be changed in place.
+  /// The fields of wire::Headers, for modification.
   template <class T>
   static auto& fields(T& headers) {
     return headers.fields_;
   }
-  /// How a Timing or a Rate is drawn.
+  /// The distribution of a Timing or a Rate.
   template <class T>
   static const auto& distribution(const T& value) {
     return value.distribution_;
   }
-  /// The data of a value, to be changed.
+  /// The data of a value, for modification.
   template <class T>
   static auto& edit(T& value) {
     return value.edit();
@@ -5101,14 +5087,14 @@ struct Access {
   static auto* serving(const T& gateway) {
     return gateway.serving();
   }
-  /// A value that users get from functions alone, which refuse what makes no sense.
+  /// Makes a value that users only get from functions that validate.
   template <class T, class... Arguments>
   static T make(Arguments&&... arguments) {
     return T(std::forward<Arguments>(arguments)...);
   }
 };
 
-/// A copy of a value in which this member, of the value or of the data that it hides, is `to`: a setter.
+/// Returns a copy of a value with this member, of the value or of its hidden data, set to `to`. Implements setters.
 template <class T, class Data, class Member, class To>
 T with(const T& value, Member Data::*member, To&& to) {
   T changed = value;
@@ -5124,35 +5110,35 @@ T with(const T& value, Member Data::*member, To&& to) {
 
 // ---- core/timeline.hpp ----------------------------------------------------------------------------------------------
 
-// The time of one exchange, and its waits for a clock or a gate; its code is in `clock.cpp`.
+// The time of one exchange, and its waits for a clock or a gate; implemented in `clock.cpp` and `gate.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Ends the blocking of one thread; callable from any thread, also when nobody blocks.
+/// Wakes a blocked thread. Thread-safe; harmless if no thread is blocked.
 class Wake {
  public:
   virtual ~Wake() = default;
   virtual void wake() noexcept = 0;
 };
 
-/// Something that a connection's thread waits for besides its socket.
+/// A condition that a connection's thread waits for besides its socket.
 class Pending {
  public:
   virtual ~Pending() = default;
   virtual bool over() = 0;
-  /// The longest real time until over() must be asked again; nothing: only a wake can end the wait.
+  /// The longest real time until over() must be called again; empty: only a wake can end the wait.
   virtual std::optional<Duration> look_again_in() = 0;
-  /// Whether another thread may end it, by the Wake it was given.
+  /// Whether another thread may end it through its Wake.
   virtual bool needs_wake() const { return true; }
-  /// Whether the wait ended because real time ran out on a manual clock or a gate, not because the test released it.
+  /// Whether the wait ended by the real-time guard of a manual clock or gate, instead of by the test.
   virtual bool guard_expired() const { return false; }
 };
 
 class ClockState;
 
-/// The time of one exchange. On the instant clock each has an offset of its own; on the manual clock it tells
-/// `advance` when the exchange has done what its last deadline set off.
+/// The time of one exchange. With the instant clock, each exchange has its own offset. With the manual clock, it tells
+/// `advance` when the exchange has done what its last deadline triggered.
 class Timeline {
  public:
   Timeline(std::shared_ptr<ClockState> clock, std::shared_ptr<Wake> wake);
@@ -5161,19 +5147,18 @@ class Timeline {
   Timeline& operator=(const Timeline&) = delete;
 
   TimePoint now() const;
-  /// The moment at which real time was `real`, some time ago; on a manual clock the present, for it may have been moved
-  /// since.
+  /// The time when real time was `real`, in the past; on a manual clock the present, because it may have moved since.
   TimePoint at(std::chrono::steady_clock::time_point real) const;
-  /// How much real time has passed since that moment; zero on a clock that takes none.
+  /// Real time passed since that moment; 0 on other clocks.
   Duration lateness(TimePoint moment) const;
-  /// A client was told to wait until a date on this time.
+  /// Records a date on this clock that was sent to a client in Retry-After.
   void note_date(TimePoint date);
   /// Must be called before blocking on anything but the clock, so that `advance` does not wait for this exchange.
   void settle();
-  /// Whether a wait for a moment takes no time.
+  /// Whether waiting takes no time.
   bool is_instant() const;
-  /// A guard has ended a wait of this exchange: the test has failed, and would end no further wait either. From now on
-  /// no wait of this exchange for a moment on the manual clock takes any time.
+  /// Notes that a guard ended a wait of this exchange. The test has failed and would not end further waits either, so
+  /// its later waits on the manual clock take no time.
   void spend_guard() { guard_spent_ = true; }
   bool is_guard_spent() const { return guard_spent_; }
 
@@ -5188,8 +5173,8 @@ class Timeline {
   bool guard_spent_ = false;
 };
 
-/// While this lives, the calling thread does what the exchange of that timeline wants: the tester's functions that it
-/// calls may move or stop the clock, which tells exchanges apart by that.
+/// Marks the calling thread as working for a timeline's exchange. If a test function called there moves or stops the
+/// clock, the clock knows which exchange it is in.
 class OnTimeline {
  public:
   explicit OnTimeline(Timeline& timeline);
@@ -5201,7 +5186,7 @@ class OnTimeline {
   Timeline* before_;
 };
 
-/// A wait of one exchange for a moment on its timeline; TimePoint::max() waits until woken.
+/// A wait of one exchange until a time on its timeline; TimePoint::max() waits for a wake.
 class ClockWait final : public Pending {
  public:
   ClockWait(Timeline& timeline, TimePoint deadline, std::string name);
@@ -5231,7 +5216,7 @@ class ClockWait final : public Pending {
 
 namespace detail {
 
-/// A wait until a client's kernel has acknowledged: no event tells of it, so that the system has to be asked.
+/// A wait for an acknowledgement by a client's kernel. No event reports it, so it is polled.
 class Acknowledgement {
  public:
   Acknowledgement();
@@ -5240,7 +5225,7 @@ class Acknowledgement {
   Acknowledgement& operator=(const Acknowledgement&) = delete;
 
   Duration lasted() const { return std::chrono::steady_clock::now() - began_; }
-  /// When the system is to be asked again: the later, the longer this has lasted, and the more of them there are.
+  /// When to poll again. The interval grows with the duration of the wait and the number of such waits.
   Duration look_again_in() const;
 
  private:
@@ -5252,7 +5237,7 @@ class Acknowledgement {
 /// The wait of one exchange at a gate, from its arrival on.
 class GateWait final : public Pending {
  public:
-  /// `delivered`: whether everything sent has come to the client's kernel; asked again and again until it is.
+  /// `delivered`: whether the client's kernel has received all sent bytes; polled until true.
   GateWait(std::shared_ptr<GateState> gate, std::shared_ptr<Wake> wake, std::function<bool()> delivered);
   MOCK_GATEWAY_INLINE ~GateWait() override;
   GateWait(const GateWait&) = delete;
@@ -5268,50 +5253,49 @@ class GateWait final : public Pending {
   std::shared_ptr<GateState> gate_;
   std::shared_ptr<Wake> wake_;
   std::function<bool()> delivered_;
-  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // nothing once it came
+  std::optional<Acknowledgement> acknowledgement_{std::in_place};  // reset once it came
   bool released_ = false;                                          // guarded by the gate's mutex
   bool guard_expired_ = false;
-  std::uint64_t round_ = 0;  // of the gate when this came to it; guarded by the gate's mutex
+  std::uint64_t round_ = 0;  // of the gate, on arrival; guarded by the gate's mutex
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Makes a gate as it was made: closed, and nobody has come to it. Whom it holds may pass.
+/// Resets a gate to its initial state: closed, with no arrivals. Releases held exchanges.
 void reset(const Gate& gate);
 
-/// Notes that an exchange comes to a gate that does not hold it: it takes no permit, and what it has delivered is not
-/// counted.
+/// Counts an exchange at a gate that does not hold it. It takes no permit, and its delivery does not count.
 void pass_by(const Gate& gate);
 
 /// Calls of ManualClock::sleep_for that the guard ended.
 struct ExpiredSleeps {
   std::size_t count = 0;
-  /// What the last of them was to last.
+  /// The requested duration of the last one.
   Duration last{0};
 };
-/// None on a clock that is not manual.
+/// Empty for clocks that are not manual.
 ExpiredSleeps expired_sleeps(const Clock& clock);
 
-/// `time` + `step`, or TimePoint::max() where that overflows.
+/// `time` + `step`, or TimePoint::max() on overflow.
 TimePoint later(TimePoint time, Duration step);
-/// Whether time moves on it only when the test moves it.
+/// Whether only the test moves this clock.
 bool is_manual(const Clock& clock);
-/// Whether no scripted wait takes any time on it.
+/// Whether scripted waits take no time on this clock.
 bool is_instant(const Clock& clock);
-/// What a manual clock can do, for a handle that does not say that it is one; for no other clock.
+/// waits() of a handle that must refer to a manual clock.
 std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock);
-/// As ManualClock::advance. Returns what fired, in order, the first thousand. `is_given_up` is asked before each
-/// moment, with the clock's mutex held: true leaves the clock where it is then; null: never.
+/// Like ManualClock::advance. Returns the waits that ended, in order, at most the first thousand. `is_given_up` is
+/// called before each deadline, with the clock's mutex held; true stops there. May be null.
 std::vector<ManualClock::PendingWait> advance_manual(const Clock& clock, Duration step,
                                                      const std::function<bool()>& is_given_up = nullptr);
 
-/// Who came to a gate.
+/// The state of a gate.
 struct GateCounts {
   std::size_t reached = 0;
   std::size_t waiting = 0;
   bool open = false;
 };
 GateCounts counts(const Gate& gate);
-/// A real-time limit that deadlines can be computed with: at most a year, which to a test is for ever.
+/// Limits a real-time timeout to a year, to avoid overflow of deadlines.
 Duration bounded(Duration limit);
 
 }  // namespace detail
@@ -5321,14 +5305,14 @@ Duration bounded(Duration limit);
 // ---- core/process.hpp -----------------------------------------------------------------------------------------------
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
-/// What concerns the whole process.
+/// Functions about the whole process.
 namespace process {
 
-/// Tells a process from its parent and its children.
+/// An id that differs between a process and its forked children.
 long id();
 
-/// Keeps what the process does on SIGPIPE, over a call that changes it: cpp-httplib's server ignores the signal for the
-/// whole process. One at a time: of two at once, one would take the other's change for what the process wants.
+/// Preserves the process's SIGPIPE handling during a call that changes it, such as cpp-httplib's server. Locks, because
+/// two concurrent ones would save each other's change.
 class KeptSigpipe {
  public:
   KeptSigpipe();
@@ -5345,19 +5329,19 @@ class KeptSigpipe {
 
 // ---- core/relief.hpp ------------------------------------------------------------------------------------------------
 
-// Threads that have something to do for others: what they do before they are held up.
+// Lets a thread hand over its duties before it blocks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Whoever does what a thread would not come to while it is held up.
+/// Takes over the duties of a thread that is about to block, such as the leader of an event loop.
 class Relief {
  public:
   virtual ~Relief() = default;
-  /// Called on the thread, once.
+  /// Called once, on the thread that will block.
   virtual void relieve() noexcept = 0;
 };
 
-/// While this lives, the calling thread, which has no relief, has one.
+/// Sets the relief of the calling thread, which must have none, for the lifetime of this object.
 class Relieved {
  public:
   explicit Relieved(Relief& relief);
@@ -5365,12 +5349,12 @@ class Relieved {
   Relieved(const Relieved&) = delete;
   Relieved& operator=(const Relieved&) = delete;
 
-  /// Whether nobody has taken over so far.
+  /// Whether the relief was not called yet.
   bool is_pending() const;
 };
 
-/// To be called before a thread waits, runs the tester's code, or does what takes long: others may depend on it, and
-/// have somebody else from then on. Costs next to nothing where nobody does.
+/// Must be called before a thread blocks, runs test code or works for long. Lets the thread's relief, if any, take
+/// over. Very cheap otherwise.
 void call_relief() noexcept;
 
 }}}  // namespace mock_gateway::detail
@@ -5379,19 +5363,19 @@ void call_relief() noexcept;
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Writes `mock_gateway: `, the parts one after the other and a line end to standard error. Needs no memory, so that it
-/// can say that there is none.
+/// Writes `mock_gateway: `, the parts and a line end to standard error. Allocates no memory, so that it works when
+/// memory is exhausted.
 void warn(std::initializer_list<std::string_view> parts);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- core/rows.hpp --------------------------------------------------------------------------------------------------
 
-// What tables of constexpr rows have in common: their view, and the check that they are complete.
+// Tables of constexpr rows: a view, and a check for completeness.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The rows of a constexpr array, for files that do not see the array.
+/// A view of a constexpr array, for files that do not see the array.
 template <class Row>
 struct Rows {
   const Row* first;
@@ -5401,7 +5385,7 @@ struct Rows {
   const Row* end() const { return first + count; }
 };
 
-/// Whether there are as many rows as values of an enum, in its order, so that a value is the index of its row.
+/// Whether there is one row per enum value, in order, so that a value is the index of its row.
 template <class Row, std::size_t size, class Value>
 constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t count) {
   for (std::size_t i = 0; i < size; ++i)
@@ -5413,20 +5397,20 @@ constexpr bool are_all(const Row (&rows)[size], Value Row::*value, std::size_t c
 
 // ---- core/change_count.hpp ------------------------------------------------------------------------------------------
 
-// Which requests a change may concern.
+// Counts changes by the test, per key.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// How often the test has changed a part of what requests are answered from. A change that concerns one key alone is
-/// counted for it alone: what one of several tests mounts says nothing about the requests of another. Thread-safe.
+/// Counts the test's changes to what requests are answered from. Changes for one key count for that key only, because
+/// stubs of one test do not affect requests of another. Thread-safe.
 class ChangeCount {
  public:
-  /// A change that may concern every request.
+  /// Counts a change that may affect every request.
   void note() {
     ++of_all_;
     ++total_;
   }
-  /// One that concerns the requests of this key, by its id or its description; empty: every request.
+  /// Counts a change that affects requests with this key, given by id or description; empty: every request.
   void note_for(const std::string& key) {
     if (key.empty()) return note();
     {
@@ -5435,9 +5419,9 @@ class ChangeCount {
     }
     ++total_;
   }
-  /// Those that may concern the requests of a key.
+  /// The number of changes that may affect requests with this key.
   std::uint64_t of(const std::string& id, const std::string& description) const {
-    // Where no change was for one key, a request takes no lock.
+    // Without changes for single keys, this takes no lock.
     if (const std::uint64_t total = total_; total == of_all_) return total;
     const std::lock_guard<std::mutex> lock(mutex_);
     std::uint64_t sum = of_all_;
@@ -5460,11 +5444,11 @@ class ChangeCount {
 
 // ---- core/seldom.hpp ------------------------------------------------------------------------------------------------
 
-// A value that most objects have not.
+// An optional that is usually empty.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// An optional value that is seldom there: until it is, it takes the room of a pointer.
+/// An optional that is usually empty, and then as small as a pointer.
 template <class T>
 class Seldom {
  public:
@@ -11915,7 +11899,7 @@ struct LoadedDocument {
 
 // ---- core/calendar.cpp ----------------------------------------------------------------------------------------------
 
-// Moments as RFC 3339 and as dates of HTTP; reading such dates, and the years that they may have.
+// Times as RFC 3339 and HTTP dates; parses HTTP dates, with their range of years.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace calendar {
@@ -11925,7 +11909,7 @@ inline constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar",
                                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 inline constexpr std::int64_t day_length = 86400;
 
-// Days are counted in years that begin in March, so that the leap day comes last.
+// Years begin in March here, so that the leap day comes last.
 inline constexpr std::int64_t days_to_1970 = 719468;  // from 0000-03-01, which was a Wednesday, to 1970-01-01
 
 MOCK_GATEWAY_INLINE std::string two_digits(std::int64_t number) {
@@ -11950,7 +11934,7 @@ MOCK_GATEWAY_INLINE std::int64_t unix_seconds(TimePoint moment) {
 MOCK_GATEWAY_INLINE CivilTime civil_time(TimePoint moment) {
   const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(moment).time_since_epoch().count();
   const std::int64_t second_of_day = (seconds % day_length + day_length) % day_length;
-  // A TimePoint lies within 300 years of 1970: nothing below is negative.
+  // A TimePoint is within 300 years of 1970, so nothing below is negative.
   const std::int64_t since_year_0 = (seconds - second_of_day) / day_length + days_to_1970;
   const std::int64_t era = since_year_0 / 146097;  // of 400 years
   const std::int64_t day_of_era = since_year_0 % 146097;
@@ -11983,7 +11967,7 @@ MOCK_GATEWAY_INLINE std::string rfc3339(TimePoint moment) {
 
 MOCK_GATEWAY_INLINE std::string rfc3339_milliseconds(TimePoint moment) {
   const Duration rest = moment - std::chrono::floor<std::chrono::seconds>(moment);
-  // The leading 1 keeps zeros.
+  // The leading 1 preserves zeros.
   const auto decimals = std::to_string(1000 + std::chrono::duration_cast<std::chrono::milliseconds>(rest).count());
   return date_and_time(civil_time(moment)) + "." + decimals.substr(1) + "Z";
 }
@@ -12027,35 +12011,35 @@ MOCK_GATEWAY_INLINE std::optional<TimePoint> parse_http_date(std::string_view te
 
 // ---- core/clock.cpp -------------------------------------------------------------------------------------------------
 
-// The real, instant and manual clock; in the header their guard (10 s) and where a manual clock starts; texts of their
-// waits.
+// The real, instant and manual clock, and texts about waits. The manual clock's guard (10 s) and start are in the
+// header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-/// The timeline of the exchange that the calling thread goes on with; null: none.
+/// The timeline of the exchange that the calling thread works for; null: none.
 MOCK_GATEWAY_INLINE Timeline*& own_timeline() {
   thread_local Timeline* own = nullptr;
   return own;
 }
 
-/// What the three clocks do differently.
+/// The differences between the three clocks.
 class ClockState {
  public:
   virtual ~ClockState() = default;
   virtual TimePoint now() const = 0;
-  /// The moment that it showed when real time was `real`.
+  /// The time it showed when real time was `real`.
   virtual TimePoint at(SteadyTime real) const = 0;
   virtual void begin(ClockWait& wait) = 0;
   virtual void end(ClockWait& wait) = 0;
   virtual bool over(ClockWait& wait) = 0;
   virtual std::optional<Duration> look_again_in(ClockWait& wait) = 0;
-  /// How late it is, for what was to be done at that moment.
+  /// How late it is for something that was due at that time.
   virtual Duration lateness(TimePoint) const { return Duration{0}; }
   virtual void settle(Timeline& timeline) = 0;
-  /// Whether a wait is ended by another thread rather than by time.
+  /// Whether waits are ended by another thread rather than by the passage of time.
   virtual bool wakes() const { return false; }
   virtual bool is_instant() const { return false; }
   virtual ExpiredSleeps expired_sleeps() const { return {}; }
@@ -12079,8 +12063,8 @@ class RealClockState : public ClockState {
   void settle(Timeline&) override {}
 
  private:
-  // Set once from the system's clock, then carried on by the steady one: a correction of the system's time in
-  // mid-test must not bend a pace.
+  // Read once from the system clock, then advanced by the steady clock, so that adjustments of the system clock do not
+  // distort a pace.
   TimePoint start_ = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
   SteadyTime steady_start_ = std::chrono::steady_clock::now();
 };
@@ -12105,13 +12089,13 @@ class ManualClockState final : public ClockState {
     const std::lock_guard<std::mutex> lock(mutex_);
     return now_;
   }
-  /// The present, for it may have been moved since.
+  /// The present, because it may have moved since.
   TimePoint at(SteadyTime) const override { return now(); }
 
   void begin(ClockWait& wait) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (wait.deadline_ <= now_) {
-      wait.fired_ = true;  // and its exchange goes on running
+      wait.fired_ = true;  // its exchange keeps running
       return;
     }
     if (wait.timeline_.is_guard_spent() && wait.deadline_ != TimePoint::max()) {
@@ -12176,7 +12160,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto sleeper = share<Sleeper>();
     const Key key{later(now_, duration), serial_++};
-    // A function of the test sleeps in an exchange: an advance that waits for the exchange would wait for itself.
+    // A test function sleeps within an exchange. An advance that waited for the exchange would deadlock.
     if (is_own_running()) {
       sleeper->exchange = own_timeline();
       settle_locked(*sleeper->exchange);
@@ -12202,8 +12186,8 @@ class ManualClockState final : public ClockState {
     date_ = date;
   }
 
-  /// Why a client that was told to wait until a date may not sleep on this clock. Empty when none was, when it has
-  /// come, or when the clock shows the machine's time.
+  /// A hint that a client may ignore this clock after a Retry-After with a date. Empty if there was no such date, it
+  /// has passed, or the clock agrees with the machine's.
   std::string about_date() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     const TimePoint machine = std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
@@ -12220,7 +12204,7 @@ class ManualClockState final : public ClockState {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, bounded(timeout), condition);
   }
-  // To be called inside the condition of wait(), or under its result's race.
+  // The mutex must be held for these: inside the condition of wait().
   std::size_t sleepers_locked() const { return sleepers_; }
   std::size_t pending_locked() const { return pending_.size(); }
   std::size_t sleepers() const {
@@ -12252,7 +12236,7 @@ class ManualClockState final : public ClockState {
     if (running_.erase(&timeline) > 0) changed_.notify_all();
   }
 
-  /// Whether the caller is in an exchange that has not come to rest.
+  /// Whether the caller is in an exchange that still runs.
   bool is_own_running() const { return running_.count(own_timeline()) > 0; }
 
   void erase_locked(const ClockWait& wait) {
@@ -12261,20 +12245,20 @@ class ManualClockState final : public ClockState {
     if (found != pending_.end()) pending_.erase(found);
   }
 
-  /// Returns what fired, the first of many.
+  /// Returns the first waits that ended.
   std::vector<ManualClock::PendingWait> run_until(std::unique_lock<std::mutex>& lock, TimePoint target,
                                                   const std::function<bool()>& is_given_up) {
     constexpr std::size_t most_told = 1000;
     std::vector<ManualClock::PendingWait> fired;
-    // A function of the test may advance in an exchange, which comes to rest only after that. Of two that do, none
-    // waits for the other.
+    // A test function may advance within an exchange, which becomes idle only afterwards. Two such exchanges do not
+    // wait for each other.
     const bool on_running = is_own_running();
     if (on_running) {
       ++advancing_;
       changed_.notify_all();
     }
     const auto awaited = [&] { return running_.size() - (on_running ? advancing_ : 0); };
-    std::size_t stuck = 0;  // exchanges that did not come to rest within the guard
+    std::size_t stuck = 0;  // exchanges that were not idle within the guard
     while (!pending_.empty() && pending_.begin()->first.first <= target) {
       if (is_given_up && is_given_up()) {
         target = now_;
@@ -12300,7 +12284,7 @@ class ManualClockState final : public ClockState {
       lock.unlock();
       for (const auto& wake : wakes) wake->wake();
       lock.lock();
-      // What this moment set off comes before the next moment, or the deadlines would not be visited in order.
+      // What this time triggers comes before the next deadline, to keep the order.
       changed_.wait_for(lock, guard_, [&] { return awaited() <= stuck; });
       stuck = awaited();
     }
@@ -12317,10 +12301,10 @@ class ManualClockState final : public ClockState {
   std::map<Key, Entry> pending_;
   std::uint64_t serial_ = 0;
   std::size_t sleepers_ = 0;
-  std::set<Timeline*> running_;  // of exchanges woken by the clock that have not come to rest
-  std::size_t advancing_ = 0;    // of these, those that are inside run_until
+  std::set<Timeline*> running_;  // exchanges woken by the clock that are not idle yet
+  std::size_t advancing_ = 0;    // those of them inside run_until
   ExpiredSleeps expired_sleeps_;
-  std::optional<TimePoint> date_;  // in the last Retry-After that had one
+  std::optional<TimePoint> date_;  // in the last Retry-After with a date
 };
 
 MOCK_GATEWAY_INLINE TimePoint later(TimePoint time, Duration step) {
@@ -12387,7 +12371,7 @@ MOCK_GATEWAY_INLINE std::optional<Duration> ClockWait::look_again_in() { return 
 
 MOCK_GATEWAY_INLINE bool ClockWait::needs_wake() const { return timeline_.clock_->wakes(); }
 
-/// The state behind a handle of ManualClock.
+/// The state of a ManualClock.
 MOCK_GATEWAY_INLINE ManualClockState& manual(const Clock& clock) { return static_cast<ManualClockState&>(*Access::state(clock)); }
 
 MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> pending_waits(const Clock& clock) { return manual(clock).waits(); }
@@ -12440,12 +12424,12 @@ MOCK_GATEWAY_INLINE std::vector<ManualClock::PendingWait> ManualClock::waits() c
 
 // ---- core/gate.cpp --------------------------------------------------------------------------------------------------
 
-// Who comes to a gate and who may pass; how soon a client's kernel is asked again for an acknowledgement.
+// Gates: arrivals and releases; the polling interval for acknowledgements.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
 
-/// Who has arrived at a gate, and who may pass.
+/// The arrivals and releases of a gate.
 class GateState {
  public:
   explicit GateState(Duration guard) : guard_(bounded(guard)) {}
@@ -12566,7 +12550,7 @@ class GateState {
   std::mutex mutex_;
   std::condition_variable changed_;
   Duration guard_;
-  std::uint64_t round_ = 0;  // how often it was reset
+  std::uint64_t round_ = 0;  // number of resets
   std::size_t arrived_ = 0;
   std::size_t delivered_ = 0;
   std::size_t permits_ = 0;
@@ -12584,11 +12568,11 @@ MOCK_GATEWAY_INLINE std::atomic<int>& Acknowledgement::count() {
 }
 
 MOCK_GATEWAY_INLINE Duration Acknowledgement::look_again_in() const {
-  // Most come at once, some after tens of milliseconds, the others when the client reads.
+  // Most arrive at once, some after tens of milliseconds, the others when the client reads.
   constexpr Duration shortest = std::chrono::microseconds{20};
   const Duration lasted = this->lasted();
   Duration longest = std::max<Duration>(std::chrono::milliseconds{1}, lasted / 64);
-  // All together are not to take more than a twentieth of a processor: so each is asked more seldom, and many at once.
+  // Limits all polling to 5% of a processor: with many waits, each polls less often, and many at the same time.
   const int count = Acknowledgement::count().load(std::memory_order_relaxed);
   longest = std::max<Duration>(longest, std::chrono::microseconds{250} * count);
   const Duration step = std::clamp(lasted, shortest, longest);
@@ -12651,7 +12635,7 @@ MOCK_GATEWAY_INLINE void Gate::open() { state_->open(); }
 
 // ---- core/implementation.cpp ----------------------------------------------------------------------------------------
 
-// The link error of a program without the implementation.
+// The symbol whose absence makes the linker report a missing implementation.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -12663,7 +12647,7 @@ MOCK_GATEWAY_INLINE void define_MOCK_GATEWAY_IMPLEMENTATION_in_a_single_cpp_file
 
 // ---- core/json_pointer.cpp ------------------------------------------------------------------------------------------
 
-// JSON pointers: escapes, and what one leads to.
+// JSON pointers: escapes, and looking up a member or element.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_pointer {
@@ -12720,20 +12704,19 @@ MOCK_GATEWAY_INLINE const Json* child(const Json& value, std::string_view name) 
 
 // ---- core/json_reader.cpp -------------------------------------------------------------------------------------------
 
-// Reading JSON: texts about broken JSON, the deepest nesting (512, in the header), comments, keys that are there
-// twice.
+// Reads JSON: error texts, comments, duplicate keys. The maximum nesting (512) is in the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace json_reading {
 
 MOCK_GATEWAY_INLINE bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-/// What is open is on stacks of its own: deep nesting takes nothing of the thread's stack.
+/// Uses explicit stacks, so that deep nesting uses none of the thread's stack.
 class Reader {
  public:
   Reader(std::string_view text, const JsonReadOptions& options)
       : whole_(text), text_(text.substr(0, text::valid_utf8_prefix(text))), options_(options) {
-    // What most requests need, so that reading one does not grow them step by step.
+    // Enough for most requests without reallocation.
     values_.reserve(32);
     keys_.reserve(32);
     frames_.reserve(16);
@@ -12748,18 +12731,18 @@ class Reader {
   }
 
  private:
-  /// An array or object whose end is to come.
+  /// An open array or object.
   struct Frame {
     bool object;
-    std::size_t values;  // where its own begin
-    std::size_t keys;    // where its own begin
-    std::size_t place;   // its own
+    std::size_t values;  // where its values begin
+    std::size_t keys;    // where its keys begin
+    std::size_t place;   // its own place
   };
 
   /// The next character; NUL at the end.
   char next() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
-  /// Reads the character, which is not NUL, if it is the next one.
+  /// Consumes the character, which must not be NUL, if it is next.
   bool take(char character) {
     if (next() != character) return false;
     ++at_;
@@ -12767,7 +12750,7 @@ class Reader {
   }
 
   void skip_space() {
-    if (next() > '/') return;  // neither white space nor a comment begins here
+    if (next() > '/') return;  // neither white space nor a comment
     for (;;) {
       while (next() == ' ' || next() == '\n' || next() == '\r' || next() == '\t') ++at_;
       if (!options_.comments || next() != '/') return;
@@ -12779,7 +12762,7 @@ class Reader {
     }
   }
 
-  /// Reads a value, or what opens an array or object. Whether it was the latter.
+  /// Reads a value, or the start of an array or object. Returns whether it was the latter.
   bool read_value() {
     skip_space();
     if (options_.places != nullptr) note_place();
@@ -12826,7 +12809,7 @@ class Reader {
       if (!negative && std::from_chars(first, last, without_sign).ec == std::errc{}) return Json(without_sign);
     }
     std::string literal(first, last);
-    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod follows the locale
+    if (fraction) literal.replace(point, 1, std::localeconv()->decimal_point);  // strtod depends on the locale
     const double real = std::strtod(literal.c_str(), nullptr);
     if (!std::isfinite(real)) fail(begin, "a number beyond the range of double");
     return Json(real);
@@ -12837,7 +12820,7 @@ class Reader {
     while (is_digit(next())) ++at_;
   }
 
-  /// What many other formats allow is named.
+  /// Explains the error, because many other formats allow trailing commas.
   void refuse_trailing_comma(bool object) {
     skip_space();
     if (object && next() == '}') fail_expected("a key in quotation marks", "JSON has no comma after the last member");
@@ -12858,7 +12841,7 @@ class Reader {
       return static_cast<unsigned char>(character) >= 0x20 && character != '"' && character != '\\';
     };
     std::string string;
-    ++at_;  // the quotation mark
+    ++at_;  // the opening quotation mark
     for (;;) {
       const char* const begin = text_.data() + at_;
       const char* const end = std::find_if_not(begin, text_.data() + text_.size(), is_plain);
@@ -12912,7 +12895,7 @@ class Reader {
     ++at_;
   }
 
-  /// Closes what ends here. Whether a value follows; of a member, its key has been read.
+  /// Closes finished containers. Returns whether a value follows; the key of a member has been read.
   bool go_on(bool opened) {
     for (; !frames_.empty(); opened = false) {
       skip_space();
@@ -12952,7 +12935,7 @@ class Reader {
     if (options_.places != nullptr) (*options_.places)[frame.place].end = at_;
   }
 
-  /// Whether there are so few keys that each is compared with each other, and no two are equal.
+  /// Whether there are few enough keys for pairwise comparison, and all differ.
   static bool are_few_and_different(const std::string* keys, std::size_t count) {
     constexpr std::size_t few = 12;
     if (count > few) return false;
@@ -12962,7 +12945,7 @@ class Reader {
     return true;
   }
 
-  /// The first of equal keys gets the value of the last; the values of the others become discarded ones.
+  /// Moves the last value of equal keys to the first; the other values become discarded ones.
   void discard_duplicates(const Frame& closing) {
     const std::string* const keys = keys_.data() + closing.keys;
     Json* const values = values_.data() + closing.values;
@@ -12991,7 +12974,7 @@ class Reader {
     options_.places->push_back(JsonPlace{path(here, true), member ? key_at_ : at_, at_, at_});
   }
 
-  /// The place of a value within everything that is open, as a JSON pointer or as messages name it.
+  /// The path of a value as a JSON pointer, or as messages write it.
   std::string path(const Frame& value, bool pointer) const {
     constexpr std::size_t shown = 60;
     std::string path;
@@ -13021,7 +13004,7 @@ class Reader {
     fail(at_, "expected " + std::string(expected) + ", got " + token() + (why.empty() ? "" : "; ") + std::string(why));
   }
 
-  /// What stands here: "a string", "'}'".
+  /// A description of the next token: "a string", "'}'".
   std::string token() const {
     if (at_ == text_.size()) return "the end of the text";
     if (next() == '"') return "a string";
@@ -13030,11 +13013,11 @@ class Reader {
   }
 
   const std::string_view whole_;
-  const std::string_view text_;  // the whole up to the first byte that is not UTF-8
+  const std::string_view text_;  // up to the first invalid UTF-8 byte
   const JsonReadOptions& options_;
   std::size_t at_ = 0;
   std::size_t key_at_ = 0;
-  std::vector<Json> values_;  // complete ones whose container is open
+  std::vector<Json> values_;  // complete values in open containers
   std::vector<std::string> keys_;
   std::vector<Frame> frames_;
   std::vector<std::size_t> order_;  // of an object's keys
@@ -13065,7 +13048,7 @@ MOCK_GATEWAY_INLINE Json read_json_if_valid(std::string_view text) {
 
 // ---- core/pattern.cpp -----------------------------------------------------------------------------------------------
 
-// Regular expressions, of schemas and of `matches_regex`: syntax, search, texts that match, limits of work.
+// Regular expressions of schemas and `matches_regex`: syntax, search, generated texts, work limits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
@@ -13076,7 +13059,7 @@ inline constexpr std::size_t max_states = 20000;
 inline constexpr std::size_t max_nesting = 100;
 inline constexpr std::size_t end_of_characters = 0x110000;
 
-// A set of code points: where its characters begin, end, begin … An end that is absent is that of all characters.
+// A set of code points: alternating begins and ends of ranges. If the last end is absent, the range is unbounded.
 
 MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   if (!set.empty() && set.front() == 0)
@@ -13086,25 +13069,25 @@ MOCK_GATEWAY_INLINE Numbers inverse(Numbers set) {
   return set;
 }
 
-/// Adds the characters from `first` to before `end`.
+/// Adds the range [first, end).
 MOCK_GATEWAY_INLINE void add(Numbers& set, std::size_t first, std::size_t end) {
   const auto low = std::lower_bound(set.begin(), set.end(), first);
   const auto high = std::upper_bound(low, set.end(), end);
-  Numbers borders;  // in place of those that it covers
+  Numbers borders;  // replace those that it covers
   if ((low - set.begin()) % 2 == 0) borders.push_back(first);
   if ((high - set.begin()) % 2 == 0) borders.push_back(end);
   set.insert(set.erase(low, high), borders.begin(), borders.end());
 }
 
-/// Whether the set at a place of Pattern::sets has a character.
+/// Whether the set at index `place` of Pattern::sets contains a character.
 MOCK_GATEWAY_INLINE bool contains(const Numbers& sets, std::size_t place, char32_t character) {
   const auto begin = sets.begin() + static_cast<std::ptrdiff_t>(place) + 1;
   const auto end = begin + static_cast<std::ptrdiff_t>(sets[place]);
   return (std::upper_bound(begin, end, character) - begin) % 2 == 1;
 }
 
-/// Reads a pattern from left to right. Each part becomes a block of states that begins with its first and goes on
-/// behind its last. States know each other by distances, so that a block can be moved and repeated.
+/// Parses a pattern from left to right. Each part becomes a block of states with one entry and one exit, at its end.
+/// States use relative indices, so that blocks can be moved and copied.
 class Parser {
  public:
   Parser(const std::string& source, const std::string& path, Budget& budget, bool lookahead)
@@ -13141,13 +13124,13 @@ class Parser {
 
   std::size_t size() const { return made_.states.size(); }
 
-  /// Adds a state in front of the block that begins at `place`, or at the end. It goes on behind itself.
+  /// Inserts a state before the block at `place`, or at the end. Its next state follows it.
   void insert(std::size_t place, StateKind kind, std::size_t other = 0) {
     if (size() >= max_states) refuse("is too large");
     budget_.spend(1 + (size() - place) / 4);
     made_.states.insert(made_.states.begin() + static_cast<std::ptrdiff_t>(place), {kind, 1, other});
   }
-  /// Adds a copy of a block.
+  /// Appends a copy of a block.
   void repeat(const std::vector<PatternState>& block) {
     if (size() + block.size() > max_states) refuse("is too large");
     budget_.spend(1 + block.size() / 4);
@@ -13191,7 +13174,7 @@ class Parser {
     } else if (!take(U'*')) {
       return;
     }
-    take(U'?');  // lazy: the same texts match
+    take(U'?');  // lazy quantifiers match the same texts
     const std::vector<PatternState> block(made_.states.begin() + static_cast<std::ptrdiff_t>(begin),
                                           made_.states.end());
     made_.states.resize(begin);
@@ -13286,7 +13269,7 @@ class Parser {
     return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
   }
 
-  /// What follows a backslash.
+  /// Parses an escape, after the backslash.
   Numbers escape(bool in_class) {
     if (at_end()) refuse("ends with a backslash");
     const auto character = static_cast<char32_t>(source_[position_++]);
@@ -13350,7 +13333,7 @@ class Parser {
           add(set, first[0], last[1]);
           continue;
         }
-        position_ = hyphen;  // beside a class such as \w the hyphen is literal
+        position_ = hyphen;  // next to a class such as \w, the hyphen is literal
       }
       for (std::size_t place = 0; place < first.size(); place += 2) {
         add(set, first[place], place + 1 < first.size() ? first[place + 1] : end_of_characters);
@@ -13367,14 +13350,14 @@ class Parser {
   Pattern made_;
 };
 
-/// Follows a pattern's automaton, all states at once.
+/// Runs a pattern's automaton, with all states at once.
 class Run {
  public:
   Run(const Pattern& pattern, Budget& budget) : pattern_(pattern), budget_(budget), seen_(pattern.states.size(), 0) {
     budget.spend(pattern.states.size() / 64);
   }
 
-  /// Whether the text matches from `offset` on; if not anchored, anywhere behind it.
+  /// Whether the text matches at `offset`, or, if not anchored, anywhere after it.
   bool run(std::size_t start, std::string_view text, std::size_t offset, bool anchored) {
     const Budget::Frame frame(budget_);
     Numbers states{start};
@@ -13393,8 +13376,8 @@ class Run {
     }
   }
 
-  /// Replaces states by those that can be reached from them without a character and read one. Says whether the match
-  /// can be reached too. `text`: what lookaheads see at `offset`; null: they pass.
+  /// Replaces states by the reachable states that read a character. Returns whether the accepting state is reachable.
+  /// `text`: the subject of lookaheads at `offset`; null: they pass.
   bool close(Numbers& states, bool at_start, bool at_end, const std::string_view* text, std::size_t offset) {
     ++generation_;
     pending_ = std::move(states);
@@ -13424,12 +13407,12 @@ class Run {
  private:
   const Pattern& pattern_;
   Budget& budget_;
-  Numbers seen_;  // by state: the generation that saw it last
+  Numbers seen_;  // per state: the last generation that visited it
   Numbers pending_;
   std::size_t generation_ = 0;
 };
 
-/// A character of the set at a place of Pattern::sets: a letter or a digit where possible.
+/// A character of the set at index `place`, a letter or digit if possible.
 MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, std::size_t place, Random& random) {
   constexpr std::string_view alphabet =
       "abcdefghijklmnopqrstuvwxyzaeinorstABCDEFGHIJKLMNOPQRSTUVWXYZ01234567890123456789";
@@ -13439,7 +13422,7 @@ MOCK_GATEWAY_INLINE std::optional<char32_t> character_of(const Numbers& sets, st
   }
   for (std::size_t border = 1; border <= sets[place] && !contains(sets, place, U' '); border += 2) {
     const auto first = static_cast<char32_t>(sets[place + border]);
-    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // surrogates are none
+    if (first < 0xd800 || (first > 0xdfff && first < end_of_characters)) return first;  // not a surrogate
   }
   return contains(sets, place, U' ') ? std::optional(U' ') : std::nullopt;
 }
@@ -13460,7 +13443,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
   patterns::Run run(pattern, budget);
   std::optional<std::string> found;
   std::string made;
-  Numbers states{0};  // those that a walk along one way has come to
+  Numbers states{0};  // the states reached so far
   for (std::size_t length = 0; length <= most; ++length) {
     Numbers ending = states;
     if (run.close(ending, length == 0, true, nullptr, 0)) {
@@ -13483,7 +13466,7 @@ MOCK_GATEWAY_INLINE std::optional<std::string> text_of(const Pattern& pattern, s
 
 // ---- core/process.cpp -----------------------------------------------------------------------------------------------
 
-// The process id; SIGPIPE stays as it was.
+// The process id; preserves SIGPIPE handling.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace process {
@@ -13507,7 +13490,7 @@ MOCK_GATEWAY_INLINE KeptSigpipe::~KeptSigpipe() {
 
 // ---- core/random.cpp ------------------------------------------------------------------------------------------------
 
-// The generator and its distributions; fingerprints; made-up letters and digits.
+// The random generator and its distributions; fingerprints; random letters and digits.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -13529,8 +13512,8 @@ MOCK_GATEWAY_INLINE std::uint64_t Random::next() {
 }
 
 MOCK_GATEWAY_INLINE std::uint64_t Random::below(std::uint64_t bound) {
-  // Rejects an incomplete stretch, so that every value is equally likely. It is shorter than the bound, and few values
-  // need the division that tells its length.
+  // Rejects the incomplete last range, so that all values are equally likely. It is shorter than `bound`, so the second
+  // division is rarely needed.
   for (;;) {
     const std::uint64_t value = next();
     if (value >= bound || value >= (0 - bound) % bound) return value % bound;
@@ -13545,7 +13528,7 @@ MOCK_GATEWAY_INLINE std::int64_t Random::between(std::int64_t low, std::int64_t 
 
 MOCK_GATEWAY_INLINE double Random::unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-MOCK_GATEWAY_INLINE double Random::normal() {  // Box and Muller
+MOCK_GATEWAY_INLINE double Random::normal() {  // Box-Muller transform
   constexpr double full_turn = 6.283185307179586;
   const double radius = std::sqrt(-2 * std::log(1 - unit()));
   return radius * std::cos(full_turn * unit());
@@ -13567,12 +13550,12 @@ MOCK_GATEWAY_INLINE void Random::append_alphanumeric(std::size_t length, std::st
 
 // ---- core/relief.cpp ------------------------------------------------------------------------------------------------
 
-// Which relief the calling thread has.
+// The relief of the calling thread.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace relief {
 
-/// The calling thread's.
+/// That of the calling thread.
 MOCK_GATEWAY_INLINE Relief*& current() {
   thread_local Relief* current = nullptr;
   return current;
@@ -13594,7 +13577,7 @@ MOCK_GATEWAY_INLINE void call_relief() noexcept {
 
 // ---- core/reporter.cpp ----------------------------------------------------------------------------------------------
 
-// How a test framework gets the report of a gateway that is destroyed, and the notes of a test that failed.
+// Passes reports of destroyed gateways, and notes on failed tests, to the test framework.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace reporters {
@@ -13607,12 +13590,12 @@ MOCK_GATEWAY_INLINE std::atomic<Reporter>& current() {
 struct NoteBook {
   std::mutex mutex;
   bool wanted = false;
-  bool taken = false;  // of the running test, by one of the adapter's listeners
+  bool taken = false;  // for the running test, by one of the adapter's listeners
   std::vector<TestNotes> kept;
   std::vector<NoteSource*> sources;
 };
 
-/// It is never destroyed: gateways may end after everything that is static.
+/// Never destroyed, because gateways may be destroyed after static objects.
 MOCK_GATEWAY_INLINE NoteBook& notes() {
   static NoteBook& notes = *new NoteBook;
   return notes;
@@ -13677,7 +13660,7 @@ MOCK_GATEWAY_INLINE void pass_over_notes() {
 
 // ---- core/source_location.cpp ---------------------------------------------------------------------------------------
 
-// The place in a test as reports show it: "agent_test.cpp:41".
+// A position in a test as shown in reports: "agent_test.cpp:41".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -13693,8 +13676,8 @@ MOCK_GATEWAY_INLINE std::string SourceLocation::to_string() const {
 
 // ---- core/text.cpp --------------------------------------------------------------------------------------------------
 
-// UTF-8; cutting a text with "…"; which characters are escaped in a line (`is_disruptive`); numbers as text; near
-// words; %XX.
+// UTF-8; cutting text with "…"; characters that are escaped in a line (`is_disruptive`); numbers as text; edit
+// distance; %XX.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace text {
@@ -13719,11 +13702,11 @@ MOCK_GATEWAY_INLINE int hex_byte(std::string_view text, std::size_t offset) {
 
 MOCK_GATEWAY_INLINE std::string decimal(std::int64_t count, std::int64_t unit) {
   const auto part = static_cast<std::uint64_t>(unit);
-  // Negated without a sign, because the smallest int64 has no positive counterpart.
+  // Unsigned negation, because the smallest int64 has no positive counterpart.
   const std::uint64_t size = count < 0 ? 0 - static_cast<std::uint64_t>(count) : static_cast<std::uint64_t>(count);
   std::string number = (count < 0 ? "-" : "") + std::to_string(size / part);
   if (size % part == 0) return number;
-  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 keeps the zeros
+  std::string fraction = std::to_string(part + size % part).substr(1);  // the leading 1 preserves zeros
   fraction.erase(fraction.find_last_not_of('0') + 1);
   return number + "." + fraction;
 }
@@ -13746,7 +13729,7 @@ MOCK_GATEWAY_INLINE std::optional<std::int64_t> whole_number(std::string_view di
 }
 
 MOCK_GATEWAY_INLINE bool is_token(std::string_view text) {
-  // Each name of each request is looked at: letters first, and no search for them.
+  // Called for every field name of every request, so common characters are checked first.
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char byte) {
     const char letter = lower_letter(byte);
     if ((letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte == '-') return true;
@@ -13764,7 +13747,7 @@ MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t o
   }
   std::size_t length = 0;
   char32_t value = 0;
-  char32_t least = 0;  // below it, the form is overlong
+  char32_t least = 0;  // smaller values are overlong
   if (lead >= 0xc2 && lead <= 0xdf) {
     length = 2, value = lead & 0x1fu, least = 0x80;
   } else if (lead >= 0xe0 && lead <= 0xef) {
@@ -13787,7 +13770,7 @@ MOCK_GATEWAY_INLINE std::size_t decode_utf8(std::string_view text, std::size_t o
 MOCK_GATEWAY_INLINE std::size_t valid_utf8_prefix(std::string_view text) {
   std::size_t offset = 0;
   while (offset < text.size()) {
-    // Most bodies are mostly ASCII: eight bytes at a time while no high bit is set.
+    // Most bodies are mostly ASCII: skips eight bytes at a time while no high bit is set.
     std::uint64_t block = 0;
     if (text.size() - offset >= sizeof block) {
       std::memcpy(&block, text.data() + offset, sizeof block);
@@ -13809,7 +13792,7 @@ MOCK_GATEWAY_INLINE bool is_valid_utf8(std::string_view text) { return valid_utf
 MOCK_GATEWAY_INLINE std::size_t incomplete_utf8_prefix(std::string_view text) {
   char32_t ignored = 0;
   for (std::size_t length = std::min<std::size_t>(text.size(), 3); length > 0; --length) {
-    // The bytes that may follow are a range that begins with 0x80 or ends with 0xbf.
+    // The valid next bytes are a range that begins with 0x80 or ends with 0xbf.
     const std::string begin(text.substr(0, length));
     if (decode_utf8(begin + "\x80\x80\x80", 0, ignored) > length) return length;
     if (decode_utf8(begin + "\xbf\xbf\xbf", 0, ignored) > length) return length;
@@ -13885,7 +13868,7 @@ MOCK_GATEWAY_INLINE bool is_disruptive(char32_t character) {
          (character >= 0xfff9 && character <= 0xfffb);
 }
 
-/// As JSON writes it; for characters up to U+FFFF.
+/// The JSON escape of a character up to U+FFFF.
 MOCK_GATEWAY_INLINE void append_escape(std::string& out, char32_t character) {
   switch (character) {
     case U'\b': out += "\\b"; return;
@@ -14014,7 +13997,7 @@ MOCK_GATEWAY_INLINE std::string base64(std::string_view bytes) {
     };
     const std::uint32_t group = byte(at) << 16 | byte(at + 1) << 8 | byte(at + 2);
     for (const unsigned shift : {18u, 12u, 6u, 0u}) encoded += digits[group >> shift & 63u];
-    // What stands for bytes beyond the end is padding.
+    // Digits for bytes beyond the end become padding.
     for (std::size_t missing = at + 3; missing > bytes.size(); --missing)
       encoded[encoded.size() - (missing - bytes.size())] = '=';
   }
@@ -14049,7 +14032,7 @@ MOCK_GATEWAY_INLINE std::string seconds(std::chrono::nanoseconds duration) {
 
 // ---- core/wait.cpp --------------------------------------------------------------------------------------------------
 
-// What a wait of a test gives back, and "timed out: ".
+// The printed result of a test's wait, and "timed out: ".
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
@@ -14061,7 +14044,7 @@ MOCK_GATEWAY_INLINE std::ostream& operator<<(std::ostream& out, const Wait& wait
 
 // ---- core/warning.cpp -----------------------------------------------------------------------------------------------
 
-// Lines of the library on stderr: what they begin with.
+// Warnings of the library on stderr, and their prefix.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -40387,298 +40370,298 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 // Contents, by line:
 //     54  Interface
 //     76    core/version.hpp
-//    110    core/json.hpp
-//    125    core/source_location.hpp
-//    144    core/duration.hpp
-//    156    core/shared.hpp
-//    201    core/forward.hpp
-//    267    core/implementation.hpp
-//    282    gateway/gateway.hpp
-//    471    gateway/chat_script.hpp
-//    622    model/range.hpp
-//    656    script/matcher.hpp
-//    734    script/matchers.hpp
-//    862    model/reply.hpp
-//   1208    model/received_request.hpp
-//   1294    model/failure.hpp
-//   1403    core/wait.hpp
-//   1434    core/clock.hpp
-//   1544    model/fault.hpp
-//   1714    model/hold.hpp
-//   1756    model/pace.hpp
-//   1914    model/sse_dialect.hpp
-//   2036    model/writes.hpp
-//   2067    model/http_reply.hpp
-//   2149    model/connection_fault.hpp
-//   2246    evidence/journal.hpp
-//   2545    model/sent_answer.hpp
-//   2616    script/near_miss.hpp
-//   2662    evidence/verification.hpp
-//   2792    model/finding.hpp
-//   2836    evidence/review.hpp
-//   2963    model/operation.hpp
-//   2994    keys/api_key.hpp
-//   3125    keys/keys.hpp
-//   3188    model/profile.hpp
-//   3220    model/tokenizer.hpp
-//   3232    gateway/options.hpp
-//   3383    model/acceptance.hpp
-//   3567    request/chat_request.hpp
-//   3696    script/scope.hpp
-//   3751    script/failure_scope.hpp
-//   3797    script/chaos.hpp
-//   3899    gateway/sweep.hpp
-//   4039    gateway/catalogue.hpp
-//   4212    gateway/mishaps.hpp
-//   4314    document/scenario_files.hpp
-//   4346    core/error.hpp
-//   4361    document/script_document.hpp
-//   4501    evidence/evidence_json.hpp
-//   4526    core/printed.hpp
-//   4557    core/reporter.hpp
-//   4641  Implementation
-//   4702    core/text.hpp
-//   4813    core/random.hpp
-//   4847    core/json_reader.hpp
-//   4904    core/pattern.hpp
-//   5001    core/json_pointer.hpp
-//   5018    core/calendar.hpp
-//   5053    core/access.hpp
-//   5125    core/timeline.hpp
-//   5321    core/process.hpp
-//   5346    core/relief.hpp
-//   5378    core/warning.hpp
-//   5388    core/rows.hpp
-//   5414    core/change_count.hpp
-//   5461    core/seldom.hpp
-//   5488    model/profile_traits.hpp
-//   5597    model/checks.hpp
-//   5614    model/reply_data.hpp
-//   5682    model/request_error.hpp
-//   5695    model/fault_rows.hpp
-//   5824    model/dialect_rows.hpp
-//   5864    model/finding_kinds.hpp
-//   5941    model/reply_checks.hpp
-//   5976    model/reply_template.hpp
-//   5999    request/embedding_request.hpp
-//   6023    request/chat_parser.hpp
-//   6041    request/chat_fields.hpp
-//   6090    request/chat_reader.hpp
-//   6188    keys/secrets.hpp
-//   6235    keys/key_store.hpp
-//   6463    answer/bodies.hpp
-//   6492    answer/events.hpp
-//   6540    answer/tokens.hpp
-//   6615    answer/completion.hpp
-//   6724    answer/completion_json.hpp
-//   6759    answer/completion_events.hpp
-//   6827    answer/words.hpp
-//   6842    answer/default_reply.hpp
-//   6858    answer/schema_instance.hpp
-//   6880    answer/embeddings.hpp
-//   6898    answer/occurrences.hpp
-//   6921    answer/schema_checker.hpp
-//   7016    script/matcher_node.hpp
-//   7107    script/script.hpp
-//   7387    script/chaos_plan.hpp
-//   7433    script/chaos_rules.hpp
-//   7515    script/connection_faults.hpp
-//   7571    script/forced_failures.hpp
-//   7616    script/field_matchers.hpp
-//   7710    script/hiding.hpp
-//   7751    script/excerpts.hpp
-//   7777    script/json_comparison.hpp
-//   7804    script/matcher_leaf.hpp
-//   7835    delivery/answer_log.hpp
-//   7952    delivery/gzip.hpp
-//   7978    delivery/framing.hpp
-//   8029    delivery/outlet.hpp
-//   8081    delivery/pace_schedule.hpp
-//   8123    delivery/progress.hpp
-//   8176    delivery/waits.hpp
-//   8254    delivery/write_queue.hpp
-//   8356    delivery/delivery.hpp
-//   8638    http/exchange_observer.hpp
-//   8675    http/sockets.hpp
-//   8805    http/wakes.hpp
-//   8856    http/connection.hpp
-//   9151    http/request_reader.hpp
-//   9284    http/server.hpp
-//   9348    http/response.hpp
-//   9364    http/turned_away.hpp
-//   9416    http/workers.hpp
-//   9474    http/acceptor.hpp
-//   9522    http/compatibility.hpp
-//   9532    http/poller.hpp
-//   9571    http/reactor.hpp
-//   9684    evidence/kept_problems.hpp
-//   9754    evidence/record.hpp
-//  10023    evidence/gateway_parts.hpp
-//  10042    evidence/review_parts.hpp
-//  10108    evidence/diagnosis.hpp
-//  10180    evidence/redaction.hpp
-//  10202    evidence/gateway_problems.hpp
-//  10304    serve/asked_requests.hpp
-//  10386    serve/operations.hpp
-//  10456    serve/served_models.hpp
-//  10499    serve/gateway_state.hpp
-//  10560    serve/served_request.hpp
-//  10743    serve/runner.hpp
-//  10809    serve/connection_loop.hpp
-//  10854    serve/request_checks.hpp
-//  10877    serve/tester_code.hpp
-//  10942    serve/explanation.hpp
-//  10965    gateway/catalogue_entries.hpp
-//  11269    gateway/option_values.hpp
-//  11330    gateway/sweep_run.hpp
-//  11354    document/script_reader.hpp
-//  11563    document/script_files.hpp
-//  11582    document/script_references.hpp
-//  11618    document/script_sections.hpp
-//  11749    document/script_values.hpp
-//  11884    document/loaded_document.hpp
-//  11916    core/calendar.cpp
-//  12028    core/clock.cpp
-//  12441    core/gate.cpp
-//  12652    core/implementation.cpp
-//  12664    core/json_pointer.cpp
-//  12721    core/json_reader.cpp
-//  13066    core/pattern.cpp
-//  13484    core/process.cpp
-//  13508    core/random.cpp
-//  13568    core/relief.cpp
-//  13595    core/reporter.cpp
-//  13678    core/source_location.cpp
-//  13694    core/text.cpp
-//  14050    core/wait.cpp
-//  14062    core/warning.cpp
-//  14076    model/acceptance.cpp
-//  14135    model/checks.cpp
-//  14173    model/connection_fault.cpp
-//  14275    model/failure.cpp
-//  14444    model/fault.cpp
-//  14679    model/finding.cpp
-//  14713    model/hold.cpp
-//  14735    model/http_reply.cpp
-//  14801    model/pace.cpp
-//  15000    model/profile.cpp
-//  15180    model/range.cpp
-//  15210    model/received_request.cpp
-//  15278    model/reply.cpp
-//  15689    model/reply_checks.cpp
-//  15881    model/reply_template.cpp
-//  16053    model/sent_answer.cpp
-//  16081    model/sse_dialect.cpp
-//  16227    request/chat_fields.cpp
-//  16369    request/chat_messages.cpp
-//  16578    request/chat_reader.cpp
-//  16992    request/chat_request.cpp
-//  17077    request/embedding_request.cpp
-//  17165    keys/api_key.cpp
-//  17215    keys/key_store.cpp
-//  17761    keys/keys.cpp
-//  17825    keys/secrets.cpp
-//  18032    answer/bodies.cpp
-//  18139    answer/completion.cpp
-//  18375    answer/completion_events.cpp
-//  18586    answer/completion_json.cpp
-//  18804    answer/default_reply.cpp
-//  19007    answer/embeddings.cpp
-//  19126    answer/events.cpp
-//  19145    answer/occurrences.cpp
-//  19167    answer/schema_checker.cpp
-//  19639    answer/schema_instance.cpp
-//  20019    answer/tokens.cpp
-//  20249    answer/words.cpp
-//  20310    script/chaos.cpp
-//  20451    script/chaos_rules.cpp
-//  20563    script/connection_faults.cpp
-//  20672    script/excerpts.cpp
-//  20735    script/field_matchers.cpp
-//  21148    script/forced_failures.cpp
-//  21252    script/hiding.cpp
-//  21369    script/json_comparison.cpp
-//  21455    script/matcher.cpp
-//  21710    script/matchers.cpp
-//  22066    script/scope.cpp
-//  22124    script/script.cpp
-//  22555    script/text_matchers.cpp
-//  22677    delivery/answer_log.cpp
-//  22847    delivery/delivery.cpp
-//  23312    delivery/faults_and_waits.cpp
-//  23587    delivery/framing.cpp
-//  23704    delivery/gzip.cpp
-//  23771    delivery/pace_schedule.cpp
-//  23840    delivery/progress.cpp
-//  23892    delivery/write_queue.cpp
-//  24040    http/acceptor.cpp
-//  24149    http/compatibility.cpp
-//  24259    http/connection.cpp
-//  24845    http/poller.cpp
-//  25060    http/reactor.cpp
-//  25328    http/request_reader.cpp
-//  25786    http/response.cpp
-//  25867    http/server.cpp
-//  26284    http/sockets.cpp
-//  26803    http/turned_away.cpp
-//  26893    http/wakes.cpp
-//  26947    http/workers.cpp
-//  27060    evidence/diagnosis.cpp
-//  27280    evidence/evidence_json.cpp
-//  27664    evidence/exchange.cpp
-//  27967    evidence/gateway_problems.cpp
-//  28418    evidence/journal.cpp
-//  28577    evidence/kept_problems.cpp
-//  28688    evidence/notes.cpp
-//  28789    evidence/record.cpp
-//  29248    evidence/redaction.cpp
-//  29390    evidence/redirects.cpp
-//  29501    evidence/retries.cpp
-//  29894    evidence/review.cpp
-//  30273    evidence/told_in_body.cpp
-//  30373    evidence/verification.cpp
-//  30490    serve/asked_requests.cpp
-//  30568    serve/chat_judge.cpp
-//  30889    serve/connection_loop.cpp
-//  31049    serve/cross_origin.cpp
-//  31092    serve/delivery_report.cpp
-//  31183    serve/explanation.cpp
-//  31249    serve/gateway_state.cpp
-//  31285    serve/judge.cpp
-//  31513    serve/limits.cpp
-//  31612    serve/operations.cpp
-//  31835    serve/profile_headers.cpp
-//  31876    serve/reply_answer.cpp
-//  32020    serve/request_checks.cpp
-//  32095    serve/runner.cpp
-//  32359    serve/served_models.cpp
-//  32437    serve/served_request.cpp
-//  32508    gateway/catalogue.cpp
-//  32929    gateway/catalogue_chunks.cpp
-//  33228    gateway/catalogue_delivery.cpp
-//  33383    gateway/catalogue_entries.cpp
-//  33612    gateway/catalogue_failures.cpp
-//  33900    gateway/catalogue_framing.cpp
-//  34087    gateway/catalogue_tool_calls.cpp
-//  34291    gateway/chat_script.cpp
-//  34440    gateway/gateway.cpp
-//  34731    gateway/mishaps.cpp
-//  35078    gateway/options.cpp
-//  35231    gateway/sweep.cpp
-//  35654    document/scenario_files.cpp
-//  35805    document/script_document.cpp
-//  36207    document/script_faults.cpp
-//  36543    document/script_files.cpp
-//  36690    document/script_gateway.cpp
-//  37024    document/script_matchers.cpp
-//  37390    document/script_objects.cpp
-//  37556    document/script_reader.cpp
-//  37999    document/script_references.cpp
-//  38323    document/script_replies.cpp
-//  38800    document/script_schema.cpp
-//  38935    document/script_sections.cpp
-//  39516    document/script_values.cpp
-//  39931  Adapters
-//  39948    adapters/catch2.hpp
-//  40106    adapters/doctest.hpp
-//  40271    adapters/gtest.hpp
+//    109    core/json.hpp
+//    124    core/source_location.hpp
+//    143    core/duration.hpp
+//    155    core/shared.hpp
+//    199    core/forward.hpp
+//    264    core/implementation.hpp
+//    279    gateway/gateway.hpp
+//    468    gateway/chat_script.hpp
+//    619    model/range.hpp
+//    653    script/matcher.hpp
+//    731    script/matchers.hpp
+//    859    model/reply.hpp
+//   1205    model/received_request.hpp
+//   1291    model/failure.hpp
+//   1400    core/wait.hpp
+//   1431    core/clock.hpp
+//   1537    model/fault.hpp
+//   1707    model/hold.hpp
+//   1749    model/pace.hpp
+//   1907    model/sse_dialect.hpp
+//   2029    model/writes.hpp
+//   2060    model/http_reply.hpp
+//   2142    model/connection_fault.hpp
+//   2239    evidence/journal.hpp
+//   2538    model/sent_answer.hpp
+//   2609    script/near_miss.hpp
+//   2655    evidence/verification.hpp
+//   2785    model/finding.hpp
+//   2829    evidence/review.hpp
+//   2956    model/operation.hpp
+//   2987    keys/api_key.hpp
+//   3118    keys/keys.hpp
+//   3181    model/profile.hpp
+//   3213    model/tokenizer.hpp
+//   3225    gateway/options.hpp
+//   3376    model/acceptance.hpp
+//   3560    request/chat_request.hpp
+//   3689    script/scope.hpp
+//   3744    script/failure_scope.hpp
+//   3790    script/chaos.hpp
+//   3892    gateway/sweep.hpp
+//   4032    gateway/catalogue.hpp
+//   4205    gateway/mishaps.hpp
+//   4307    document/scenario_files.hpp
+//   4339    core/error.hpp
+//   4354    document/script_document.hpp
+//   4494    evidence/evidence_json.hpp
+//   4519    core/printed.hpp
+//   4549    core/reporter.hpp
+//   4633  Implementation
+//   4694    core/text.hpp
+//   4802    core/random.hpp
+//   4835    core/json_reader.hpp
+//   4891    core/pattern.hpp
+//   4987    core/json_pointer.hpp
+//   5004    core/calendar.hpp
+//   5039    core/access.hpp
+//   5111    core/timeline.hpp
+//   5305    core/process.hpp
+//   5330    core/relief.hpp
+//   5362    core/warning.hpp
+//   5372    core/rows.hpp
+//   5398    core/change_count.hpp
+//   5445    core/seldom.hpp
+//   5472    model/profile_traits.hpp
+//   5581    model/checks.hpp
+//   5598    model/reply_data.hpp
+//   5666    model/request_error.hpp
+//   5679    model/fault_rows.hpp
+//   5808    model/dialect_rows.hpp
+//   5848    model/finding_kinds.hpp
+//   5925    model/reply_checks.hpp
+//   5960    model/reply_template.hpp
+//   5983    request/embedding_request.hpp
+//   6007    request/chat_parser.hpp
+//   6025    request/chat_fields.hpp
+//   6074    request/chat_reader.hpp
+//   6172    keys/secrets.hpp
+//   6219    keys/key_store.hpp
+//   6447    answer/bodies.hpp
+//   6476    answer/events.hpp
+//   6524    answer/tokens.hpp
+//   6599    answer/completion.hpp
+//   6708    answer/completion_json.hpp
+//   6743    answer/completion_events.hpp
+//   6811    answer/words.hpp
+//   6826    answer/default_reply.hpp
+//   6842    answer/schema_instance.hpp
+//   6864    answer/embeddings.hpp
+//   6882    answer/occurrences.hpp
+//   6905    answer/schema_checker.hpp
+//   7000    script/matcher_node.hpp
+//   7091    script/script.hpp
+//   7371    script/chaos_plan.hpp
+//   7417    script/chaos_rules.hpp
+//   7499    script/connection_faults.hpp
+//   7555    script/forced_failures.hpp
+//   7600    script/field_matchers.hpp
+//   7694    script/hiding.hpp
+//   7735    script/excerpts.hpp
+//   7761    script/json_comparison.hpp
+//   7788    script/matcher_leaf.hpp
+//   7819    delivery/answer_log.hpp
+//   7936    delivery/gzip.hpp
+//   7962    delivery/framing.hpp
+//   8013    delivery/outlet.hpp
+//   8065    delivery/pace_schedule.hpp
+//   8107    delivery/progress.hpp
+//   8160    delivery/waits.hpp
+//   8238    delivery/write_queue.hpp
+//   8340    delivery/delivery.hpp
+//   8622    http/exchange_observer.hpp
+//   8659    http/sockets.hpp
+//   8789    http/wakes.hpp
+//   8840    http/connection.hpp
+//   9135    http/request_reader.hpp
+//   9268    http/server.hpp
+//   9332    http/response.hpp
+//   9348    http/turned_away.hpp
+//   9400    http/workers.hpp
+//   9458    http/acceptor.hpp
+//   9506    http/compatibility.hpp
+//   9516    http/poller.hpp
+//   9555    http/reactor.hpp
+//   9668    evidence/kept_problems.hpp
+//   9738    evidence/record.hpp
+//  10007    evidence/gateway_parts.hpp
+//  10026    evidence/review_parts.hpp
+//  10092    evidence/diagnosis.hpp
+//  10164    evidence/redaction.hpp
+//  10186    evidence/gateway_problems.hpp
+//  10288    serve/asked_requests.hpp
+//  10370    serve/operations.hpp
+//  10440    serve/served_models.hpp
+//  10483    serve/gateway_state.hpp
+//  10544    serve/served_request.hpp
+//  10727    serve/runner.hpp
+//  10793    serve/connection_loop.hpp
+//  10838    serve/request_checks.hpp
+//  10861    serve/tester_code.hpp
+//  10926    serve/explanation.hpp
+//  10949    gateway/catalogue_entries.hpp
+//  11253    gateway/option_values.hpp
+//  11314    gateway/sweep_run.hpp
+//  11338    document/script_reader.hpp
+//  11547    document/script_files.hpp
+//  11566    document/script_references.hpp
+//  11602    document/script_sections.hpp
+//  11733    document/script_values.hpp
+//  11868    document/loaded_document.hpp
+//  11900    core/calendar.cpp
+//  12012    core/clock.cpp
+//  12425    core/gate.cpp
+//  12636    core/implementation.cpp
+//  12648    core/json_pointer.cpp
+//  12705    core/json_reader.cpp
+//  13049    core/pattern.cpp
+//  13467    core/process.cpp
+//  13491    core/random.cpp
+//  13551    core/relief.cpp
+//  13578    core/reporter.cpp
+//  13661    core/source_location.cpp
+//  13677    core/text.cpp
+//  14033    core/wait.cpp
+//  14045    core/warning.cpp
+//  14059    model/acceptance.cpp
+//  14118    model/checks.cpp
+//  14156    model/connection_fault.cpp
+//  14258    model/failure.cpp
+//  14427    model/fault.cpp
+//  14662    model/finding.cpp
+//  14696    model/hold.cpp
+//  14718    model/http_reply.cpp
+//  14784    model/pace.cpp
+//  14983    model/profile.cpp
+//  15163    model/range.cpp
+//  15193    model/received_request.cpp
+//  15261    model/reply.cpp
+//  15672    model/reply_checks.cpp
+//  15864    model/reply_template.cpp
+//  16036    model/sent_answer.cpp
+//  16064    model/sse_dialect.cpp
+//  16210    request/chat_fields.cpp
+//  16352    request/chat_messages.cpp
+//  16561    request/chat_reader.cpp
+//  16975    request/chat_request.cpp
+//  17060    request/embedding_request.cpp
+//  17148    keys/api_key.cpp
+//  17198    keys/key_store.cpp
+//  17744    keys/keys.cpp
+//  17808    keys/secrets.cpp
+//  18015    answer/bodies.cpp
+//  18122    answer/completion.cpp
+//  18358    answer/completion_events.cpp
+//  18569    answer/completion_json.cpp
+//  18787    answer/default_reply.cpp
+//  18990    answer/embeddings.cpp
+//  19109    answer/events.cpp
+//  19128    answer/occurrences.cpp
+//  19150    answer/schema_checker.cpp
+//  19622    answer/schema_instance.cpp
+//  20002    answer/tokens.cpp
+//  20232    answer/words.cpp
+//  20293    script/chaos.cpp
+//  20434    script/chaos_rules.cpp
+//  20546    script/connection_faults.cpp
+//  20655    script/excerpts.cpp
+//  20718    script/field_matchers.cpp
+//  21131    script/forced_failures.cpp
+//  21235    script/hiding.cpp
+//  21352    script/json_comparison.cpp
+//  21438    script/matcher.cpp
+//  21693    script/matchers.cpp
+//  22049    script/scope.cpp
+//  22107    script/script.cpp
+//  22538    script/text_matchers.cpp
+//  22660    delivery/answer_log.cpp
+//  22830    delivery/delivery.cpp
+//  23295    delivery/faults_and_waits.cpp
+//  23570    delivery/framing.cpp
+//  23687    delivery/gzip.cpp
+//  23754    delivery/pace_schedule.cpp
+//  23823    delivery/progress.cpp
+//  23875    delivery/write_queue.cpp
+//  24023    http/acceptor.cpp
+//  24132    http/compatibility.cpp
+//  24242    http/connection.cpp
+//  24828    http/poller.cpp
+//  25043    http/reactor.cpp
+//  25311    http/request_reader.cpp
+//  25769    http/response.cpp
+//  25850    http/server.cpp
+//  26267    http/sockets.cpp
+//  26786    http/turned_away.cpp
+//  26876    http/wakes.cpp
+//  26930    http/workers.cpp
+//  27043    evidence/diagnosis.cpp
+//  27263    evidence/evidence_json.cpp
+//  27647    evidence/exchange.cpp
+//  27950    evidence/gateway_problems.cpp
+//  28401    evidence/journal.cpp
+//  28560    evidence/kept_problems.cpp
+//  28671    evidence/notes.cpp
+//  28772    evidence/record.cpp
+//  29231    evidence/redaction.cpp
+//  29373    evidence/redirects.cpp
+//  29484    evidence/retries.cpp
+//  29877    evidence/review.cpp
+//  30256    evidence/told_in_body.cpp
+//  30356    evidence/verification.cpp
+//  30473    serve/asked_requests.cpp
+//  30551    serve/chat_judge.cpp
+//  30872    serve/connection_loop.cpp
+//  31032    serve/cross_origin.cpp
+//  31075    serve/delivery_report.cpp
+//  31166    serve/explanation.cpp
+//  31232    serve/gateway_state.cpp
+//  31268    serve/judge.cpp
+//  31496    serve/limits.cpp
+//  31595    serve/operations.cpp
+//  31818    serve/profile_headers.cpp
+//  31859    serve/reply_answer.cpp
+//  32003    serve/request_checks.cpp
+//  32078    serve/runner.cpp
+//  32342    serve/served_models.cpp
+//  32420    serve/served_request.cpp
+//  32491    gateway/catalogue.cpp
+//  32912    gateway/catalogue_chunks.cpp
+//  33211    gateway/catalogue_delivery.cpp
+//  33366    gateway/catalogue_entries.cpp
+//  33595    gateway/catalogue_failures.cpp
+//  33883    gateway/catalogue_framing.cpp
+//  34070    gateway/catalogue_tool_calls.cpp
+//  34274    gateway/chat_script.cpp
+//  34423    gateway/gateway.cpp
+//  34714    gateway/mishaps.cpp
+//  35061    gateway/options.cpp
+//  35214    gateway/sweep.cpp
+//  35637    document/scenario_files.cpp
+//  35788    document/script_document.cpp
+//  36190    document/script_faults.cpp
+//  36526    document/script_files.cpp
+//  36673    document/script_gateway.cpp
+//  37007    document/script_matchers.cpp
+//  37373    document/script_objects.cpp
+//  37539    document/script_reader.cpp
+//  37982    document/script_references.cpp
+//  38306    document/script_replies.cpp
+//  38783    document/script_schema.cpp
+//  38918    document/script_sections.cpp
+//  39499    document/script_values.cpp
+//  39914  Adapters
+//  39931    adapters/catch2.hpp
+//  40089    adapters/doctest.hpp
+//  40254    adapters/gtest.hpp
