@@ -6460,8 +6460,8 @@ struct Model {
 
 namespace detail {
 
-/// The body of an error answer: the scripted one, else `{"error":{"code","message","type"}}`. The openai profile sends
-/// `{"error":{"message","type","param","code"}}` with OpenAI's own words where a failure carries the documented ones.
+/// The body of an error answer: the scripted one, or else `{"error":{"code","message","type"}}`. The openai profile
+/// sends `{"error":{"message","type","param","code"}}`, with OpenAI's texts for documented failures.
 std::string error_body(const Failure& failure, Profile profile);
 
 /// `{"id", "object":"model", "created", "owned_by"}`.
@@ -6477,26 +6477,26 @@ std::string models_body(const std::vector<wire::Model>& models, std::int64_t cre
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A token, where parts of one are counted: at one token a second, a share is its time in nanoseconds.
+/// One token in units of shares. At one token per second, a share is one nanosecond.
 inline constexpr std::uint64_t whole_token = 1'000'000'000;
 
 /// One event of a stream.
 struct StreamEvent {
-  /// What stands after `data: `, or all bytes of a raw one.
+  /// The text after `data: `, or all bytes of a raw event.
   std::string data;
   /// Whether it is a content delta: text, reasoning, refusal or tool arguments.
   bool token = false;
-  /// How many tokens such a delta holds, each counted as `whole_token`.
+  /// The tokens in such a delta, in units of `whole_token`.
   std::uint64_t share = whole_token;
-  /// Whether the bytes are sent as they are, without the framing of an event.
+  /// Whether the bytes are sent without the framing of an event.
   bool raw = false;
-  /// Whether `data` is the lines of an event without data, separated by "\n".
+  /// Whether `data` consists of the lines of an event without data, separated by "\n".
   bool meta = false;
-  /// When it leaves, counted as the pace is; nothing: as the pace says.
+  /// When it is sent, on the pace's time scale; empty: as the pace says.
   std::optional<Duration> at = {};
 };
 
-/// The events of a stream, one after the other, `[DONE]` not included.
+/// The sequence of a stream's events, without `[DONE]`.
 class EventSource {
  public:
   EventSource() = default;
@@ -6504,11 +6504,11 @@ class EventSource {
   EventSource& operator=(const EventSource&) = delete;
   virtual ~EventSource() = default;
 
-  /// Writes the next event into `event`, reusing its memory; false when there is none.
+  /// Writes the next event to `event`, reusing its memory. Returns false at the end.
   virtual bool next(StreamEvent& event) = 0;
 };
 
-/// The elements of a scripted stream, which must outlive this.
+/// The elements of a scripted stream, which must outlive this object.
 class ChunkEvents final : public EventSource {
  public:
   explicit ChunkEvents(const std::vector<StreamChunk>& chunks) : chunks_(chunks) {}
@@ -6525,23 +6525,23 @@ class ChunkEvents final : public EventSource {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A text and its tokens, which together are all of it; so are the deltas in which it is streamed.
+/// A text, split completely into tokens, and completely into the deltas of a stream.
 struct TokenizedText {
   std::string text;
-  std::vector<std::size_t> ends;  // the byte after each token
-  std::vector<std::size_t> cuts;  // the byte after each delta; empty: a delta is a token
+  std::vector<std::size_t> ends;  // the end offset of each token
+  std::vector<std::size_t> cuts;  // the end offset of each delta; empty: one delta per token
 
   std::size_t size() const { return ends.size(); }
   std::string_view token(std::size_t index) const { return piece(ends, index); }
   std::size_t deltas() const { return cuts.empty() ? ends.size() : cuts.size(); }
   std::string_view delta(std::size_t index) const { return piece(cuts.empty() ? ends : cuts, index); }
-  /// How much of its tokens a delta holds, each counted as `whole_token`, in proportion to the bytes.
+  /// The tokens in a delta, in units of `whole_token` and in proportion to bytes.
   std::uint64_t share(std::size_t delta) const;
-  /// The tokens that end in a delta: from the first number to before the second.
+  /// The tokens that end in a delta, as a half-open range.
   std::pair<std::size_t, std::size_t> tokens_ending_in(std::size_t delta) const;
-  /// Drops what follows the first `count` tokens.
+  /// Keeps the first `count` tokens.
   void keep_tokens(std::size_t count);
-  /// Drops what follows the first `count` bytes; a token that reaches beyond them becomes shorter.
+  /// Keeps the first `count` bytes; shortens a token that extends beyond them.
   void keep_bytes(std::size_t count);
 
  private:
@@ -6553,17 +6553,17 @@ struct TokenizedText {
   std::uint64_t share_of_first(std::size_t bytes) const;
 };
 
-/// Sets where the deltas of a text end. By pieces, nothing: see PieceCutter.
+/// Sets the ends of a text's deltas. Does nothing for by_pieces(): see PieceCutter.
 void cut_into_deltas(TokenizedText& text, const Chunking& chunking, bool is_tool_arguments);
 
-/// Cuts the parts of a scripted reply by by_pieces(), one after the other.
+/// Splits the parts of a scripted reply by by_pieces(), in order.
 class PieceCutter {
  public:
   explicit PieceCutter(const std::vector<std::string>& pieces) : pieces_(pieces) {}
 
-  /// The ends of the pieces of the next part. Throws GatewayError when they are not that part.
+  /// The ends of the next part's pieces. Throws GatewayError if they do not add up to that part.
   std::vector<std::size_t> cut(std::string_view part);
-  /// Throws GatewayError when pieces are left over.
+  /// Throws GatewayError if pieces are left.
   void require_end() const;
 
  private:
@@ -6571,27 +6571,26 @@ class PieceCutter {
   std::size_t used_ = 0;
 };
 
-/// The gateway's tokenizer. Unless one is given, a word with the white space before it is a token, and so is each CJK
-/// ideograph, kana or hangul syllable.
-///
-/// What a given tokenizer returns is checked: GatewayError when the pieces do not add up to the text or one ends
-/// inside a character.
+/// The gateway's tokenizer. By default, a token is a word with the white space before it, or a single CJK ideograph,
+/// kana or hangul syllable.
+/// The result of a custom tokenizer is checked: GatewayError if the pieces do not add up to the text, or split a
+/// character.
 class Tokens {
  public:
   explicit Tokens(Tokenizer tokenizer) : tokenizer_(std::move(tokenizer)) {}
 
   TokenizedText split(std::string text) const;
-  /// Splits the arguments of a tool call. Compact JSON has hardly any white space, so that without a given tokenizer
-  /// its tokens are runs of letters or of punctuation, of at most 12 bytes.
+  /// Splits the arguments of a tool call. The default tokenizer splits them into runs of letters or of punctuation of
+  /// at most 12 bytes, because compact JSON has hardly any white space.
   TokenizedText split_arguments(std::string json) const;
-  /// How many tokens split gives; in most cases it counts without splitting.
+  /// The number of tokens of split(); usually without splitting.
   std::size_t count(std::string_view text) const;
-  /// The tokens of a request: those of every message's text, name and tool calls, and of the tools' JSON, and 3 per
-  /// message for its frame.
+  /// The tokens of a request: those of each message's text, name and tool calls, those of the tools' JSON, and 3 per
+  /// message.
   std::size_t count_prompt(const ChatRequest& request) const;
 
  private:
-  Tokenizer tokenizer_;  // empty: words
+  Tokenizer tokenizer_;  // empty: the default
 };
 
 }}}  // namespace mock_gateway::detail
@@ -6600,14 +6599,14 @@ class Tokens {
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What an answer takes from the gateway rather than from the request or the reply.
+/// Values of an answer that come from the gateway instead of the request or the reply.
 struct AnswerContext {
   Profile profile = Profile::documented;
   /// Unique per response.
   std::string id;
   /// Unix seconds.
   std::int64_t created = 0;
-  /// Randomness of this answer's content: tool call ids, logprobs.
+  /// For random content of this answer: tool call ids, logprobs.
   std::uint64_t seed = 0;
 };
 
@@ -6615,55 +6614,55 @@ struct CompletionToolCall {
   std::string id;
   std::string name;
   TokenizedText arguments;  // a delta is a streamed fragment
-  bool custom = false;      // of a custom tool: the arguments are its input
+  bool custom = false;      // of a custom tool, whose input is in `arguments`
 };
 
-/// A choice as the client will see it: stop, max_tokens and profile applied.
+/// A choice as the client sees it, after stop, max_tokens and profile are applied.
 struct CompletionChoice {
   TokenizedText thinking;
   TokenizedText text;
-  TokenizedText refusal;  // only where the profile has the field
+  TokenizedText refusal;  // only if the profile has the field
   bool has_text = false;  // false: content is null
   bool has_refusal = false;
   std::vector<CompletionToolCall> tool_calls;
-  /// Scripted, of the first tokens of text and refusal; only when the request asks for logprobs.
+  /// Scripted, for the first tokens of text and refusal; only if the request asks for logprobs.
   std::vector<TokenLogprob> logprobs;
   std::string finish_reason;
 
-  /// Content deltas: of thinking, text, refusal and arguments.
+  /// The number of content deltas: thinking, text, refusal and arguments.
   std::size_t deltas() const;
 };
 
-/// What an answer says of its tokens.
+/// The token counts of an answer.
 struct Usage {
   std::int64_t prompt_tokens = 0;
   std::int64_t completion_tokens = 0;  // of all choices
   std::int64_t total_tokens = 0;
-  std::optional<std::int64_t> reasoning_tokens;  // nothing: no such key
-  std::optional<std::int64_t> cached_tokens;     // nothing: none, where the profile has the key
+  std::optional<std::int64_t> reasoning_tokens;  // empty: the key is absent
+  std::optional<std::int64_t> cached_tokens;     // empty: absent, or 0 if the profile requires the key
 };
 
 namespace completions {
 
-/// Randomness of one part of a choice: the same for the same answer, whatever else the answer holds.
+/// Random generator for one part of a choice, independent of the other parts of the answer.
 Random random_for(std::uint64_t seed, std::size_t choice, std::size_t part);
 
 }  // namespace completions
 
-/// A reply made whole, the same for a plain and a streamed answer.
-///
-/// Each choice obeys `max_tokens`, which pays for its reasoning, text, refusal and tool arguments in this order, and
-/// whose exhaustion is `length`; and `stop`, which ends text or refusal before the earliest match and drops what would
-/// have followed. Calls for which no token is left are not made. A verbatim reply obeys neither, nor `n`.
+/// A complete reply, the same for plain and streamed answers.
+/// `max_tokens` limits the reasoning, text, refusal and tool arguments of each choice, in this order; exceeding it
+/// gives `length`. Tool calls without remaining tokens are omitted. `stop` ends text or refusal before the earliest
+/// match and drops the rest. Verbatim replies ignore both, and `n`.
 class Completion {
  public:
-  /// In deltas as `chunking` says; null: a token each. Throws GatewayError when that fails; lets one of `tokens` pass.
+  /// Splits deltas by `chunking`; null: one per token. Throws GatewayError on failure; passes exceptions of `tokens`
+  /// on.
   Completion(const ReplyData& reply, const ChatRequest& request, AnswerContext context, const Tokens& tokens,
              const Chunking* chunking);
 
   /// The body of a plain answer.
   std::string body() const;
-  /// Content deltas in all: what the pace counts, whatever the usage says.
+  /// The number of content deltas, which the pace uses regardless of the usage.
   std::size_t delta_count() const { return delta_count_; }
   const std::vector<CompletionChoice>& choices() const { return choices_; }
   const Usage& usage() const { return usage_; }
@@ -6673,13 +6672,13 @@ class Completion {
   bool include_usage() const { return include_usage_; }
   bool logprobs() const { return logprobs_; }
   std::int64_t top_logprobs() const { return top_logprobs_; }
-  /// Merges the scripted fields into a body, in whose choices the message is called `message`, or a chunk: `delta`.
+  /// Merges the scripted fields into a body or a chunk, whose choices have the key `message`: "message" or "delta".
   void merge_extra(std::string& json, const char* message) const;
-  /// Whether there is anything to merge.
+  /// Whether there are scripted fields to merge.
   bool has_extra() const { return !extra_.empty() || !extra_message_.empty(); }
-  /// What is merged into single chunks.
+  /// The fields to merge into single chunks.
   const std::vector<ExtraChunk>& extra_chunks() const { return extra_chunks_; }
-  /// The scripted usage, as it is sent; nothing: usage().
+  /// The scripted usage as sent; empty: usage() applies.
   const std::optional<std::string>& usage_json() const { return usage_json_; }
   bool interleaved() const { return interleaved_; }
   bool finish_in_last_chunk() const { return finish_in_last_chunk_; }
@@ -6707,7 +6706,7 @@ class Completion {
 
 // ---- answer/completion_json.hpp -------------------------------------------------------------------------------------
 
-// How a completion is written down, whole or in chunks.
+// The JSON of completions and their chunks.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
@@ -6721,20 +6720,20 @@ void append_integer(std::string& out, std::string_view name, Integer value) {
   out += std::to_string(value);
 }
 
-/// Appends what stands from the opening brace to the model.
+/// Appends everything from the opening brace to the model.
 void append_envelope(std::string& out, const Completion& completion, std::string_view object);
-/// How some services tell one configuration of a model from another.
+/// An identifier of the model's configuration, as some services send it.
 void append_system_fingerprint(std::string& out, const Completion& completion);
 void append_usage(std::string& out, const Completion& completion);
 void append_message(std::string& out, const CompletionChoice& choice, const ProfileTraits& profile);
 /// `{"id","type","function"}` of a tool call, from the id on.
 void append_call(std::string& out, const CompletionToolCall& call, std::string_view arguments);
-/// The `logprobs` of a choice or chunk. Tokens are numbered through text and refusal.
+/// The `logprobs` of a choice or chunk. Token numbers continue from text to refusal.
 void append_logprobs(std::string& out, const Completion& completion, std::size_t index, std::size_t first,
                      std::size_t last);
-/// Whether every choice and chunk carries the key `logprobs`.
+/// Whether every choice and chunk has the key `logprobs`.
 bool has_logprobs_key(const Completion& completion);
-/// Reads what was written here. A script's values in it may nest as deep as they like.
+/// Parses JSON written here. Without a depth limit, because scripted values may be deeply nested.
 Json read_own(const std::string& json);
 
 }  // namespace completions
@@ -6744,64 +6743,63 @@ Json read_own(const std::string& json);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// The events of a completion, one after the other, `[DONE]` not included: of each choice in turn one delta, until no
-/// choice has any left; then the finish chunks in order; then the usage chunk, where there is one. Tool calls of a
-/// choice come one after the other, or interleaved; a finish_reason may come with the last delta.
-///
-/// What all events share is rendered once; each then costs little more than escaping its delta. The completion must
-/// outlive this.
+/// The events of a completion without `[DONE]`: one delta per choice in turn until all are sent, then the finish chunks
+/// in order, then the usage chunk if there is one. Tool calls of a choice are sequential or interleaved. A
+/// finish_reason may be in the last delta.
+/// The constant parts are rendered once, so an event costs little more than escaping its delta. The completion must
+/// outlive this object.
 class CompletionEvents final : public EventSource {
  public:
   explicit CompletionEvents(const Completion& completion);
   MOCK_GATEWAY_INLINE bool next(StreamEvent& event) override;
-  /// How many there have been.
+  /// The number of events so far.
   std::size_t count() const { return count_; }
 
  private:
-  /// A delta of a tool call: its head, or a fragment of its arguments.
+  /// A delta of a tool call: its first one, or a fragment of its arguments.
   struct CallDelta {
     std::size_t call;
-    std::size_t fragment;  // 0: the head
+    std::size_t fragment;  // 0: the first delta, without arguments
   };
 
-  /// The deltas of a choice's tool calls in turn: every head, then the first fragment of each that has one, and so on.
+  /// Interleaves the deltas of a choice's tool calls: all first deltas, then the first fragment of each, and so on.
   static std::vector<CallDelta> interleave(const CompletionChoice& choice);
-  /// The delta at a position among those of a choice's tool calls; nothing when there are no more.
+  /// The delta at `position` among those of a choice's tool calls; empty at the end.
   std::optional<CallDelta> call_delta(std::size_t index, std::size_t position) const;
 
-  /// The next event as the profile has it.
+  /// Writes the next event in the profile's form.
   bool write(StreamEvent& event);
   bool write_delta(std::size_t index, StreamEvent& event);
   void write_token(std::string_view open, const TokenizedText& text, std::size_t delta, std::string_view close,
                    StreamEvent& event);
   void write_finish(std::size_t index, StreamEvent& event);
-  /// Puts the finish_reason of a choice into its last delta, where the reply wants it there.
+  /// Puts a choice's finish_reason into its last delta, if the reply asks for it.
   void finish_delta(std::size_t index, StreamEvent& event);
-  /// Writes a finish_reason and what follows it; the `last` carries the usage, where the profile has it there.
+  /// Writes a finish_reason and the rest of the chunk. The `last` one includes the usage if the profile requires it.
   void end_with_finish_reason(std::size_t index, bool last, StreamEvent& event);
-  /// Writes the start of the chunk of one choice, up to and including `"delta":`.
+  /// Writes the start of a choice's chunk, up to and including `"delta":`.
   void begin(std::size_t index, StreamEvent& event);
-  /// Writes what follows a delta of text or refusal: the logprobs of the tokens that end in it. `before` is the number
-  /// of the choice's tokens before `text`.
+  /// Writes the rest of a chunk after a text or refusal delta: the logprobs of the tokens that end in it. `before`: the
+  /// number of the choice's tokens before `text`.
   void end_with_logprobs(std::size_t index, std::size_t before, const TokenizedText& text, std::size_t delta,
                          StreamEvent& event);
 
   const Completion& completion_;
-  std::vector<std::size_t> positions_;               // of each choice, in its deltas
-  std::size_t turn_ = 0;                             // the choice that is next to send a delta
+  std::vector<std::size_t> positions_;               // per choice, in its deltas
+  std::size_t turn_ = 0;                             // the choice that sends the next delta
   std::size_t deltas_left_ = 0;                      // of all choices
   std::size_t finished_ = 0;                         // finish chunks sent
   std::size_t count_ = 0;                            // events
-  std::vector<std::vector<CallDelta>> call_deltas_;  // of each choice, when they are interleaved
-  bool usage_on_finish_ = false;                     // on the last finish chunk, instead of a chunk of its own
+  std::vector<std::vector<CallDelta>> call_deltas_;  // per choice, if interleaved
+  bool usage_on_finish_ = false;                     // in the last finish chunk instead of a separate chunk
   bool usage_due_ = false;
   bool has_extra_ = false;
 
-  // The parts of a chunk that do not change: head_, the choice's index and delta, rest_.
+  // The constant parts of a chunk: head_, the choice's index and delta, rest_.
   std::string head_;  // up to and including `"choices":[`
   std::string rest_;  // after a delta without logprobs
   std::string tail_;  // after the choice's object
-  // Around the string of a delta.
+  // Around the string in a delta.
   std::string_view thinking_open_;
   std::string_view text_close_;
 };
@@ -6816,8 +6814,8 @@ namespace words {
 /// One common English word in lower case ASCII letters.
 std::string word(Random& random);
 
-/// A reply to show: one or two sentences, 8 to 24 words in all, printable ASCII, each sentence with a capital letter
-/// and a full stop. The same state of `random` gives the same text everywhere.
+/// A readable reply: one or two sentences of 8 to 24 words in all, printable ASCII, with a capital letter and a full
+/// stop. The same state of `random` gives the same text on every platform.
 std::string sentence_text(Random& random);
 
 }  // namespace words
@@ -6827,35 +6825,35 @@ std::string sentence_text(Random& random);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// What the gateway says when no stub is mounted: printable words that follow from `seed` and the choice's number;
-/// a tool call when tool_choice demands one; JSON when response_format does; reasoning first when thinking is on.
-/// Throws RequestError (400, `unsupported_schema`) for a schema, or a custom tool's grammar, of which no instance can
-/// be promised. `stopped` ends the work on schemas, likewise, when it becomes true; null: only the work's limit does.
+/// Makes the reply if no stub is mounted: printable words that depend on `seed` and the choice's number; a tool call if
+/// tool_choice demands one; JSON if response_format does; reasoning first if thinking is on. Throws RequestError (400,
+/// `unsupported_schema`) for a schema or a custom tool's grammar without a guaranteed instance. Setting `stopped` also
+/// ends the work on schemas with that error; null: only the work limit does.
 Reply default_reply(const ChatRequest& request, std::uint64_t seed, const std::atomic<bool>* stopped = nullptr);
 
-/// The fingerprint of what a request asks for, whether streamed or not: equal for equal requests, whatever the order
-/// of arrival. `stream` and `stream_options` do not count.
+/// A fingerprint of the request's content, equal for equal requests. Ignores `stream`, `stream_options` and the order
+/// of arrival.
 std::uint64_t content_fingerprint(const ChatRequest& request);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- answer/schema_instance.hpp -------------------------------------------------------------------------------------
 
-// Instances of a JSON Schema (draft 2020-12; draft-7's `definitions` can be referred to as well), for structured
-// outputs and tool arguments: each is proposed, then checked, so that a wrong one is never sent.
-// docs/replies-and-matchers.md lists the keywords, formats and patterns that are understood; annotations and unknown
-// keywords constrain nothing. What would constrain and is not understood is refused, with its place.
+// Instances of a JSON Schema (draft 2020-12, and references to draft-7's `definitions`), for structured outputs and
+// tool arguments. Each is generated, then validated, so that a wrong one is never sent. docs/replies-and-matchers.md
+// lists the supported keywords, formats and patterns. Annotations and unknown keywords are ignored; unsupported
+// constraints are refused with their position.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-// Steps of work for all schemas of a request together. What makes no value and reads no subschema has the first number;
-// a large schema earns more as it is read and its values are found, up to the second.
+// Work limits in steps, for all schemas of a request. The first is the initial budget. Reading subschemas and finding
+// values earn more, up to the second.
 inline constexpr std::size_t request_work_limit = 100000;
 inline constexpr std::size_t large_work_limit = 1000000;
 
-/// An instance that the schema certainly accepts, as JSON; the same one for the same state of `random`. Optional
-/// properties are present unless they are recursive; recursion ends as soon as it may. Throws Unsupported.
+/// A JSON instance that certainly satisfies the schema, the same for the same state of `random`. Optional properties
+/// are present unless recursive; recursion ends as early as possible. Throws Unsupported.
 std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 }  // namespace schema
@@ -6865,13 +6863,12 @@ std::string instance_of(const Json& schema, Random& random, Budget& budget);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// A vector of unit length for a text, as single-precision numbers. The same text always has the same vector, whatever
-/// the seed. The cosine of two vectors grows with the words that the texts share, in whatever order and case: 1 for the
-/// same words, at least 0.8 where they share four of five, about 0 where they share none. A number among the input's
-/// tokens is a word.
+/// A unit vector for a text, in single precision. Depends only on the text, not on the seed. The cosine of two vectors
+/// grows with the number of shared words, in any order and case: 1 for the same words, at least 0.8 for four of five,
+/// about 0 for none. Token numbers in the input count as words.
 std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions);
 
-/// The tokens of all inputs.
+/// The number of tokens in all inputs.
 std::size_t tokens_of(const EmbeddingRequest& request, const Tokens& tokens);
 
 /// The body of the answer: `{"object":"list","data":[…],"model","usage"}`.
@@ -6883,9 +6880,9 @@ std::string embeddings_body(const EmbeddingRequest& request, const Tokens& token
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// Counts how often each request came, so that what is generated for it follows from what it is, never from what
-/// came before it. Exact for the first 65,536 different requests; later ones share counters, so that memory is
-/// bounded: their answers are still unique, and repeat as long as the same requests come in the same order.
+/// Counts occurrences of each request, so that generated content depends on the request and not on earlier ones. Exact
+/// for the first 65,536 different requests. Later ones share counters, to bound memory: their answers are still unique,
+/// but repeatable only if the requests come in the same order.
 class Occurrences {
  public:
   /// 1 for the first request with this fingerprint, 2 for the next, …
@@ -6904,34 +6901,34 @@ class Occurrences {
 
 // ---- answer/schema_checker.hpp --------------------------------------------------------------------------------------
 
-// JSON values as JSON Schema sees them; a schema, read once; and values checked against it.
+// Validation against JSON Schema: JSON values, a schema that is read once, and checks of values.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 using Parts = std::vector<const Json*>;  ///< Subschemas, or values of a keyword.
 
-inline constexpr int max_places = 15;        ///< So many digits does a double hold as they are written,
-inline constexpr double exact_limit = 1e15;  ///< and thus each integer up to here.
+inline constexpr int max_places = 15;        ///< The decimal digits that a double preserves,
+inline constexpr double exact_limit = 1e15;  ///< and the limit of exact integers.
 
-/// What can be said about a value: `unsure` where validators disagree.
+/// The result of a validation; `unsure` if validators disagree.
 enum class Validity { no, unsure, yes };
 
-/// A number × 10^places, when that is an integer below `exact_limit`.
+/// The number × 10^places, if that is an integer below `exact_limit`.
 std::optional<std::int64_t> scaled(const Json& number, int places);
-/// A text that two values share exactly when they are equal: 1 equals 1.0, and the order of properties does not matter.
+/// A text that is equal for equal values: 1 equals 1.0, and the order of properties does not matter.
 std::string canonical(const Json& value);
 
 struct Format {
   std::string_view name;
-  std::string_view usual;    ///< A pattern of texts that are pleasant to read.
-  std::string_view certain;  ///< A pattern of texts that every reader takes.
+  std::string_view usual;    ///< A pattern for readable texts.
+  std::string_view certain;  ///< A pattern for texts that every validator accepts.
 };
 
-/// The format that a schema asks for; null when none is, or one that constrains nothing.
+/// The format that a schema requires; null if there is none, or it constrains nothing.
 const Format* format_of(const Json& schema);
 
-/// The types of values, as a set. "number" is integers and fractions.
+/// Bits of a set of types. "number" means integers and fractions.
 enum TypeBit : unsigned {
   null_bit = 1,
   boolean_bit = 2,
@@ -6945,37 +6942,37 @@ enum TypeBit : unsigned {
 
 /// The value of a schema's keyword; null when it is absent.
 const Json* keyword(const Json& schema, std::string_view name);
-/// The size that a keyword states, or what holds without it.
+/// The size given by a keyword, or `otherwise`.
 std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise);
-/// What a schema says about an array's item; null when nothing.
+/// The subschema for an array item; null if there is none.
 const Json* item_of(const Json& schema, std::size_t index);
 
-/// What is known of a subschema.
+/// Information about a subschema.
 struct Node {
   std::string path;
-  const Json* reference = nullptr;                                   // what its $ref leads to
-  unsigned types = all_bits;                                         // that its own `type` allows
-  unsigned hinted_types = 0;                                         // that its other keywords are about
+  const Json* reference = nullptr;                                   // the target of its $ref
+  unsigned types = all_bits;                                         // allowed by its own `type`
+  unsigned hinted_types = 0;                                         // that its other keywords apply to
   std::vector<std::pair<std::string_view, const Json*>> properties;  // by name
-  std::size_t active = 0;  // how many values that it applies to are being made
+  std::size_t active = 0;                                            // number of values being made that it applies to
 };
 
-/// All subschemas that can be reached from the root, checked. The schema and the budget must outlive it.
+/// All checked subschemas that are reachable from the root. The schema and the budget must outlive it.
 class Checker {
  public:
-  /// Throws Unsupported, as all functions do when the work becomes too much.
+  /// Throws Unsupported, as all functions do if the work exceeds the budget.
   Checker(const Json& root, Budget& budget);
 
-  /// What is known of a subschema, which is part of the schema.
+  /// Information about a subschema of this schema.
   Node& node(const Json& schema) { return nodes_.at(&schema); }
-  /// A pattern; `path` is where it stands.
+  /// A compiled pattern. `path` is its position, for errors.
   const Pattern& pattern(const std::string& source, const std::string& path = "");
 
   /// Whether a value satisfies a subschema.
   Validity validity(const Json& schema, const Json& value);
-  /// The subschemas that apply wherever this one does: those of allOf, and the one that it refers to.
+  /// The subschemas that apply together with this one: those of allOf, and its reference.
   Parts all_of(const Json& schema);
-  /// What subschemas say about a property.
+  /// The subschemas for a property.
   Parts property(const Parts& schemas, const std::string& name);
 
  private:
@@ -6990,7 +6987,7 @@ class Checker {
   const Json& root_;
   Budget& budget_;
   std::map<const Json*, Node> nodes_;
-  Parts found_;  // the subschemas, as they were found
+  Parts found_;  // the subschemas in the order found
   std::map<std::string, Pattern> patterns_;
 };
 
@@ -18014,7 +18011,7 @@ MOCK_GATEWAY_INLINE Masked Known::mask(std::string& text, const Known& others) c
 
 // ---- answer/bodies.cpp ----------------------------------------------------------------------------------------------
 
-// Bodies of errors; the codes and words that the profile openai has in them, the models list.
+// Error bodies, with the openai profile's codes and texts; the list of models.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace bodies {
@@ -18026,20 +18023,20 @@ MOCK_GATEWAY_INLINE void append_member(std::string& out, std::string_view name, 
   text::append_json_string(out, value);
 }
 
-/// What stands inside `error` in OpenAI's error bodies.
+/// The content of `error` in OpenAI's error bodies.
 struct OpenAiError {
   std::string message;
   std::string type;
   std::string code;
 };
 
-/// The `type` that OpenAI gives to a status.
+/// OpenAI's `type` for a status.
 MOCK_GATEWAY_INLINE std::string openai_type(int status) {
   if (status == 429) return "requests";
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-/// OpenAI's spelling of a code of ours. It tells integers from decimals, which only the parameter can.
+/// OpenAI's spelling of the gateway's code. It distinguishes integers from decimals, which only the parameter shows.
 MOCK_GATEWAY_INLINE std::string openai_code(const Failure& failure) {
   const std::string& param = failure.param();
   const bool below = failure.code() == "value_below_minimum";
@@ -18121,24 +18118,24 @@ MOCK_GATEWAY_INLINE std::string models_body(const std::vector<wire::Model>& mode
 
 // ---- answer/completion.cpp ------------------------------------------------------------------------------------------
 
-// A reply made whole: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
+// Completes a reply: `stop`, `max_tokens`, `n`, finish_reason, usage, ids of tool calls.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace completions {
 
-/// What a request allows one of its choices.
+/// The limits of a request for one choice.
 struct Limits {
-  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // left
+  std::size_t tokens = std::numeric_limits<std::size_t>::max();  // remaining
   std::vector<std::string> stop;
 };
 
-/// Keeps what the limits still pay for.
+/// Truncates the text to the remaining tokens.
 MOCK_GATEWAY_INLINE void spend(Limits& limits, TokenizedText& text) {
   text.keep_tokens(limits.tokens);
   limits.tokens -= text.size();
 }
 
-/// Cuts before the earliest match of a stop sequence; whether there was one.
+/// Truncates before the earliest match of a stop sequence. Returns whether there was one.
 MOCK_GATEWAY_INLINE bool cut_at_stop(const Limits& limits, TokenizedText& text) {
   std::size_t earliest = std::string::npos;
   for (const std::string& stop : limits.stop) {
@@ -18178,7 +18175,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
                                  tokens.split_arguments(call.arguments), call.custom});
     spend(limits, choice.tool_calls.back().arguments);
   }
-  // A message without content is one of tool calls or a refusal; any other has at least an empty one.
+  // Only messages with tool calls or a refusal may have no content; others have at least an empty one.
   if (choice.tool_calls.empty() && !choice.has_refusal) choice.has_text = true;
 
   if (scripted.finish_reason) {
@@ -18191,7 +18188,7 @@ MOCK_GATEWAY_INLINE CompletionChoice make_choice(const ScriptedChoice& scripted,
   return choice;
 }
 
-/// What the script claims, or else what was counted.
+/// The scripted usage, or else the counted one.
 MOCK_GATEWAY_INLINE Usage make_usage(const std::optional<TokenUsage>& scripted, std::size_t prompt, std::size_t completion,
                  std::size_t reasoning) {
   const auto counted = TokenUsage(static_cast<std::int64_t>(prompt), static_cast<std::int64_t>(completion));
@@ -18213,7 +18210,7 @@ MOCK_GATEWAY_INLINE std::size_t tokens_of(const CompletionChoice& choice) {
   return count;
 }
 
-/// The ends of the deltas of each part of a scripted choice.
+/// The ends of the deltas in each part of a scripted choice.
 struct ScriptedCuts {
   std::vector<std::size_t> thinking;
   std::vector<std::size_t> text;
@@ -18236,7 +18233,7 @@ MOCK_GATEWAY_INLINE std::vector<ScriptedCuts> cut_by_pieces(const std::vector<Sc
   return all;
 }
 
-/// Adds deltas that end at `cuts`, counted from byte `start`, as far as the text goes.
+/// Adds deltas that end at `cuts`, relative to byte `start`, up to the end of the text.
 MOCK_GATEWAY_INLINE void add_cuts(TokenizedText& text, const std::vector<std::size_t>& cuts, std::size_t start) {
   for (const std::size_t cut : cuts) {
     const std::size_t last = text.cuts.empty() ? 0 : text.cuts.back();
@@ -18305,7 +18302,7 @@ MOCK_GATEWAY_INLINE void Completion::cut(const ReplyData& reply, const Chunking&
     const completions::ScriptedCuts& cuts = scripted[index % scripted.size()];
     completions::add_cuts(choice.thinking, cuts.thinking, 0);
     completions::add_cuts(choice.text, cuts.text, 0);
-    // A refusal without a field of its own follows the text.
+    // A refusal without its own field follows the text.
     if (choice.has_refusal)
       completions::add_cuts(choice.refusal, cuts.refusal, 0);
     else
@@ -18346,7 +18343,7 @@ MOCK_GATEWAY_INLINE std::string Completion::body() const {
 MOCK_GATEWAY_INLINE void Completion::merge_extra(std::string& json, const char* message) const {
   Json value = completions::read_own(json);
   for (Json& choice : value["choices"]) {
-    if (!choice[message].contains("role")) continue;  // a later delta
+    if (!choice[message].contains("role")) continue;  // not the first delta
     for (const Json& patch : extra_message_) choice[message].merge_patch(patch);
   }
   for (const Json& patch : extra_) value.merge_patch(patch);
@@ -18568,7 +18565,7 @@ MOCK_GATEWAY_INLINE void CompletionEvents::end_with_finish_reason(std::size_t in
 
 // ---- answer/completion_json.cpp -------------------------------------------------------------------------------------
 
-// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created`:
+// The JSON of completions: keys and order, usage, logprobs, system_fingerprint. `id` and `created` are set in
 // `src/serve/reply_answer.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
@@ -18650,7 +18647,7 @@ MOCK_GATEWAY_INLINE void append_call(std::string& out, const CompletionToolCall&
   out += "}}";
 }
 
-/// A logprob that is made up, in ten-thousandths below 0.
+/// A generated logprob; the argument is in ten-thousandths below 0.
 MOCK_GATEWAY_INLINE std::string made_up_logprob(std::uint64_t below_zero) {
   const std::string decimals = std::to_string(below_zero % 10000);
   return '-' + std::to_string(below_zero / 10000) + '.' + std::string(4 - decimals.size(), '0') + decimals;
@@ -18670,7 +18667,7 @@ MOCK_GATEWAY_INLINE void append_candidate(std::string& out, std::string_view tok
   out += ']';
 }
 
-/// The logprobs of one token. What is not scripted is made up: the token is the likeliest, the alternatives are words.
+/// The logprobs of one token. Unscripted ones are generated: the token is the likeliest, the alternatives are words.
 MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completion& completion, std::size_t choice, std::size_t number,
                            std::string_view token) {
   constexpr std::uint64_t likely = 15000;  // e^-1.5
@@ -18681,7 +18678,7 @@ MOCK_GATEWAY_INLINE void append_token_logprobs(std::string& out, const Completio
   std::uint64_t below_zero = 1 + random.below(likely);
   std::string logprob = made_up_logprob(below_zero);
   if (scripted) {
-    constexpr double lowest = 1e15;  // far from where the sum below would wrap around
+    constexpr double lowest = 1e15;  // small enough for the sum below not to overflow
     below_zero = static_cast<std::uint64_t>(std::min(-scripted->logprob() * 10000, lowest));
     logprob = Json(scripted->logprob()).dump();
   }
@@ -18756,7 +18753,7 @@ MOCK_GATEWAY_INLINE void append_message(std::string& out, const CompletionChoice
   if (choice.thinking.size() > 0) {
     append_string(out, "reasoning_content", choice.thinking.text);
   } else if (profile.null_reasoning) {
-    out += R"(,"reasoning_content":null)";  // its deltas have the key in any case
+    out += R"(,"reasoning_content":null)";  // its deltas always have the key
   }
   if (!choice.tool_calls.empty()) {
     append_name(out, "tool_calls");
@@ -18786,22 +18783,22 @@ MOCK_GATEWAY_INLINE Json read_own(const std::string& json) {
 
 // ---- answer/default_reply.cpp ---------------------------------------------------------------------------------------
 
-// The reply without stubs: text, demanded tool calls, JSON, reasoning; which requests count as equal
+// The reply without stubs: text, demanded tool calls, JSON, reasoning; the equality of requests
 // (`content_fingerprint`).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace default_replies {
 
-/// The instances of a request's schemas, which share a bounded amount of work.
+/// Generates instances of a request's schemas within a common work limit.
 class SchemaTexts {
  public:
   explicit SchemaTexts(const std::atomic<bool>* stopped)
       : budget_(schema::request_work_limit, stopped, schema::large_work_limit) {}
 
-  /// An instance, as JSON, of a schema that stands at `place` in the request, a JSON path.
+  /// A JSON instance of the schema at the JSON path `place` in the request.
   std::string text_of(const Json& schema, const std::string& place, Random& random) {
     std::vector<std::string>& made = made_[place];
-    // Where a further one might be too much work, one that was made before.
+    // Reuses an earlier instance if another one might exceed the limit.
     if (!made.empty() && budget_.spent() + 2 * dearest_ > schema::request_work_limit)
       return made[random.below(made.size())];
     const std::size_t before = budget_.spent();
@@ -18818,10 +18815,10 @@ class SchemaTexts {
  private:
   schema::Budget budget_;
   std::map<std::string, std::vector<std::string>> made_;  // by place
-  std::size_t dearest_ = 0;                               // steps of an instance
+  std::size_t dearest_ = 0;                               // steps of the most expensive instance
 };
 
-/// A tool's parameters, narrowed to objects: arguments are one even where the schema would take anything.
+/// A tool's parameters, restricted to objects, because arguments are always one.
 MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   const bool forbids_all = parameters.is_boolean() && !parameters.get<bool>();
   if (!parameters.is_object()) return forbids_all ? parameters : Json{{"type", "object"}};
@@ -18833,7 +18830,7 @@ MOCK_GATEWAY_INLINE Json object_schema(const Json& parameters) {
   return schema;
 }
 
-/// The call of a custom tool: its input is words, unless a grammar, of which no sentence can be promised, says else.
+/// A call of a custom tool. Its input is words. A grammar is an error, because no input can be guaranteed to follow it.
 MOCK_GATEWAY_INLINE ScriptedToolCall custom_call_of(const ChatRequest& request, std::size_t tool, Random& random) {
   const Json& custom = request.body.at("tools").at(tool).at("custom");
   const auto format = custom.find("format");
@@ -18852,7 +18849,7 @@ MOCK_GATEWAY_INLINE ScriptedToolCall call_of(const ChatRequest& request, std::si
   return {request.tools[tool].name, schemas.text_of(schema, place, random)};
 }
 
-/// The tools of which `tool_choice` demands one, by their places.
+/// The indices of the tools that `tool_choice` demands one of.
 MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& request) {
   const std::vector<std::string>& allowed = request.tool_choice.allowed;
   std::vector<std::size_t> tools;
@@ -18863,8 +18860,8 @@ MOCK_GATEWAY_INLINE std::vector<std::size_t> demanded_tools(const ChatRequest& r
   return tools;
 }
 
-/// The calls that `tool_choice` demands; none when it leaves the choice. One call, unless the client says that it
-/// takes several at once and has several tools.
+/// The calls that `tool_choice` demands, if any. One call, unless the request allows several at once and has several
+/// tools.
 MOCK_GATEWAY_INLINE std::vector<ScriptedToolCall> demanded_calls(const ChatRequest& request, SchemaTexts& schemas, Random& random) {
   std::vector<ScriptedToolCall> calls;
   const std::size_t tools = request.tools.size();
@@ -18903,7 +18900,7 @@ MOCK_GATEWAY_INLINE std::string text_of(const ChatRequest& request, SchemaTexts&
   return schemas.text_of(request.response_format->schema, "response_format.json_schema.schema", random);
 }
 
-/// Adds a number of bytes or parts, so that what follows it cannot be taken for another.
+/// Adds a number of bytes or parts, so that the following data is unambiguous.
 MOCK_GATEWAY_INLINE std::uint64_t add_count(std::size_t count, std::uint64_t basis) {
   std::array<char, 24> text{};
   char* const end = std::to_chars(text.data(), text.data() + text.size() - 1, count).ptr;
@@ -18915,23 +18912,23 @@ MOCK_GATEWAY_INLINE std::uint64_t fingerprint_of(const std::string& string, std:
   return fingerprint(string, add_count(string.size(), basis));
 }
 
-/// A number, a truth value or null as JSON has it.
+/// The JSON of a number, boolean or null.
 MOCK_GATEWAY_INLINE std::string text_of(const Json& scalar) {
   if (scalar.is_number_unsigned()) return std::to_string(scalar.get<std::uint64_t>());
   if (scalar.is_number_integer()) return std::to_string(scalar.get<std::int64_t>());
   return scalar.dump();
 }
 
-/// Values of which a fingerprint is made, by their names where they have one; the next one last. Not by recursion: a
-/// client decides how deep a value is.
+/// A stack of named or unnamed values to fingerprint; the last is next. Not recursive, because clients choose the
+/// nesting.
 class Pending {
  public:
   Pending() { parts_.reserve(32); }
 
   void push(const std::string* name, const Json& value) { parts_.emplace_back(name, &value); }
 
-  /// Takes the values, and adds them and all that is in them to a fingerprint, so that no two look alike: each begins
-  /// with its kind and, where it has parts, their number.
+  /// Adds all values and their contents to a fingerprint. Each begins with its type and, for containers, its size, so
+  /// that different values differ.
   std::uint64_t add_to(std::uint64_t hash) {
     while (!parts_.empty()) {
       const auto [name, value] = parts_.back();
@@ -18989,13 +18986,12 @@ MOCK_GATEWAY_INLINE std::uint64_t content_fingerprint(const ChatRequest& request
 
 // ---- answer/embeddings.cpp ------------------------------------------------------------------------------------------
 
-// The vectors of embeddings: what a word is, which words are one direction, how numbers are written; the body and its
-// usage.
+// The vectors of embeddings: words, their directions, the format of numbers; the body and its usage.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace vectors {
 
-/// Letters, digits and what is not ASCII; letters in lower case. A text of nothing else is one word as it stands.
+/// Words of letters, digits and non-ASCII bytes, in lower case. A text without them is one word.
 MOCK_GATEWAY_INLINE std::set<std::string> words_of(const std::string& text) {
   std::set<std::string> words;
   std::string word;
@@ -19023,19 +19019,19 @@ MOCK_GATEWAY_INLINE std::set<std::string> words_of(const EmbeddingInput& input) 
   return words;
 }
 
-/// Numbers have nine decimals, so that each is the same in digits and in single precision.
+/// Nine decimals, so that each number reads the same from text and from single precision.
 constexpr double decimals = 1e9;
 
-/// Without an exponent: at least -1 and at most 1.
+/// Without an exponent; from -1 to 1.
 MOCK_GATEWAY_INLINE void append_number(std::string& out, float number) {
   const long long scaled = std::llround(static_cast<double>(number) * decimals);
-  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // one in front
+  const std::string digits = std::to_string(std::llabs(scaled) + static_cast<long long>(decimals));  // with a leading 1
   out += scaled < 0 ? "-" : "";
   out += static_cast<char>(digits[0] - 1);
   out += '.' + digits.substr(1);
 }
 
-/// Single-precision numbers in little-endian order, whatever the machine's.
+/// Single-precision numbers in little-endian order on every machine.
 MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
   std::string bytes;
   bytes.reserve(vector.size() * 4);
@@ -19050,9 +19046,9 @@ MOCK_GATEWAY_INLINE std::string bytes_of(const std::vector<float>& vector) {
 
 }  // namespace vectors
 
-// Each word is one of `dimensions` directions that are at right angles, chosen by its hash, so that texts that share
-// words differ by the others alone. Two words that meet in one direction only bring texts nearer. The directions are
-// the rows of a cosine transform, so that a vector has no zeros, as a model's has none.
+// Each word maps by its hash to one of `dimensions` orthogonal directions, so that texts with shared words differ only
+// by the others. Words with the same direction just make texts more similar. The directions are rows of a cosine
+// transform, so that vectors have no zeros, like those of real models.
 MOCK_GATEWAY_INLINE std::vector<float> embedding_of(const EmbeddingInput& input, std::size_t dimensions) {
   std::vector<double> sum(dimensions);
   const double size = static_cast<double>(dimensions);
@@ -19108,7 +19104,7 @@ MOCK_GATEWAY_INLINE std::string embeddings_body(const EmbeddingRequest& request,
 
 // ---- answer/events.cpp ----------------------------------------------------------------------------------------------
 
-// What an event is to delivery; the events of `chunks()`.
+// The events of `chunks()`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -19127,7 +19123,7 @@ MOCK_GATEWAY_INLINE bool ChunkEvents::next(StreamEvent& event) {
 
 // ---- answer/occurrences.cpp -----------------------------------------------------------------------------------------
 
-// How often an equal request came; how many are told apart.
+// Counts equal requests; the limit of separate counters.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
@@ -19149,30 +19145,28 @@ MOCK_GATEWAY_INLINE void Occurrences::reset() {
 
 // ---- answer/schema_checker.cpp --------------------------------------------------------------------------------------
 
-// Tables of keywords, types and formats of strings (their texts and patterns); `$ref`; checking values; texts about
-// unsupported schemas.
+// Tables of keywords, types and string formats; `$ref`; validation of values; errors for unsupported schemas.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
-inline constexpr std::size_t subschema_worth = 50;  // steps that one earns which is read
+inline constexpr std::size_t subschema_worth = 50;  // steps earned by each subschema that is read
 
 namespace checkers {
 
-/// Whether a value is a number without a fraction, however it is written.
+/// Whether a value is a number without a fraction, in any notation.
 MOCK_GATEWAY_INLINE bool is_integer_value(const Json& value) {
   return value.is_number_integer() ||
          (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>());
 }
 
-/// Whether a number may have been written with digits that its double has lost, and that other readers keep: integers
-/// beyond 64 bits are read as doubles.
+/// Whether a double may have lost digits that other parsers keep: integers beyond 64 bits are read as doubles.
 MOCK_GATEWAY_INLINE bool is_lossy(const Json& value) {
   if (value.is_structured()) return std::any_of(value.begin(), value.end(), is_lossy);
   return value.is_number_float() && std::fabs(value.get<double>()) >= 9223372036854775808.0;
 }
 
-// The certain texts leave out what readers disagree on, such as leap days and seconds, and what hardly anybody writes.
+// The certain patterns omit values that validators disagree on, such as leap days and seconds, and unusual ones.
 inline constexpr Format formats[] = {
     {"date-time", "20\\d\\d-0[1-9]-1\\dT0\\d:[0-5]\\d:[0-5]\\dZ",
      "^(?!0000)\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\\d|2[0-8])T(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?"
@@ -19198,7 +19192,7 @@ inline constexpr Format formats[] = {
      "(?:/[A-Za-z0-9._~-]*)*(?:\\?[A-Za-z0-9._~&=-]*)?(?:#[A-Za-z0-9._~-]*)?$"},
 };
 
-/// JSON Schema's equality.
+/// Equality as defined by JSON Schema.
 MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   if (left.is_string() && right.is_string()) return left == right ? Validity::yes : Validity::no;
   const bool alike = left.type() == right.type() || (left.is_number() && right.is_number());
@@ -19206,7 +19200,7 @@ MOCK_GATEWAY_INLINE Validity equal(const Json& left, const Json& right) {
   return alike && canonical(left) == canonical(right) ? Validity::yes : Validity::no;
 }
 
-/// Whether `value` is at least `bound`; greater than it, when the bound is exclusive.
+/// Whether `value` is at least `bound`, or greater if the bound is exclusive.
 MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool exclusive) {
   const double number = value.get<double>();  // doubles lose digits, but not the order
   const double edge = bound.get<double>();
@@ -19215,8 +19209,8 @@ MOCK_GATEWAY_INLINE Validity at_least(const Json& value, const Json& bound, bool
   return exclusive ? Validity::no : Validity::yes;
 }
 
-/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals: only where both agree
-/// is it certain.
+/// Whether `value` is a multiple of `divisor`. Some validators divide doubles, others decimals; certain only if both
+/// agree.
 MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor) {
   for (int places = 0; places <= max_places; ++places) {
     const std::optional<std::int64_t> amount = scaled(value, places);
@@ -19230,7 +19224,7 @@ MOCK_GATEWAY_INLINE Validity is_multiple(const Json& value, const Json& divisor)
   return Validity::unsure;
 }
 
-/// Whether a number satisfies the keywords about numbers.
+/// Whether a number satisfies the numeric keywords.
 MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& value) {
   Validity all = Validity::yes;
   const auto add = [&all](Validity one) { all = std::min(all, one); };
@@ -19242,7 +19236,7 @@ MOCK_GATEWAY_INLINE Validity number_validity(const Json& schema, const Json& val
   return all;
 }
 
-/// What a keyword's value must be.
+/// The required form of a keyword's value.
 enum class Shape { any, values, number, size, boolean, string, strings, schema, schemas, map, refused };
 
 struct Keywords {
@@ -19270,7 +19264,7 @@ inline constexpr Keywords keywords[] = {
 struct Type {
   unsigned bits;
   std::string_view name;
-  std::string_view hints;  // the keywords about it
+  std::string_view hints;  // the keywords about this type
 };
 
 inline constexpr Type types[] = {
@@ -19284,7 +19278,7 @@ inline constexpr Type types[] = {
      " minProperties maxProperties properties patternProperties additionalProperties propertyNames required "},
 };
 
-/// Formats that zod gives beside a pattern that says all.
+/// Formats that zod adds to a pattern, which suffices.
 inline constexpr std::string_view annotations =
     " cuid cuid2 ulid xid ksuid nanoid e164 base64 base64url cidrv4 cidrv6 starts_with ends_with includes lowercase"
     " uppercase ";
@@ -19308,7 +19302,7 @@ MOCK_GATEWAY_INLINE bool fits(Shape shape, const Json& value) {
   }
 }
 
-/// The types that a keyword is about.
+/// The types that a keyword applies to.
 MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
   unsigned hinted = 0;
   for (const Type& type : types) {
@@ -19319,13 +19313,13 @@ MOCK_GATEWAY_INLINE unsigned types_hinted_by(const std::string& name) {
 
 MOCK_GATEWAY_INLINE std::string quoted(const Json& value) { return text::excerpt(value.dump(), 60); }
 
-/// The bits of a type's name; 0 when there is no such type.
+/// The bits of a type name; 0 if unknown.
 MOCK_GATEWAY_INLINE unsigned bits_of(const Json& name) {
   const auto type = std::find_if(std::begin(types), std::end(types), [&](const Type& one) { return name == one.name; });
   return type == std::end(types) ? 0 : type->bits;
 }
 
-/// The types that a schema allows by its own `type`.
+/// The types that a schema's own `type` allows.
 MOCK_GATEWAY_INLINE unsigned types_of(const Json& schema) {
   const Json* const type = keyword(schema, "type");
   if (type == nullptr) return schema == false ? 0u : 0u + all_bits;
@@ -19389,7 +19383,7 @@ MOCK_GATEWAY_INLINE const Format* format_of(const Json& schema) {
 MOCK_GATEWAY_INLINE const Json* keyword(const Json& schema, std::string_view name) { return json_pointer::child(schema, name); }
 
 MOCK_GATEWAY_INLINE std::size_t size_of(const Json& schema, std::string_view name, std::size_t otherwise) {
-  constexpr double huge = 1e9;  // beyond every limit here
+  constexpr double huge = 1e9;  // greater than every limit here
   const Json* const value = keyword(schema, name);
   return value == nullptr ? otherwise : static_cast<std::size_t>(std::min(value->get<double>(), huge));
 }
@@ -19503,7 +19497,7 @@ MOCK_GATEWAY_INLINE Parts Checker::all_of(const Json& schema) {
   return parts;
 }
 
-// ---- Checking
+// ---- Validation
 
 MOCK_GATEWAY_INLINE Validity Checker::validity(const Json& schema, const Json& value) {
   const Budget::Frame frame(budget_);
@@ -19621,28 +19615,28 @@ MOCK_GATEWAY_INLINE Parts Checker::property(const Parts& schemas, const std::str
 
 // ---- answer/schema_instance.cpp -------------------------------------------------------------------------------------
 
-// Instances of a schema: numbers, texts, items, properties, depth, work. Formats of strings are in
+// Generates instances of a schema: numbers, strings, items, properties, depth, work limits. String formats are in
 // `schema_checker.cpp`.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace schema {
 
 inline constexpr unsigned nested_bits = array_bit | object_bit;
-inline constexpr std::size_t value_worth = 1000;  // steps that a value earns which becomes part of the instance
-inline constexpr std::size_t patience = 60;       // proposals of which one must fit
+inline constexpr std::size_t value_worth = 1000;  // steps earned by each value that becomes part of the instance
+inline constexpr std::size_t patience = 60;       // proposals before giving up
 inline constexpr std::size_t max_instance_depth = 64;
-inline constexpr std::size_t generous_values = 500;  // beyond, optional parts are left out
-inline constexpr std::size_t relaxed_depth = 4;      // from here on recursion ends where it can
+inline constexpr std::size_t generous_values = 500;  // beyond this, optional parts are omitted
+inline constexpr std::size_t relaxed_depth = 4;      // from here on, recursion ends where possible
 
-/// What one value must satisfy.
+/// The constraints on one value.
 struct Demand {
-  Parts roots;    // the subschemas that it is made for
-  Parts parts;    // all that apply for that: those, what they refer to, the alternatives that were chosen
-  Parts choices;  // those whose alternatives are still to be chosen from
+  Parts roots;    // the subschemas it is made for
+  Parts parts;    // all that apply: the roots, their references, the chosen alternatives
+  Parts choices;  // subschemas whose alternatives are not yet chosen
   unsigned types = all_bits;
   std::size_t depth = 0;
 
-  /// What the subschemas say by a keyword.
+  /// The values of a keyword in all parts.
   Parts all(std::string_view name) const {
     Parts found;
     for (const Json* part : parts) {
@@ -19650,13 +19644,13 @@ struct Demand {
     }
     return found;
   }
-  /// The greatest of sizes that are lower bounds.
+  /// The greatest lower bound on sizes that a keyword gives.
   std::size_t least(std::string_view name) const {
     std::size_t size = 0;
     for (const Json* part : parts) size = std::max(size, size_of(*part, name, 0));
     return size;
   }
-  /// The smallest of sizes that are upper bounds.
+  /// The smallest upper bound on sizes that a keyword gives.
   std::size_t most(std::string_view name, std::size_t otherwise) const {
     std::size_t size = otherwise;
     for (const Json* part : parts) size = std::min(size, size_of(*part, name, otherwise));
@@ -19664,7 +19658,7 @@ struct Demand {
   }
 };
 
-/// Proposes values for one schema, and checks them.
+/// Proposes values for a schema, and validates them.
 class Maker {
  public:
   Maker(const Json& schema, Random& random, Budget& budget)
@@ -19684,9 +19678,9 @@ class Maker {
 
   std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_.below(bound)); }
 
-  // -- what applies
+  // -- Applicable subschemas
 
-  /// Adds a subschema and all that it applies to the same value.
+  /// Adds a subschema and those that it applies to the same value.
   void expand(Demand& demand, const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(8 + demand.parts.size() / 4 + schema.size() / 2);
@@ -19697,13 +19691,13 @@ class Maker {
     if (alternatives_of(schema) != nullptr) demand.choices.push_back(&schema);
   }
 
-  /// The alternatives that a value is made for; whether it fits an anyOf beside a oneOf is only checked.
+  /// The alternatives to generate from. An anyOf next to a oneOf is only validated.
   static const Json* alternatives_of(const Json& schema) {
     const Json* const one_of = keyword(schema, "oneOf");
     return one_of != nullptr ? one_of : keyword(schema, "anyOf");
   }
 
-  /// Whether a value of a subschema would lie inside of another one of it.
+  /// Whether a value of this subschema would be nested in another one.
   bool is_recursive(const Json& schema) {
     const Budget::Frame frame(budget_);
     budget_.spend(1);
@@ -19728,7 +19722,7 @@ class Maker {
     return choose(demand);
   }
 
-  /// Chooses an alternative of one subschema after another, then makes a value.
+  /// Chooses alternatives for one subschema after another, then makes a value.
   std::optional<Json> choose(const Demand& demand) {
     const Budget::Frame frame(budget_);
     budget_.spend(20);
@@ -19746,7 +19740,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Alternatives from a random one on; but recursion ends early, and null comes last more often than not.
+  /// The alternatives in order from a random one. Recursive ones come last if `brief`, and null usually comes last.
   Parts ordered(const Json& alternatives, bool brief) {
     const std::size_t first = below(alternatives.size());
     const bool avoids_null = below(4) != 0;
@@ -19761,7 +19755,7 @@ class Maker {
     return sorted;
   }
 
-  /// Whether a value is certainly right.
+  /// Whether a value certainly satisfies the roots.
   bool fits(const Demand& demand, const Json& value) {
     return std::all_of(demand.roots.begin(), demand.roots.end(),
                        [&](const Json* root) { return checker_.validity(*root, value) == Validity::yes; });
@@ -19774,7 +19768,7 @@ class Maker {
     for (std::size_t index = 0; index < count; ++index) {
       const Json& value = constant != nullptr ? *constant : (*keyword(schema, "enum"))[(first + index) % count];
       ++output_;
-      // Not `return value`: where JSON converts to std::optional by itself, that is ambiguous.
+      // Not `return value`: ambiguous if JSON converts to std::optional implicitly.
       if (fits(demand, value)) return std::optional<Json>(std::in_place, value);
     }
     return fail(demand, "None of the listed values certainly satisfies all that applies.");
@@ -19788,7 +19782,7 @@ class Maker {
     if (below(4) != 0 && usual != null_bit) usual &= all_bits - null_bit;
     const unsigned kinds[] = {string_bit, boolean_bit, array_bit, object_bit, null_bit, integer_bit | fraction_bit};
     const std::size_t first = below(std::size(kinds));
-    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // those that are usual, then the others
+    for (std::size_t index = 0; index < 2 * std::size(kinds); ++index) {  // usual ones, then the others
       const unsigned kind = kinds[(first + index) % std::size(kinds)];
       if ((kind & demand.types) == 0 || ((kind & usual) != 0) != (index < std::size(kinds))) continue;
       const std::size_t attempts = (kind & nested_bits) != 0 ? 5 : 40;
@@ -19803,7 +19797,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Proposes a value of a kind.
+  /// Proposes a value of one type.
   std::optional<Json> of_kind(unsigned kind, const Demand& demand, std::size_t attempt) {
     if (kind == null_bit) return std::optional<Json>(std::in_place, nullptr);
     if (kind == boolean_bit) return std::optional<Json>(std::in_place, below(2) != 0);
@@ -19815,9 +19809,9 @@ class Maker {
     return value;
   }
 
-  // -- numbers and strings
+  // -- Numbers and strings
 
-  /// A multiple of a step between the bounds, near zero; by turns with the bounds themselves.
+  /// A multiple of the step between the bounds, near zero; sometimes a bound itself.
   Json number(const Demand& demand, std::size_t attempt) {
     const bool integer = (demand.types & fraction_bit) == 0;
     double low = -exact_limit;
@@ -19830,7 +19824,7 @@ class Maker {
         bounds.push_back(bound);
       }
     }
-    int places = integer ? 0 : 1;  // of the step, behind the point
+    int places = integer ? 0 : 1;  // decimals of the step
     double step = 1;               // × 10^-places
     const Parts divisors = demand.all("multipleOf");
     while (!integer && divisors.empty() && (high - low) * std::pow(10.0, places) < 100 && places < max_places) ++places;
@@ -19848,7 +19842,7 @@ class Maker {
     }
     if (!bounds.empty() && (first > last || attempt % 4 == 3)) return *bounds[attempt % bounds.size()];
     const double steps = first + static_cast<double>(below(static_cast<std::size_t>(last - first) + 1));
-    const double drawn = steps * step / scale;  // of exact numbers, thus the one that is written with so many places
+    const double drawn = steps * step / scale;  // both are exact, so this is the number with that many decimals
     return std::floor(drawn) == drawn ? Json(static_cast<std::int64_t>(drawn)) : Json(drawn);
   }
 
@@ -19864,7 +19858,7 @@ class Maker {
     return Json(sources.empty() ? words_of(least, most) : text_for(sources, least, most, attempt));
   }
 
-  /// Proposes a text for patterns: what one of them matches or, by turns, what each does, and what fills it up.
+  /// Proposes a text for patterns: a match of one of them or, in turn, of each, padded to the minimal length.
   std::string text_for(const std::set<std::string>& sources, std::size_t least, std::size_t most, std::size_t draw) {
     const std::size_t chosen = below(sources.size());
     std::size_t place = 0;
@@ -19891,7 +19885,7 @@ class Maker {
     return made;
   }
 
-  // -- arrays and objects
+  // -- Arrays and objects
 
   std::optional<Json> array(const Demand& demand) {
     const std::size_t least = demand.least("minItems");
@@ -19920,7 +19914,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made));
   }
 
-  /// The properties of an object that is being made. Json would look for each new one among all others.
+  /// The properties of an object in progress. Json would search all of them for each insertion.
   struct Members {
     Json::object_t all;
     std::set<std::string> names;
@@ -19928,7 +19922,7 @@ class Maker {
     std::size_t size() const { return all.size(); }
   };
 
-  /// Adds a property that is not there, if a value is found.
+  /// Adds a missing property, if a value is found.
   bool add(const Demand& demand, Members& object, const std::string& name) {
     budget_.spend(1);
     std::optional<Json> value = make(checker_.property(demand.parts, name), demand.depth + 1);
@@ -19955,7 +19949,7 @@ class Maker {
         if (wanted && !add(demand, made, item.key()) && needed) return std::nullopt;
       }
     }
-    for (const std::string& name : required) {  // those that are not declared
+    for (const std::string& name : required) {  // undeclared ones
       if (!add(demand, made, name)) return std::nullopt;
     }
     std::size_t goal = least;
@@ -19970,7 +19964,7 @@ class Maker {
     return std::optional<Json>(std::in_place, std::move(made.all));
   }
 
-  /// A name for patternProperties and for additionalProperties by turns.
+  /// A name for patternProperties and for additionalProperties in turn.
   std::optional<std::string> invented_name(const Demand& demand, std::size_t round) {
     const Parts names = demand.all("propertyNames");
     for (const Json* patterns : demand.all("patternProperties")) {
@@ -19988,7 +19982,7 @@ class Maker {
   Random& random_;
   Budget& budget_;
   Checker checker_;
-  std::size_t output_ = 0;  // values made, those that were dropped included
+  std::size_t output_ = 0;  // values made, including discarded ones
   Unsupported failure_;
 };
 
@@ -20001,7 +19995,7 @@ MOCK_GATEWAY_INLINE std::string instance_of(const Json& schema, Random& random, 
 
 // ---- answer/tokens.cpp ----------------------------------------------------------------------------------------------
 
-// What one token is; where deltas are cut; the tokens of a prompt; texts about a tokenizer or pieces that do not fit.
+// Tokens and deltas of a text; the tokens of a prompt; errors of tokenizers and pieces that do not fit.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace tokens {
@@ -20010,7 +20004,7 @@ MOCK_GATEWAY_INLINE bool is_space(char character) { return character == ' ' || (
 
 MOCK_GATEWAY_INLINE bool is_ascii(char character) { return static_cast<unsigned char>(character) < 0x80; }
 
-/// Whether a character is a token of its own: scripts that are written without spaces.
+/// Whether a character is a token by itself, as in scripts written without spaces.
 MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
   const auto within = [character](char32_t first, char32_t last) { return character >= first && character <= last; };
   return within(0x3041, 0x30ff)        // hiragana, katakana
@@ -20023,7 +20017,7 @@ MOCK_GATEWAY_INLINE bool stands_alone(char32_t character) {
          || within(0x20000, 0x3ffff);  // ideographs, later extensions
 }
 
-/// Where the token that begins at `start` ends. `start` lies before the end of the text.
+/// The end of the token at `start`, which must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t word_end(std::string_view text, std::size_t start) {
   std::size_t end = start;
   while (end < text.size() && is_space(text[end])) ++end;
@@ -20046,8 +20040,8 @@ MOCK_GATEWAY_INLINE bool is_letter(char character) {
          (character >= '0' && character <= '9') || character == '_' || !is_ascii(character);
 }
 
-/// Where the piece of JSON that begins at `start` ends: after one run of letters or of punctuation, with the white
-/// space before it, or between characters before it exceeds 12 bytes.
+/// The end of the piece of JSON at `start`: a run of letters or of punctuation with the white space before it, of at
+/// most 12 bytes.
 MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t start) {
   constexpr std::size_t longest = 12;
   std::size_t end = start;
@@ -20062,11 +20056,11 @@ MOCK_GATEWAY_INLINE std::size_t argument_end(std::string_view json, std::size_t 
   return end;
 }
 
-/// Splits by a rule that tells where the token that begins at an offset ends.
+/// Splits by a function that returns the end of the token at an offset.
 MOCK_GATEWAY_INLINE TokenizedText split_by(std::size_t (*token_end)(std::string_view, std::size_t), std::string text) {
   TokenizedText tokenized;
   if (text.empty()) return tokenized;
-  tokenized.ends.reserve(text.size() / 4 + 1);  // words and the space before them are mostly longer
+  tokenized.ends.reserve(text.size() / 4 + 1);  // tokens are usually longer
   for (std::size_t end = 0; end < text.size();) {
     end = token_end(text, end);
     tokenized.ends.push_back(end);
@@ -20098,7 +20092,7 @@ MOCK_GATEWAY_INLINE TokenizedText split_with(const Tokenizer& tokenizer, std::st
   return tokenized;
 }
 
-/// Where the delta that begins at `start` ends, by characters or bytes. `start` lies before the end of the text.
+/// The end of the delta at `start`, by characters or bytes. `start` must be before the end of the text.
 MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_t start, const Chunking& chunking) {
   const bool by_bytes = chunking.kind() == Chunking::Kind::bytes;
   std::size_t end = start;
@@ -20114,7 +20108,7 @@ MOCK_GATEWAY_INLINE std::size_t characters_end(std::string_view text, std::size_
 }  // namespace tokens
 
 MOCK_GATEWAY_INLINE std::uint64_t TokenizedText::share_of_first(std::size_t bytes) const {
-  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // that the border falls into
+  const auto token = std::upper_bound(ends.begin(), ends.end(), bytes);  // contains the border
   const auto whole = static_cast<std::uint64_t>(token - ends.begin()) * whole_token;
   if (token == ends.end()) return whole;
   const std::size_t start = token == ends.begin() ? 0 : *(token - 1);
@@ -20190,7 +20184,7 @@ MOCK_GATEWAY_INLINE void TokenizedText::keep_tokens(std::size_t count) {
 MOCK_GATEWAY_INLINE void TokenizedText::keep_bytes(std::size_t count) {
   if (count >= text.size()) return;
   text.resize(count);
-  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // the token in which the cut falls
+  const auto last = std::lower_bound(ends.begin(), ends.end(), count);  // contains the cut
   ends.erase(last, ends.end());
   if (count > (ends.empty() ? 0 : ends.back())) ends.push_back(count);
 }
@@ -20231,7 +20225,7 @@ MOCK_GATEWAY_INLINE std::size_t Tokens::count_prompt(const ChatRequest& request)
 
 // ---- answer/words.cpp -----------------------------------------------------------------------------------------------
 
-// The words and sentences of made-up text.
+// The words and sentences of generated text.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace words {
@@ -20269,7 +20263,7 @@ MOCK_GATEWAY_INLINE std::string word(Random& random) {
 }
 
 MOCK_GATEWAY_INLINE std::string sentence_text(Random& random) {
-  constexpr std::uint64_t shortest = 4;  // words of a sentence, so that two of them are still sentences
+  constexpr std::uint64_t shortest = 4;  // words per sentence, so that two of them are still sentences
   const std::uint64_t total = 8 + random.below(17);
   const std::uint64_t first = random.below(2) == 0 ? total : shortest + random.below(total - 2 * shortest + 1);
   std::string text;
@@ -40452,216 +40446,216 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   6447    answer/bodies.hpp
 //   6476    answer/events.hpp
 //   6524    answer/tokens.hpp
-//   6599    answer/completion.hpp
-//   6708    answer/completion_json.hpp
-//   6743    answer/completion_events.hpp
-//   6811    answer/words.hpp
-//   6826    answer/default_reply.hpp
-//   6842    answer/schema_instance.hpp
-//   6864    answer/embeddings.hpp
-//   6882    answer/occurrences.hpp
-//   6905    answer/schema_checker.hpp
-//   7000    script/matcher_node.hpp
-//   7091    script/script.hpp
-//   7371    script/chaos_plan.hpp
-//   7417    script/chaos_rules.hpp
-//   7499    script/connection_faults.hpp
-//   7555    script/forced_failures.hpp
-//   7600    script/field_matchers.hpp
-//   7694    script/hiding.hpp
-//   7735    script/excerpts.hpp
-//   7761    script/json_comparison.hpp
-//   7788    script/matcher_leaf.hpp
-//   7819    delivery/answer_log.hpp
-//   7936    delivery/gzip.hpp
-//   7962    delivery/framing.hpp
-//   8013    delivery/outlet.hpp
-//   8065    delivery/pace_schedule.hpp
-//   8107    delivery/progress.hpp
-//   8160    delivery/waits.hpp
-//   8238    delivery/write_queue.hpp
-//   8340    delivery/delivery.hpp
-//   8622    http/exchange_observer.hpp
-//   8659    http/sockets.hpp
-//   8789    http/wakes.hpp
-//   8840    http/connection.hpp
-//   9135    http/request_reader.hpp
-//   9268    http/server.hpp
-//   9332    http/response.hpp
-//   9348    http/turned_away.hpp
-//   9400    http/workers.hpp
-//   9458    http/acceptor.hpp
-//   9506    http/compatibility.hpp
-//   9516    http/poller.hpp
-//   9555    http/reactor.hpp
-//   9668    evidence/kept_problems.hpp
-//   9738    evidence/record.hpp
-//  10007    evidence/gateway_parts.hpp
-//  10026    evidence/review_parts.hpp
-//  10092    evidence/diagnosis.hpp
-//  10164    evidence/redaction.hpp
-//  10186    evidence/gateway_problems.hpp
-//  10288    serve/asked_requests.hpp
-//  10370    serve/operations.hpp
-//  10440    serve/served_models.hpp
-//  10483    serve/gateway_state.hpp
-//  10544    serve/served_request.hpp
-//  10727    serve/runner.hpp
-//  10793    serve/connection_loop.hpp
-//  10838    serve/request_checks.hpp
-//  10861    serve/tester_code.hpp
-//  10926    serve/explanation.hpp
-//  10949    gateway/catalogue_entries.hpp
-//  11253    gateway/option_values.hpp
-//  11314    gateway/sweep_run.hpp
-//  11338    document/script_reader.hpp
-//  11547    document/script_files.hpp
-//  11566    document/script_references.hpp
-//  11602    document/script_sections.hpp
-//  11733    document/script_values.hpp
-//  11868    document/loaded_document.hpp
-//  11900    core/calendar.cpp
-//  12012    core/clock.cpp
-//  12425    core/gate.cpp
-//  12636    core/implementation.cpp
-//  12648    core/json_pointer.cpp
-//  12705    core/json_reader.cpp
-//  13049    core/pattern.cpp
-//  13467    core/process.cpp
-//  13491    core/random.cpp
-//  13551    core/relief.cpp
-//  13578    core/reporter.cpp
-//  13661    core/source_location.cpp
-//  13677    core/text.cpp
-//  14033    core/wait.cpp
-//  14045    core/warning.cpp
-//  14059    model/acceptance.cpp
-//  14118    model/checks.cpp
-//  14156    model/connection_fault.cpp
-//  14258    model/failure.cpp
-//  14427    model/fault.cpp
-//  14662    model/finding.cpp
-//  14696    model/hold.cpp
-//  14718    model/http_reply.cpp
-//  14784    model/pace.cpp
-//  14983    model/profile.cpp
-//  15163    model/range.cpp
-//  15193    model/received_request.cpp
-//  15261    model/reply.cpp
-//  15672    model/reply_checks.cpp
-//  15864    model/reply_template.cpp
-//  16036    model/sent_answer.cpp
-//  16064    model/sse_dialect.cpp
-//  16210    request/chat_fields.cpp
-//  16352    request/chat_messages.cpp
-//  16561    request/chat_reader.cpp
-//  16975    request/chat_request.cpp
-//  17060    request/embedding_request.cpp
-//  17148    keys/api_key.cpp
-//  17198    keys/key_store.cpp
-//  17744    keys/keys.cpp
-//  17808    keys/secrets.cpp
-//  18015    answer/bodies.cpp
-//  18122    answer/completion.cpp
-//  18358    answer/completion_events.cpp
-//  18569    answer/completion_json.cpp
-//  18787    answer/default_reply.cpp
-//  18990    answer/embeddings.cpp
-//  19109    answer/events.cpp
-//  19128    answer/occurrences.cpp
-//  19150    answer/schema_checker.cpp
-//  19622    answer/schema_instance.cpp
-//  20002    answer/tokens.cpp
-//  20232    answer/words.cpp
-//  20293    script/chaos.cpp
-//  20434    script/chaos_rules.cpp
-//  20546    script/connection_faults.cpp
-//  20655    script/excerpts.cpp
-//  20718    script/field_matchers.cpp
-//  21131    script/forced_failures.cpp
-//  21235    script/hiding.cpp
-//  21352    script/json_comparison.cpp
-//  21438    script/matcher.cpp
-//  21693    script/matchers.cpp
-//  22049    script/scope.cpp
-//  22107    script/script.cpp
-//  22538    script/text_matchers.cpp
-//  22660    delivery/answer_log.cpp
-//  22830    delivery/delivery.cpp
-//  23295    delivery/faults_and_waits.cpp
-//  23570    delivery/framing.cpp
-//  23687    delivery/gzip.cpp
-//  23754    delivery/pace_schedule.cpp
-//  23823    delivery/progress.cpp
-//  23875    delivery/write_queue.cpp
-//  24023    http/acceptor.cpp
-//  24132    http/compatibility.cpp
-//  24242    http/connection.cpp
-//  24828    http/poller.cpp
-//  25043    http/reactor.cpp
-//  25311    http/request_reader.cpp
-//  25769    http/response.cpp
-//  25850    http/server.cpp
-//  26267    http/sockets.cpp
-//  26786    http/turned_away.cpp
-//  26876    http/wakes.cpp
-//  26930    http/workers.cpp
-//  27043    evidence/diagnosis.cpp
-//  27263    evidence/evidence_json.cpp
-//  27647    evidence/exchange.cpp
-//  27950    evidence/gateway_problems.cpp
-//  28401    evidence/journal.cpp
-//  28560    evidence/kept_problems.cpp
-//  28671    evidence/notes.cpp
-//  28772    evidence/record.cpp
-//  29231    evidence/redaction.cpp
-//  29373    evidence/redirects.cpp
-//  29484    evidence/retries.cpp
-//  29877    evidence/review.cpp
-//  30256    evidence/told_in_body.cpp
-//  30356    evidence/verification.cpp
-//  30473    serve/asked_requests.cpp
-//  30551    serve/chat_judge.cpp
-//  30872    serve/connection_loop.cpp
-//  31032    serve/cross_origin.cpp
-//  31075    serve/delivery_report.cpp
-//  31166    serve/explanation.cpp
-//  31232    serve/gateway_state.cpp
-//  31268    serve/judge.cpp
-//  31496    serve/limits.cpp
-//  31595    serve/operations.cpp
-//  31818    serve/profile_headers.cpp
-//  31859    serve/reply_answer.cpp
-//  32003    serve/request_checks.cpp
-//  32078    serve/runner.cpp
-//  32342    serve/served_models.cpp
-//  32420    serve/served_request.cpp
-//  32491    gateway/catalogue.cpp
-//  32912    gateway/catalogue_chunks.cpp
-//  33211    gateway/catalogue_delivery.cpp
-//  33366    gateway/catalogue_entries.cpp
-//  33595    gateway/catalogue_failures.cpp
-//  33883    gateway/catalogue_framing.cpp
-//  34070    gateway/catalogue_tool_calls.cpp
-//  34274    gateway/chat_script.cpp
-//  34423    gateway/gateway.cpp
-//  34714    gateway/mishaps.cpp
-//  35061    gateway/options.cpp
-//  35214    gateway/sweep.cpp
-//  35637    document/scenario_files.cpp
-//  35788    document/script_document.cpp
-//  36190    document/script_faults.cpp
-//  36526    document/script_files.cpp
-//  36673    document/script_gateway.cpp
-//  37007    document/script_matchers.cpp
-//  37373    document/script_objects.cpp
-//  37539    document/script_reader.cpp
-//  37982    document/script_references.cpp
-//  38306    document/script_replies.cpp
-//  38783    document/script_schema.cpp
-//  38918    document/script_sections.cpp
-//  39499    document/script_values.cpp
-//  39914  Adapters
-//  39931    adapters/catch2.hpp
-//  40089    adapters/doctest.hpp
-//  40254    adapters/gtest.hpp
+//   6598    answer/completion.hpp
+//   6707    answer/completion_json.hpp
+//   6742    answer/completion_events.hpp
+//   6809    answer/words.hpp
+//   6824    answer/default_reply.hpp
+//   6840    answer/schema_instance.hpp
+//   6862    answer/embeddings.hpp
+//   6879    answer/occurrences.hpp
+//   6902    answer/schema_checker.hpp
+//   6997    script/matcher_node.hpp
+//   7088    script/script.hpp
+//   7368    script/chaos_plan.hpp
+//   7414    script/chaos_rules.hpp
+//   7496    script/connection_faults.hpp
+//   7552    script/forced_failures.hpp
+//   7597    script/field_matchers.hpp
+//   7691    script/hiding.hpp
+//   7732    script/excerpts.hpp
+//   7758    script/json_comparison.hpp
+//   7785    script/matcher_leaf.hpp
+//   7816    delivery/answer_log.hpp
+//   7933    delivery/gzip.hpp
+//   7959    delivery/framing.hpp
+//   8010    delivery/outlet.hpp
+//   8062    delivery/pace_schedule.hpp
+//   8104    delivery/progress.hpp
+//   8157    delivery/waits.hpp
+//   8235    delivery/write_queue.hpp
+//   8337    delivery/delivery.hpp
+//   8619    http/exchange_observer.hpp
+//   8656    http/sockets.hpp
+//   8786    http/wakes.hpp
+//   8837    http/connection.hpp
+//   9132    http/request_reader.hpp
+//   9265    http/server.hpp
+//   9329    http/response.hpp
+//   9345    http/turned_away.hpp
+//   9397    http/workers.hpp
+//   9455    http/acceptor.hpp
+//   9503    http/compatibility.hpp
+//   9513    http/poller.hpp
+//   9552    http/reactor.hpp
+//   9665    evidence/kept_problems.hpp
+//   9735    evidence/record.hpp
+//  10004    evidence/gateway_parts.hpp
+//  10023    evidence/review_parts.hpp
+//  10089    evidence/diagnosis.hpp
+//  10161    evidence/redaction.hpp
+//  10183    evidence/gateway_problems.hpp
+//  10285    serve/asked_requests.hpp
+//  10367    serve/operations.hpp
+//  10437    serve/served_models.hpp
+//  10480    serve/gateway_state.hpp
+//  10541    serve/served_request.hpp
+//  10724    serve/runner.hpp
+//  10790    serve/connection_loop.hpp
+//  10835    serve/request_checks.hpp
+//  10858    serve/tester_code.hpp
+//  10923    serve/explanation.hpp
+//  10946    gateway/catalogue_entries.hpp
+//  11250    gateway/option_values.hpp
+//  11311    gateway/sweep_run.hpp
+//  11335    document/script_reader.hpp
+//  11544    document/script_files.hpp
+//  11563    document/script_references.hpp
+//  11599    document/script_sections.hpp
+//  11730    document/script_values.hpp
+//  11865    document/loaded_document.hpp
+//  11897    core/calendar.cpp
+//  12009    core/clock.cpp
+//  12422    core/gate.cpp
+//  12633    core/implementation.cpp
+//  12645    core/json_pointer.cpp
+//  12702    core/json_reader.cpp
+//  13046    core/pattern.cpp
+//  13464    core/process.cpp
+//  13488    core/random.cpp
+//  13548    core/relief.cpp
+//  13575    core/reporter.cpp
+//  13658    core/source_location.cpp
+//  13674    core/text.cpp
+//  14030    core/wait.cpp
+//  14042    core/warning.cpp
+//  14056    model/acceptance.cpp
+//  14115    model/checks.cpp
+//  14153    model/connection_fault.cpp
+//  14255    model/failure.cpp
+//  14424    model/fault.cpp
+//  14659    model/finding.cpp
+//  14693    model/hold.cpp
+//  14715    model/http_reply.cpp
+//  14781    model/pace.cpp
+//  14980    model/profile.cpp
+//  15160    model/range.cpp
+//  15190    model/received_request.cpp
+//  15258    model/reply.cpp
+//  15669    model/reply_checks.cpp
+//  15861    model/reply_template.cpp
+//  16033    model/sent_answer.cpp
+//  16061    model/sse_dialect.cpp
+//  16207    request/chat_fields.cpp
+//  16349    request/chat_messages.cpp
+//  16558    request/chat_reader.cpp
+//  16972    request/chat_request.cpp
+//  17057    request/embedding_request.cpp
+//  17145    keys/api_key.cpp
+//  17195    keys/key_store.cpp
+//  17741    keys/keys.cpp
+//  17805    keys/secrets.cpp
+//  18012    answer/bodies.cpp
+//  18119    answer/completion.cpp
+//  18355    answer/completion_events.cpp
+//  18566    answer/completion_json.cpp
+//  18784    answer/default_reply.cpp
+//  18987    answer/embeddings.cpp
+//  19105    answer/events.cpp
+//  19124    answer/occurrences.cpp
+//  19146    answer/schema_checker.cpp
+//  19616    answer/schema_instance.cpp
+//  19996    answer/tokens.cpp
+//  20226    answer/words.cpp
+//  20287    script/chaos.cpp
+//  20428    script/chaos_rules.cpp
+//  20540    script/connection_faults.cpp
+//  20649    script/excerpts.cpp
+//  20712    script/field_matchers.cpp
+//  21125    script/forced_failures.cpp
+//  21229    script/hiding.cpp
+//  21346    script/json_comparison.cpp
+//  21432    script/matcher.cpp
+//  21687    script/matchers.cpp
+//  22043    script/scope.cpp
+//  22101    script/script.cpp
+//  22532    script/text_matchers.cpp
+//  22654    delivery/answer_log.cpp
+//  22824    delivery/delivery.cpp
+//  23289    delivery/faults_and_waits.cpp
+//  23564    delivery/framing.cpp
+//  23681    delivery/gzip.cpp
+//  23748    delivery/pace_schedule.cpp
+//  23817    delivery/progress.cpp
+//  23869    delivery/write_queue.cpp
+//  24017    http/acceptor.cpp
+//  24126    http/compatibility.cpp
+//  24236    http/connection.cpp
+//  24822    http/poller.cpp
+//  25037    http/reactor.cpp
+//  25305    http/request_reader.cpp
+//  25763    http/response.cpp
+//  25844    http/server.cpp
+//  26261    http/sockets.cpp
+//  26780    http/turned_away.cpp
+//  26870    http/wakes.cpp
+//  26924    http/workers.cpp
+//  27037    evidence/diagnosis.cpp
+//  27257    evidence/evidence_json.cpp
+//  27641    evidence/exchange.cpp
+//  27944    evidence/gateway_problems.cpp
+//  28395    evidence/journal.cpp
+//  28554    evidence/kept_problems.cpp
+//  28665    evidence/notes.cpp
+//  28766    evidence/record.cpp
+//  29225    evidence/redaction.cpp
+//  29367    evidence/redirects.cpp
+//  29478    evidence/retries.cpp
+//  29871    evidence/review.cpp
+//  30250    evidence/told_in_body.cpp
+//  30350    evidence/verification.cpp
+//  30467    serve/asked_requests.cpp
+//  30545    serve/chat_judge.cpp
+//  30866    serve/connection_loop.cpp
+//  31026    serve/cross_origin.cpp
+//  31069    serve/delivery_report.cpp
+//  31160    serve/explanation.cpp
+//  31226    serve/gateway_state.cpp
+//  31262    serve/judge.cpp
+//  31490    serve/limits.cpp
+//  31589    serve/operations.cpp
+//  31812    serve/profile_headers.cpp
+//  31853    serve/reply_answer.cpp
+//  31997    serve/request_checks.cpp
+//  32072    serve/runner.cpp
+//  32336    serve/served_models.cpp
+//  32414    serve/served_request.cpp
+//  32485    gateway/catalogue.cpp
+//  32906    gateway/catalogue_chunks.cpp
+//  33205    gateway/catalogue_delivery.cpp
+//  33360    gateway/catalogue_entries.cpp
+//  33589    gateway/catalogue_failures.cpp
+//  33877    gateway/catalogue_framing.cpp
+//  34064    gateway/catalogue_tool_calls.cpp
+//  34268    gateway/chat_script.cpp
+//  34417    gateway/gateway.cpp
+//  34708    gateway/mishaps.cpp
+//  35055    gateway/options.cpp
+//  35208    gateway/sweep.cpp
+//  35631    document/scenario_files.cpp
+//  35782    document/script_document.cpp
+//  36184    document/script_faults.cpp
+//  36520    document/script_files.cpp
+//  36667    document/script_gateway.cpp
+//  37001    document/script_matchers.cpp
+//  37367    document/script_objects.cpp
+//  37533    document/script_reader.cpp
+//  37976    document/script_references.cpp
+//  38300    document/script_replies.cpp
+//  38777    document/script_schema.cpp
+//  38912    document/script_sections.cpp
+//  39493    document/script_values.cpp
+//  39908  Adapters
+//  39925    adapters/catch2.hpp
+//  40083    adapters/doctest.hpp
+//  40248    adapters/gtest.hpp
