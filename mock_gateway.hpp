@@ -3563,33 +3563,33 @@ namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 
 namespace wire {
 
-/// A tool call that an assistant made.
+/// A tool call by an assistant.
 struct ToolCall {
   std::string id;
   std::string name;
-  /// JSON text as sent, not necessarily valid. For a custom tool it is the input, which is any text.
+  /// JSON text as sent, perhaps invalid. For a custom tool, any text: its input.
   std::string arguments;
-  /// Whether it is the call of a custom tool.
+  /// Whether it calls a custom tool.
   bool custom = false;
 
-  /// The arguments parsed; null when they are not JSON.
+  /// The parsed arguments; null if they are not JSON.
   Json json() const;
 };
 
 /// An element of `messages`.
 struct Message {
-  /// `system`, `user` or `assistant`; `tool` and `developer` where they are accepted.
+  /// `system`, `user` or `assistant`; also `tool` and `developer` if accepted.
   std::string role;
   /// The content as sent: a string, an array of parts, or null.
   Json content;
-  /// The name of its author; empty unless sent.
+  /// The author's name, or empty.
   std::string name;
-  /// The calls that an assistant made.
+  /// The tool calls of an assistant.
   std::vector<ToolCall> tool_calls;
-  /// The id of the call whose result a message of role tool is; empty for other roles.
+  /// For role `tool`, the id of the call that this is the result of; otherwise empty.
   std::string tool_call_id;
 
-  /// The content as one string: itself, or its text parts joined; empty for null.
+  /// The content as a string: itself, or its joined text parts; empty for null.
   std::string text() const;
 };
 
@@ -3597,45 +3597,45 @@ struct Message {
 struct Tool {
   std::string name;
   std::string description;
-  /// JSON Schema of the arguments; null when not given, and of a custom tool.
+  /// JSON Schema of the arguments; null if absent, and for custom tools.
   Json parameters;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
-  /// Whether its type is `custom`, where that is accepted: its input is text.
+  /// Whether its type is `custom`, if accepted. Its input is text.
   bool custom = false;
 };
 
-/// Whether the model may call tools, or must: `tool_choice`.
+/// `tool_choice`: whether the model may or must call tools.
 struct ToolChoice {
   enum class Mode {
-    /// It calls none.
+    /// No calls.
     none,
-    /// `auto`: it may call any.
+    /// `auto`: any calls.
     automatic,
-    /// It must call one.
+    /// At least one call.
     required,
-    /// It must call the one named.
+    /// A call of the named tool.
     named,
   };
   Mode mode = Mode::none;
-  /// The function or the custom tool, in mode `named`.
+  /// In mode `named`: the function or custom tool.
   std::string name;
-  /// The tools that it may call, in the modes `automatic` and `required`; empty: any.
+  /// In the modes `automatic` and `required`: the allowed tools; empty for all.
   std::vector<std::string> allowed;
 };
 
 std::string to_string(ToolChoice::Mode mode);
 std::ostream& operator<<(std::ostream& out, ToolChoice::Mode mode);
 
-/// What the answer's text must be: `response_format`.
+/// `response_format`: the required form of the answer's text.
 struct ResponseFormat {
   enum class Kind { text, json_object, json_schema };
   Kind kind = Kind::text;
-  /// The schema's name; empty for the other kinds.
+  /// For json_schema, the schema's name; otherwise empty.
   std::string name;
-  /// The JSON Schema; null for the other kinds, and where none was sent.
+  /// For json_schema, the schema if sent; otherwise null.
   Json schema;
-  /// False unless sent.
+  /// Default: false.
   bool strict = false;
 };
 
@@ -3644,8 +3644,8 @@ std::ostream& operator<<(std::ostream& out, ResponseFormat::Kind kind);
 
 }  // namespace wire
 
-/// The body of POST /v1/chat/completions, parsed. Optional fields that were absent are empty; `body` holds everything
-/// as sent, unknown fields included.
+/// The parsed body of POST /v1/chat/completions. Absent optional fields are empty. `body` has everything as sent,
+/// including unknown fields.
 struct ChatRequest {
   std::string model;
   std::vector<wire::Message> messages;
@@ -3654,15 +3654,15 @@ struct ChatRequest {
   bool include_usage = false;
   std::optional<double> temperature;
   std::optional<double> top_p;
-  /// Where it is accepted, `max_completion_tokens` too: `body` tells which of the two was sent.
+  /// Also `max_completion_tokens`, if accepted; `body` shows which of the two was sent.
   std::optional<std::int64_t> max_tokens;
   std::optional<double> presence_penalty;
   std::int64_t n = 1;
   std::optional<std::int64_t> seed;
-  /// One element where a string was sent; empty unless sent.
+  /// One element for a string; empty if absent.
   std::vector<std::string> stop;
   std::vector<wire::Tool> tools;
-  /// What the request says. A request without the field has `none` when it has no tools, else `automatic`.
+  /// The request's tool_choice. Default: `none` without tools, otherwise `automatic`.
   wire::ToolChoice tool_choice;
   std::optional<bool> parallel_tool_calls;
   std::optional<wire::ResponseFormat> response_format;
@@ -3671,16 +3671,16 @@ struct ChatRequest {
   bool logprobs = false;
   std::int64_t top_logprobs = 0;
 
-  /// The whole body as sent.
+  /// The complete body as sent.
   Json body;
-  /// The first 100 findings of this request alone.
+  /// The first 100 findings about this request alone.
   std::vector<Finding> findings;
 
-  /// The text of the last message of role user; empty without one.
+  /// The text of the last message with role `user`, or empty.
   std::string last_user_text() const;
-  /// Whether the request offers a tool of that name.
+  /// Whether the request offers a tool with that name.
   bool has_tool(std::string_view name) const;
-  /// That tool; null when there is none.
+  /// The tool with that name, or null.
   const wire::Tool* tool(std::string_view name) const;
 };
 
@@ -5984,7 +5984,7 @@ void fill_template(ReplyData& data, const TemplateFacts& facts);
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
-/// One text of a request, or its tokens.
+/// A text of a request, or its tokens.
 struct EmbeddingInput {
   std::optional<std::string> text;
   std::vector<std::int64_t> tokens;
@@ -5999,38 +5999,37 @@ struct EmbeddingRequest {
   std::vector<Finding> findings;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 EmbeddingRequest parse_embedding_request(std::string_view body, const Acceptance& acceptance);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_parser.hpp ----------------------------------------------------------------------------------------
 
-// What parsing is called with; its code is in `chat_request.cpp`. The largest `n` is an option.
+// Parses chat requests within limits; implemented in `chat_request.cpp`. The maximum of `n` is an option.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 
 struct ChatLimits {
-  /// Largest `n` accepted.
+  /// The maximum of `n`.
   std::int64_t max_n = 128;
-  /// Whose requests they are: what the profile's service documents is no finding.
+  /// The profile. Fields that its service documents cause no finding.
   Profile profile = Profile::documented;
 };
 
-/// Parses and validates a body. Throws RequestError, whose failure names JSON path, expected and actual.
+/// Parses and validates a body. Throws RequestError with JSON path, expected and actual value.
 ChatRequest parse_chat_request(std::string_view body, const Acceptance& acceptance, const ChatLimits& limits);
 
 }}}  // namespace mock_gateway::detail
 
 // ---- request/chat_fields.hpp ----------------------------------------------------------------------------------------
 
-// What a body's values must be. What is refused is a RequestError that names the place, what was expected and what
-// came.
+// Checks values of a body. Throws RequestError with the path, the expected and the actual value.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
-/// The place of a value in the body; spelled out only when an error names it.
+/// The path of a value in the body. Formatted only for errors.
 class Path {
  public:
   explicit Path(std::string_view name) : name_(name) {}
@@ -6042,7 +6041,7 @@ class Path {
 
  private:
   const Path* parent_ = nullptr;
-  std::string_view name_;  // empty: an element
+  std::string_view name_;  // empty for elements
   std::size_t index_ = 0;
 };
 /// "a string (\"hot\")", for the "got" of a message.
@@ -6063,9 +6062,9 @@ std::int64_t require_integer(const Json& value, const Path& path, std::int64_t l
 const Json::object_t& require_object(const Json& value, const Path& path);
 const Json::array_t& require_array(const Json& value, const Path& path);
 
-/// The member, or null without it. Not Json::find, which for a string_view would make a string.
+/// The member, or null. Json::find would create a string for a string_view.
 const Json* member(const Json::object_t& object, std::string_view name);
-/// The member, or RequestError.
+/// The member; throws RequestError if it is missing.
 const Json& require_member(const Json::object_t& object, const Path& path, std::string_view name, const char* expected);
 
 }  // namespace chat_fields
@@ -6076,7 +6075,7 @@ const Json& require_member(const Json::object_t& object, const Path& path, std::
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
 
-/// The documented fields and the extensions, in the order in which they are checked.
+/// The documented fields and extensions, in the order of checking.
 enum Field : std::size_t {
   model,
   messages,
@@ -6100,7 +6099,7 @@ enum Field : std::size_t {
   top_logprobs,
   field_count
 };
-/// Reads one body into one request.
+/// Reads a body into a request.
 class Reader {
  public:
   Reader(const Acceptance& acceptance, const ChatLimits& limits, ChatRequest& request)
@@ -6115,12 +6114,12 @@ class Reader {
   void check_duplicates(const std::vector<JsonDuplicate>& duplicates);
   void collect(const Json::object_t& body);
   void unknown_field(const std::string& path, std::string_view name);
-  /// Whether a field without effect is taken, and no finding: the profile's service documents it.
+  /// Whether a field without effect is accepted without a finding, because the profile's service documents it.
   bool is_documented_by_service(std::string_view name) const;
-  /// Whether a field of the gateway's documentation is taken for unknown: the profile's service does not document it.
+  /// Whether a field documented by the gateway counts as unknown, because the profile's service does not document it.
   bool is_own_field(std::string_view name) const;
   void read_all();
-  /// Reads as read_all does, and leaves out what has the wrong shape.
+  /// Like read_all(), but skips fields of the wrong type.
   void read_what_fits();
 
   void read_messages(const Json& value, const Path& path);
@@ -6128,7 +6127,7 @@ class Reader {
   void take_message(const Json& value);
   void read_content(const Json* value, const Path& path, bool may_be_null, wire::Message& message);
   void check_parts(const Json::array_t& parts, const Path& path);
-  /// Whether a message may go without content.
+  /// Whether a message may have no content.
   bool needs_no_content(const Json::object_t& object, const wire::Message& message) const;
   void read_tool_calls(const Json& value, const Path& path, wire::Message& message);
   void read_field(Field field, const Json& value);
@@ -6142,21 +6141,21 @@ class Reader {
   void read_response_format(const Json& value, const Path& path);
   void read_top_logprobs(const Json& value, const Path& path);
 
-  /// The member unless it is null and null counts as absent.
+  /// The member; null if it is missing, or null where null counts as absent.
   const Json* optional_member(const Json::object_t& object, std::string_view name) const;
   bool is_absent_as_null(std::string_view name) const;
   std::string expected_role() const;
-  /// What takes a message that is refused because this switch of the acceptance is off.
+  /// A hint on how to accept a message that this disabled switch of the acceptance refuses.
   std::string switched_off(const char* name) const;
   std::string expected_tool_type() const;
-  /// Whether a tool, a choice of one or a call is custom. Throws RequestError for a type that is not accepted.
+  /// Whether a tool, tool choice or tool call is custom. Throws RequestError for a type that is not accepted.
   bool read_tool_type(const Json::object_t& object, const Path& path) const;
-  /// The name in an object that names one of the request's tools.
+  /// The name of a tool of this request, from an object with its name.
   std::string read_tool_name(const Json::object_t& object, const Path& path) const;
-  /// Whether each tool call is answered, and each tool message an answer.
+  /// Checks that each tool call has a result, and each tool message belongs to a call.
   void check_tool_messages();
   void add_finding(const finding_kinds::Kind& kind, std::string message) const;
-  /// Notes what the request has of an extension that the profile's service does not document.
+  /// Records the use of an extension that the profile's service does not document.
   void note_extension(Extension extension, const std::string& place) const;
 
   const Acceptance acceptance_;
@@ -16206,7 +16205,7 @@ MOCK_GATEWAY_INLINE bool operator==(const SseDialect& left, const SseDialect& ri
 
 // ---- request/chat_fields.cpp ----------------------------------------------------------------------------------------
 
-// The words of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
+// The text of a 400 about a field: "expected …, got …", and its codes (`invalid_type`, `value_below_minimum`, …).
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -16254,7 +16253,7 @@ MOCK_GATEWAY_INLINE void fail_type(const Path& path, const std::string& expected
 
 MOCK_GATEWAY_INLINE void fail_value(const Path& path, const std::string& expected, const Json& actual) {
   std::string description = type_and_value(actual);
-  if (actual.is_string() || actual.is_number()) {  // only the value: its type is right
+  if (actual.is_string() || actual.is_number()) {  // only the value, because the type is valid
     const std::size_t open = description.find('(');
     description = description.substr(open + 1, description.size() - open - 2);
   }
@@ -16302,7 +16301,7 @@ MOCK_GATEWAY_INLINE std::int64_t require_integer(const Json& value, const Path& 
   if (value.is_number_float()) {
     const double real = value.get<double>();
     if (std::trunc(real) != real) fail_type(path, "an integer", value);
-    below = real <= -two_to_63;  // also what -2^63 - 1, too large for an integer, is rounded to
+    below = real <= -two_to_63;  // also the rounded value of -2^63 - 1, which is too small
     above = real >= two_to_63;
     if (!below && !above) number = static_cast<std::int64_t>(real);
   } else if (value.is_number_unsigned()) {
@@ -16437,7 +16436,7 @@ MOCK_GATEWAY_INLINE bool Reader::needs_no_content(const Json::object_t& object, 
   if (!acceptance_.has(Extension::null_content_with_tool_calls)) return false;
   if (!message.tool_calls.empty()) return true;
   if (!profile_.content_may_be_replaced || message.role != "assistant") return false;
-  // The service sends these in place of content, and clients send them back.
+  // The service sends these instead of content, and clients send them back.
   for (const std::string_view name : {"refusal", "audio", "function_call"}) {
     const Json* value = member(object, name);
     if (value != nullptr && !value->is_null()) return true;
@@ -16557,8 +16556,7 @@ MOCK_GATEWAY_INLINE void Reader::check_tool_messages() {
 
 // ---- request/chat_reader.cpp ----------------------------------------------------------------------------------------
 
-// Every field of a body: order, allowed numbers and words, unknown fields and the advice about them, findings about
-// fields.
+// All fields of a body: order, allowed values, unknown fields and hints about them, findings about fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace chat_fields {
@@ -16584,7 +16582,7 @@ inline constexpr std::array<std::string_view, field_count> field_names = {"model
                                                                           "logprobs",
                                                                           "top_logprobs"};
 
-/// A request with thousands of unknown fields or repeated keys gets this many findings at most.
+/// The maximum number of findings, for requests with thousands of unknown fields or duplicate keys.
 inline constexpr std::size_t max_findings = 100;
 
 MOCK_GATEWAY_INLINE void Reader::read(const std::vector<JsonDuplicate>& duplicates) {
@@ -16696,7 +16694,7 @@ MOCK_GATEWAY_INLINE void Reader::read_what_fits() {
     try {
       read_field(static_cast<Field>(field), *fields_[field]);
     } catch (const RequestError&) {
-      fields_[field] = nullptr;  // as if it were absent
+      fields_[field] = nullptr;  // as if absent
     }
   }
 }
@@ -16731,7 +16729,7 @@ MOCK_GATEWAY_INLINE void Reader::read_field(Field field, const Json& value) {
 
 MOCK_GATEWAY_INLINE void Reader::read_max_completion_tokens(const Json& value, const Path& path) {
   if (fields_[max_tokens] != nullptr) {
-    // OpenAI's own words.
+    // OpenAI's text.
     throw RequestError{failure(400, "invalid_parameter_combination",
                                "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.")
                            .param("max_tokens")};
@@ -16971,8 +16969,8 @@ MOCK_GATEWAY_INLINE void Reader::read_top_logprobs(const Json& value, const Path
 
 // ---- request/chat_request.cpp ---------------------------------------------------------------------------------------
 
-// The parsed chat request: fields and what they are when not sent (in the header), words of its enums; the 400 of an
-// empty or broken body.
+// The parsed chat request: texts of its enums, the 400 of an empty or invalid body. Fields and their defaults are in
+// the header.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI {
 namespace detail {
@@ -17056,7 +17054,7 @@ MOCK_GATEWAY_INLINE std::ostream& wire::operator<<(std::ostream& out, wire::Resp
 
 // ---- request/embedding_request.cpp ----------------------------------------------------------------------------------
 
-// What a request for embeddings may hold: its fields, how many inputs and dimensions; findings about unknown fields.
+// The fields of an embeddings request, the limits of inputs and dimensions; findings about unknown fields.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace embedding_request {
@@ -17065,9 +17063,9 @@ using namespace chat_fields;
 
 inline constexpr std::array<std::string_view, 5> documented = {"model", "input", "encoding_format", "dimensions",
                                                                "user"};
-/// OpenAI's.
+/// OpenAI's limit.
 inline constexpr std::size_t most_inputs = 2048;
-/// Twice as many as the largest model of a service has.
+/// Twice the size of the largest known model.
 inline constexpr std::int64_t most_dimensions = 8192;
 inline constexpr std::int64_t largest_token = 0x7fffffff;
 inline constexpr const char* expected_input = "a string, an array of strings, or tokens";
@@ -40440,222 +40438,222 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //   5983    request/embedding_request.hpp
 //   6007    request/chat_parser.hpp
 //   6025    request/chat_fields.hpp
-//   6074    request/chat_reader.hpp
-//   6172    keys/secrets.hpp
-//   6219    keys/key_store.hpp
-//   6447    answer/bodies.hpp
-//   6476    answer/events.hpp
-//   6524    answer/tokens.hpp
-//   6598    answer/completion.hpp
-//   6707    answer/completion_json.hpp
-//   6742    answer/completion_events.hpp
-//   6809    answer/words.hpp
-//   6824    answer/default_reply.hpp
-//   6840    answer/schema_instance.hpp
-//   6862    answer/embeddings.hpp
-//   6879    answer/occurrences.hpp
-//   6902    answer/schema_checker.hpp
-//   6997    script/matcher_node.hpp
-//   7088    script/script.hpp
-//   7368    script/chaos_plan.hpp
-//   7414    script/chaos_rules.hpp
-//   7496    script/connection_faults.hpp
-//   7552    script/forced_failures.hpp
-//   7597    script/field_matchers.hpp
-//   7691    script/hiding.hpp
-//   7732    script/excerpts.hpp
-//   7758    script/json_comparison.hpp
-//   7785    script/matcher_leaf.hpp
-//   7816    delivery/answer_log.hpp
-//   7933    delivery/gzip.hpp
-//   7959    delivery/framing.hpp
-//   8010    delivery/outlet.hpp
-//   8062    delivery/pace_schedule.hpp
-//   8104    delivery/progress.hpp
-//   8157    delivery/waits.hpp
-//   8235    delivery/write_queue.hpp
-//   8337    delivery/delivery.hpp
-//   8619    http/exchange_observer.hpp
-//   8656    http/sockets.hpp
-//   8786    http/wakes.hpp
-//   8837    http/connection.hpp
-//   9132    http/request_reader.hpp
-//   9265    http/server.hpp
-//   9329    http/response.hpp
-//   9345    http/turned_away.hpp
-//   9397    http/workers.hpp
-//   9455    http/acceptor.hpp
-//   9503    http/compatibility.hpp
-//   9513    http/poller.hpp
-//   9552    http/reactor.hpp
-//   9665    evidence/kept_problems.hpp
-//   9735    evidence/record.hpp
-//  10004    evidence/gateway_parts.hpp
-//  10023    evidence/review_parts.hpp
-//  10089    evidence/diagnosis.hpp
-//  10161    evidence/redaction.hpp
-//  10183    evidence/gateway_problems.hpp
-//  10285    serve/asked_requests.hpp
-//  10367    serve/operations.hpp
-//  10437    serve/served_models.hpp
-//  10480    serve/gateway_state.hpp
-//  10541    serve/served_request.hpp
-//  10724    serve/runner.hpp
-//  10790    serve/connection_loop.hpp
-//  10835    serve/request_checks.hpp
-//  10858    serve/tester_code.hpp
-//  10923    serve/explanation.hpp
-//  10946    gateway/catalogue_entries.hpp
-//  11250    gateway/option_values.hpp
-//  11311    gateway/sweep_run.hpp
-//  11335    document/script_reader.hpp
-//  11544    document/script_files.hpp
-//  11563    document/script_references.hpp
-//  11599    document/script_sections.hpp
-//  11730    document/script_values.hpp
-//  11865    document/loaded_document.hpp
-//  11897    core/calendar.cpp
-//  12009    core/clock.cpp
-//  12422    core/gate.cpp
-//  12633    core/implementation.cpp
-//  12645    core/json_pointer.cpp
-//  12702    core/json_reader.cpp
-//  13046    core/pattern.cpp
-//  13464    core/process.cpp
-//  13488    core/random.cpp
-//  13548    core/relief.cpp
-//  13575    core/reporter.cpp
-//  13658    core/source_location.cpp
-//  13674    core/text.cpp
-//  14030    core/wait.cpp
-//  14042    core/warning.cpp
-//  14056    model/acceptance.cpp
-//  14115    model/checks.cpp
-//  14153    model/connection_fault.cpp
-//  14255    model/failure.cpp
-//  14424    model/fault.cpp
-//  14659    model/finding.cpp
-//  14693    model/hold.cpp
-//  14715    model/http_reply.cpp
-//  14781    model/pace.cpp
-//  14980    model/profile.cpp
-//  15160    model/range.cpp
-//  15190    model/received_request.cpp
-//  15258    model/reply.cpp
-//  15669    model/reply_checks.cpp
-//  15861    model/reply_template.cpp
-//  16033    model/sent_answer.cpp
-//  16061    model/sse_dialect.cpp
-//  16207    request/chat_fields.cpp
-//  16349    request/chat_messages.cpp
-//  16558    request/chat_reader.cpp
-//  16972    request/chat_request.cpp
-//  17057    request/embedding_request.cpp
-//  17145    keys/api_key.cpp
-//  17195    keys/key_store.cpp
-//  17741    keys/keys.cpp
-//  17805    keys/secrets.cpp
-//  18012    answer/bodies.cpp
-//  18119    answer/completion.cpp
-//  18355    answer/completion_events.cpp
-//  18566    answer/completion_json.cpp
-//  18784    answer/default_reply.cpp
-//  18987    answer/embeddings.cpp
-//  19105    answer/events.cpp
-//  19124    answer/occurrences.cpp
-//  19146    answer/schema_checker.cpp
-//  19616    answer/schema_instance.cpp
-//  19996    answer/tokens.cpp
-//  20226    answer/words.cpp
-//  20287    script/chaos.cpp
-//  20428    script/chaos_rules.cpp
-//  20540    script/connection_faults.cpp
-//  20649    script/excerpts.cpp
-//  20712    script/field_matchers.cpp
-//  21125    script/forced_failures.cpp
-//  21229    script/hiding.cpp
-//  21346    script/json_comparison.cpp
-//  21432    script/matcher.cpp
-//  21687    script/matchers.cpp
-//  22043    script/scope.cpp
-//  22101    script/script.cpp
-//  22532    script/text_matchers.cpp
-//  22654    delivery/answer_log.cpp
-//  22824    delivery/delivery.cpp
-//  23289    delivery/faults_and_waits.cpp
-//  23564    delivery/framing.cpp
-//  23681    delivery/gzip.cpp
-//  23748    delivery/pace_schedule.cpp
-//  23817    delivery/progress.cpp
-//  23869    delivery/write_queue.cpp
-//  24017    http/acceptor.cpp
-//  24126    http/compatibility.cpp
-//  24236    http/connection.cpp
-//  24822    http/poller.cpp
-//  25037    http/reactor.cpp
-//  25305    http/request_reader.cpp
-//  25763    http/response.cpp
-//  25844    http/server.cpp
-//  26261    http/sockets.cpp
-//  26780    http/turned_away.cpp
-//  26870    http/wakes.cpp
-//  26924    http/workers.cpp
-//  27037    evidence/diagnosis.cpp
-//  27257    evidence/evidence_json.cpp
-//  27641    evidence/exchange.cpp
-//  27944    evidence/gateway_problems.cpp
-//  28395    evidence/journal.cpp
-//  28554    evidence/kept_problems.cpp
-//  28665    evidence/notes.cpp
-//  28766    evidence/record.cpp
-//  29225    evidence/redaction.cpp
-//  29367    evidence/redirects.cpp
-//  29478    evidence/retries.cpp
-//  29871    evidence/review.cpp
-//  30250    evidence/told_in_body.cpp
-//  30350    evidence/verification.cpp
-//  30467    serve/asked_requests.cpp
-//  30545    serve/chat_judge.cpp
-//  30866    serve/connection_loop.cpp
-//  31026    serve/cross_origin.cpp
-//  31069    serve/delivery_report.cpp
-//  31160    serve/explanation.cpp
-//  31226    serve/gateway_state.cpp
-//  31262    serve/judge.cpp
-//  31490    serve/limits.cpp
-//  31589    serve/operations.cpp
-//  31812    serve/profile_headers.cpp
-//  31853    serve/reply_answer.cpp
-//  31997    serve/request_checks.cpp
-//  32072    serve/runner.cpp
-//  32336    serve/served_models.cpp
-//  32414    serve/served_request.cpp
-//  32485    gateway/catalogue.cpp
-//  32906    gateway/catalogue_chunks.cpp
-//  33205    gateway/catalogue_delivery.cpp
-//  33360    gateway/catalogue_entries.cpp
-//  33589    gateway/catalogue_failures.cpp
-//  33877    gateway/catalogue_framing.cpp
-//  34064    gateway/catalogue_tool_calls.cpp
-//  34268    gateway/chat_script.cpp
-//  34417    gateway/gateway.cpp
-//  34708    gateway/mishaps.cpp
-//  35055    gateway/options.cpp
-//  35208    gateway/sweep.cpp
-//  35631    document/scenario_files.cpp
-//  35782    document/script_document.cpp
-//  36184    document/script_faults.cpp
-//  36520    document/script_files.cpp
-//  36667    document/script_gateway.cpp
-//  37001    document/script_matchers.cpp
-//  37367    document/script_objects.cpp
-//  37533    document/script_reader.cpp
-//  37976    document/script_references.cpp
-//  38300    document/script_replies.cpp
-//  38777    document/script_schema.cpp
-//  38912    document/script_sections.cpp
-//  39493    document/script_values.cpp
-//  39908  Adapters
-//  39925    adapters/catch2.hpp
-//  40083    adapters/doctest.hpp
-//  40248    adapters/gtest.hpp
+//   6073    request/chat_reader.hpp
+//   6171    keys/secrets.hpp
+//   6218    keys/key_store.hpp
+//   6446    answer/bodies.hpp
+//   6475    answer/events.hpp
+//   6523    answer/tokens.hpp
+//   6597    answer/completion.hpp
+//   6706    answer/completion_json.hpp
+//   6741    answer/completion_events.hpp
+//   6808    answer/words.hpp
+//   6823    answer/default_reply.hpp
+//   6839    answer/schema_instance.hpp
+//   6861    answer/embeddings.hpp
+//   6878    answer/occurrences.hpp
+//   6901    answer/schema_checker.hpp
+//   6996    script/matcher_node.hpp
+//   7087    script/script.hpp
+//   7367    script/chaos_plan.hpp
+//   7413    script/chaos_rules.hpp
+//   7495    script/connection_faults.hpp
+//   7551    script/forced_failures.hpp
+//   7596    script/field_matchers.hpp
+//   7690    script/hiding.hpp
+//   7731    script/excerpts.hpp
+//   7757    script/json_comparison.hpp
+//   7784    script/matcher_leaf.hpp
+//   7815    delivery/answer_log.hpp
+//   7932    delivery/gzip.hpp
+//   7958    delivery/framing.hpp
+//   8009    delivery/outlet.hpp
+//   8061    delivery/pace_schedule.hpp
+//   8103    delivery/progress.hpp
+//   8156    delivery/waits.hpp
+//   8234    delivery/write_queue.hpp
+//   8336    delivery/delivery.hpp
+//   8618    http/exchange_observer.hpp
+//   8655    http/sockets.hpp
+//   8785    http/wakes.hpp
+//   8836    http/connection.hpp
+//   9131    http/request_reader.hpp
+//   9264    http/server.hpp
+//   9328    http/response.hpp
+//   9344    http/turned_away.hpp
+//   9396    http/workers.hpp
+//   9454    http/acceptor.hpp
+//   9502    http/compatibility.hpp
+//   9512    http/poller.hpp
+//   9551    http/reactor.hpp
+//   9664    evidence/kept_problems.hpp
+//   9734    evidence/record.hpp
+//  10003    evidence/gateway_parts.hpp
+//  10022    evidence/review_parts.hpp
+//  10088    evidence/diagnosis.hpp
+//  10160    evidence/redaction.hpp
+//  10182    evidence/gateway_problems.hpp
+//  10284    serve/asked_requests.hpp
+//  10366    serve/operations.hpp
+//  10436    serve/served_models.hpp
+//  10479    serve/gateway_state.hpp
+//  10540    serve/served_request.hpp
+//  10723    serve/runner.hpp
+//  10789    serve/connection_loop.hpp
+//  10834    serve/request_checks.hpp
+//  10857    serve/tester_code.hpp
+//  10922    serve/explanation.hpp
+//  10945    gateway/catalogue_entries.hpp
+//  11249    gateway/option_values.hpp
+//  11310    gateway/sweep_run.hpp
+//  11334    document/script_reader.hpp
+//  11543    document/script_files.hpp
+//  11562    document/script_references.hpp
+//  11598    document/script_sections.hpp
+//  11729    document/script_values.hpp
+//  11864    document/loaded_document.hpp
+//  11896    core/calendar.cpp
+//  12008    core/clock.cpp
+//  12421    core/gate.cpp
+//  12632    core/implementation.cpp
+//  12644    core/json_pointer.cpp
+//  12701    core/json_reader.cpp
+//  13045    core/pattern.cpp
+//  13463    core/process.cpp
+//  13487    core/random.cpp
+//  13547    core/relief.cpp
+//  13574    core/reporter.cpp
+//  13657    core/source_location.cpp
+//  13673    core/text.cpp
+//  14029    core/wait.cpp
+//  14041    core/warning.cpp
+//  14055    model/acceptance.cpp
+//  14114    model/checks.cpp
+//  14152    model/connection_fault.cpp
+//  14254    model/failure.cpp
+//  14423    model/fault.cpp
+//  14658    model/finding.cpp
+//  14692    model/hold.cpp
+//  14714    model/http_reply.cpp
+//  14780    model/pace.cpp
+//  14979    model/profile.cpp
+//  15159    model/range.cpp
+//  15189    model/received_request.cpp
+//  15257    model/reply.cpp
+//  15668    model/reply_checks.cpp
+//  15860    model/reply_template.cpp
+//  16032    model/sent_answer.cpp
+//  16060    model/sse_dialect.cpp
+//  16206    request/chat_fields.cpp
+//  16348    request/chat_messages.cpp
+//  16557    request/chat_reader.cpp
+//  16970    request/chat_request.cpp
+//  17055    request/embedding_request.cpp
+//  17143    keys/api_key.cpp
+//  17193    keys/key_store.cpp
+//  17739    keys/keys.cpp
+//  17803    keys/secrets.cpp
+//  18010    answer/bodies.cpp
+//  18117    answer/completion.cpp
+//  18353    answer/completion_events.cpp
+//  18564    answer/completion_json.cpp
+//  18782    answer/default_reply.cpp
+//  18985    answer/embeddings.cpp
+//  19103    answer/events.cpp
+//  19122    answer/occurrences.cpp
+//  19144    answer/schema_checker.cpp
+//  19614    answer/schema_instance.cpp
+//  19994    answer/tokens.cpp
+//  20224    answer/words.cpp
+//  20285    script/chaos.cpp
+//  20426    script/chaos_rules.cpp
+//  20538    script/connection_faults.cpp
+//  20647    script/excerpts.cpp
+//  20710    script/field_matchers.cpp
+//  21123    script/forced_failures.cpp
+//  21227    script/hiding.cpp
+//  21344    script/json_comparison.cpp
+//  21430    script/matcher.cpp
+//  21685    script/matchers.cpp
+//  22041    script/scope.cpp
+//  22099    script/script.cpp
+//  22530    script/text_matchers.cpp
+//  22652    delivery/answer_log.cpp
+//  22822    delivery/delivery.cpp
+//  23287    delivery/faults_and_waits.cpp
+//  23562    delivery/framing.cpp
+//  23679    delivery/gzip.cpp
+//  23746    delivery/pace_schedule.cpp
+//  23815    delivery/progress.cpp
+//  23867    delivery/write_queue.cpp
+//  24015    http/acceptor.cpp
+//  24124    http/compatibility.cpp
+//  24234    http/connection.cpp
+//  24820    http/poller.cpp
+//  25035    http/reactor.cpp
+//  25303    http/request_reader.cpp
+//  25761    http/response.cpp
+//  25842    http/server.cpp
+//  26259    http/sockets.cpp
+//  26778    http/turned_away.cpp
+//  26868    http/wakes.cpp
+//  26922    http/workers.cpp
+//  27035    evidence/diagnosis.cpp
+//  27255    evidence/evidence_json.cpp
+//  27639    evidence/exchange.cpp
+//  27942    evidence/gateway_problems.cpp
+//  28393    evidence/journal.cpp
+//  28552    evidence/kept_problems.cpp
+//  28663    evidence/notes.cpp
+//  28764    evidence/record.cpp
+//  29223    evidence/redaction.cpp
+//  29365    evidence/redirects.cpp
+//  29476    evidence/retries.cpp
+//  29869    evidence/review.cpp
+//  30248    evidence/told_in_body.cpp
+//  30348    evidence/verification.cpp
+//  30465    serve/asked_requests.cpp
+//  30543    serve/chat_judge.cpp
+//  30864    serve/connection_loop.cpp
+//  31024    serve/cross_origin.cpp
+//  31067    serve/delivery_report.cpp
+//  31158    serve/explanation.cpp
+//  31224    serve/gateway_state.cpp
+//  31260    serve/judge.cpp
+//  31488    serve/limits.cpp
+//  31587    serve/operations.cpp
+//  31810    serve/profile_headers.cpp
+//  31851    serve/reply_answer.cpp
+//  31995    serve/request_checks.cpp
+//  32070    serve/runner.cpp
+//  32334    serve/served_models.cpp
+//  32412    serve/served_request.cpp
+//  32483    gateway/catalogue.cpp
+//  32904    gateway/catalogue_chunks.cpp
+//  33203    gateway/catalogue_delivery.cpp
+//  33358    gateway/catalogue_entries.cpp
+//  33587    gateway/catalogue_failures.cpp
+//  33875    gateway/catalogue_framing.cpp
+//  34062    gateway/catalogue_tool_calls.cpp
+//  34266    gateway/chat_script.cpp
+//  34415    gateway/gateway.cpp
+//  34706    gateway/mishaps.cpp
+//  35053    gateway/options.cpp
+//  35206    gateway/sweep.cpp
+//  35629    document/scenario_files.cpp
+//  35780    document/script_document.cpp
+//  36182    document/script_faults.cpp
+//  36518    document/script_files.cpp
+//  36665    document/script_gateway.cpp
+//  36999    document/script_matchers.cpp
+//  37365    document/script_objects.cpp
+//  37531    document/script_reader.cpp
+//  37974    document/script_references.cpp
+//  38298    document/script_replies.cpp
+//  38775    document/script_schema.cpp
+//  38910    document/script_sections.cpp
+//  39491    document/script_values.cpp
+//  39906  Adapters
+//  39923    adapters/catch2.hpp
+//  40081    adapters/doctest.hpp
+//  40246    adapters/gtest.hpp
