@@ -1,7 +1,7 @@
-// mock_gateway: a test double of an OpenAI-compatible model gateway, in one header.
+// mock_gateway: a test double of an OpenAI-compatible model gateway in a single header.
 //
-// Script what the gateway says, run the client against a real socket, verify what the client did. A complete test,
-// which examples/first_test.cpp has as well:
+// Script the replies, run the client against a real socket, verify its requests. A complete test, also in
+// examples/first_test.cpp:
 //
 //     #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 //     #define MOCK_GATEWAY_ADAPTER_DOCTEST
@@ -34,16 +34,16 @@
 //       CHECK(gateway.review());  // and the client did nothing wrong
 //     }
 //
-// What can be said to a gateway comes first: Gateway, stubs, matchers, replies and what breaks them; then what it
-// tells: journal, verify(), review(); then keys, options and what is rare.
+// Order of the declarations: Gateway, stubs, matchers, replies and faults; journal, verify() and review(); keys,
+// options and rarely used parts. Setters throw GatewayError for invalid arguments.
 //
-// Including this file declares the interface. Exactly one .cpp file of the program defines MOCK_GATEWAY_IMPLEMENTATION
-// before it includes this file, and so compiles the library:
+// Including this file only declares the interface. Exactly one .cpp file of the program defines
+// MOCK_GATEWAY_IMPLEMENTATION before the include, and compiles the library:
 //
 //     #define MOCK_GATEWAY_IMPLEMENTATION
 //     #include "mock_gateway.hpp"
 //
-// Known limits: plain http only; listens on loopback unless told otherwise; POSIX sockets.
+// Limits: plain HTTP only; listens on loopback by default; POSIX sockets.
 //
 // Copyright (c) 2026 the mock_gateway authors
 // SPDX-License-Identifier: MIT
@@ -39922,27 +39922,27 @@ MOCK_GATEWAY_INLINE std::vector<Operation> read_as(As<std::vector<Operation>>, S
 
 // ---- adapters/catch2.hpp --------------------------------------------------------------------------------------------
 
-// How Catch2 gets reports and prints values.
+// The Catch2 adapter: reports of gateways, and printing of values.
 
-// For programs tested with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including
-// mock_gateway.hpp, in each file whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with Catch2, version 2 or 3: define MOCK_GATEWAY_ADAPTER_CATCH2 before including mock_gateway.hpp, in each
+// file whose checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a warning. CHECK prints optionals, durations and
-// moments ("20ms == 60s"; version 3 prints them its own way), the library's enumerations, and why a Verification,
-// Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a warning. CHECK prints optionals, durations and
+// times ("20ms == 60s"; version 3 in its own format), the library's enumerations, and why a Verification, Review or
+// Wait is false.
 //
-// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files that have the adapter, which defines
-// it where catch.hpp was not included before mock_gateway.hpp.
+// In version 2 the notes need CATCH_CONFIG_EXTERNAL_INTERFACES in one of the files with the adapter. The adapter
+// defines it unless catch.hpp was included before mock_gateway.hpp.
 //
-// Catch2's own assertions belong to the thread that runs the tests, and so does the end of a gateway. One that outlives
-// the run, in a main of the program's own, must outlive the Catch::Session as well, which forgets the run only then.
+// Catch2's assertions only work on the thread that runs the tests, so destroy gateways there. A gateway that outlives
+// the run, in a custom main, must also outlive the Catch::Session, because only its end clears the run.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, as do Catch2's
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, as do Catch2's
 // CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER and CATCH_CONFIG_ENABLE_ALL_STRINGMAKERS. MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// leaves that of durations and moments, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
+// disables that of durations and times, as does CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER.
 
-// Version 2 and the amalgamated version 3 are one header each, which the program may have under any path.
+// Version 2 and the amalgamated version 3 are single headers, which may be at any path.
 #if !defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED) && !defined(CATCH_AMALGAMATED_HPP_INCLUDED)
 #if __has_include(<catch2/internal/catch_context.hpp>)
 #include <catch2/catch_test_macros.hpp>
@@ -39978,12 +39978,12 @@ void tell_catch2(const SourceLocation& where, const char* kind, Catch::ResultWas
     handler.handleMessage(result, std::string(text));
     handler.complete();
   } catch (...) {
-    // Thrown by --abort when it has counted the failure, and out of place in a destructor: the next check ends the run.
+    // Thrown by --abort after counting the failure. A destructor must not throw; the next check ends the run.
   }
 }
 
 bool report_to_catch2(const Report& report) {
-  // A name is there while a test runs.
+  // There is a name only while a test runs.
   Catch::IResultCapture* const run = Catch::getCurrentContext().getResultCapture();
   if (!run || run->getCurrentTestName().empty()) return false;
   if (report.unwinding)
@@ -40002,14 +40002,14 @@ using Catch2Listener = Catch::TestEventListenerBase;
 using Catch2Listener = Catch::EventListenerBase;
 #endif
 
-/// Prints at the end of a failed test, or of a failed run of one that sections repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with sections.
 class Catch2Notes : public Catch2Listener {
  public:
   using Catch2Listener::Catch2Listener;
 
   void sectionStarting(const Catch::SectionInfo& section) override {
     Catch2Listener::sectionStarting(section);
-    // A run of a test is the outermost section.
+    // The outermost section is one run of the test.
     if (depth_++ == 0) pass_over_notes();
   }
   void sectionEnded(const Catch::SectionStats& section) override {
@@ -40022,7 +40022,7 @@ class Catch2Notes : public Catch2Listener {
   int depth_ = 0;
 };
 
-// Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+// Each file with the adapter has a listener. The first one called after a test prints all notes.
 CATCH_REGISTER_LISTENER(Catch2Notes)
 
 const bool catch2_notes = (want_notes(), true);
@@ -40031,7 +40031,7 @@ const bool catch2_notes = (want_notes(), true);
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
-// Version 2 alone is a header with that guard. Version 3 has printers of its own.
+// Only version 2 has this include guard. Version 3 prints durations itself.
 #if !defined(MOCK_GATEWAY_ADAPTER_NO_CHRONO) && !defined(CATCH_CONFIG_ENABLE_CHRONO_STRINGMAKER) && \
     defined(TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED)
 namespace Catch {
@@ -40080,17 +40080,17 @@ struct StringMaker<std::nullopt_t> {
 
 // ---- adapters/doctest.hpp -------------------------------------------------------------------------------------------
 
-// The same for doctest.
+// The doctest adapter: reports of gateways, and printing of values.
 
-// For programs tested with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file
-// whose checks compare what the gateway gives. One file is enough for the reports.
+// For tests with doctest: define MOCK_GATEWAY_ADAPTER_DOCTEST before including mock_gateway.hpp, in each file whose
+// checks compare values of the gateway. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test where the gateway was
-// made. At the end of a test that has failed, what verify() notes is a message. CHECK prints optionals, durations and
-// moments ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
+// If a gateway is destroyed with problems that the test has not looked at, its test fails at the line that made the
+// gateway. After a failed test, the notes of verify() are printed as a message. CHECK prints optionals, durations and
+// times ("20ms == 60s"), the library's enumerations, and why a Verification, Review or Wait is false.
 //
-// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL, if defined, leaves the printing of std::optional to the program, and
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO that of durations and moments.
+// MOCK_GATEWAY_ADAPTER_NO_OPTIONAL disables the printing of std::optional, MOCK_GATEWAY_ADAPTER_NO_CHRONO that of
+// durations and times.
 
 #ifndef DOCTEST_LIBRARY_INCLUDED
 #if __has_include(<doctest/doctest.h>)
@@ -40109,10 +40109,10 @@ bool report_to_doctest(const Report& report) {
   static_cast<void>(report);
   return false;
 #else
-  // What is reported between two tests would be counted for neither.
+  // Between two tests, doctest would count a report for neither.
   const doctest::ContextOptions* const run = doctest::getContextOptions();
   if (!doctest::is_running_in_test || !run || !run->currentTest) return false;
-  // The kinds of check that never throw.
+  // These macros never throw.
   if (report.unwinding) {
     DOCTEST_ADD_MESSAGE_AT(report.where.file, report.where.line, report.text);
   } else {
@@ -40125,7 +40125,7 @@ bool report_to_doctest(const Report& report) {
 const InstalledReporter doctest_adapter(report_to_doctest);
 
 #ifndef DOCTEST_CONFIG_DISABLE
-/// Prints at the end of a failed test, or of a failed run of one that subcases repeat, what its gateways noted.
+/// Prints the gateways' notes after a failed test, or after each failed run of a test with subcases.
 class DoctestNotes : public doctest::IReporter {
  public:
   explicit DoctestNotes(const doctest::ContextOptions&) {}
@@ -40142,7 +40142,7 @@ class DoctestNotes : public doctest::IReporter {
     begin();
   }
   void test_case_end(const doctest::CurrentTestCaseStats& test) override {
-    // A test may fail without a failed check: it took too long, say.
+    // A test may fail without a failed check, for example by a timeout.
     if (!test.testCaseSuccess && (failed_ || !a_run_failed_)) print();
     begin();
   }
@@ -40170,15 +40170,14 @@ class DoctestNotes : public doctest::IReporter {
   bool a_run_failed_ = false;
 };
 
-// doctest keeps one listener of a name: that of the first file with the adapter.
+// doctest keeps one listener per name: that of the first file with the adapter.
 const int doctest_notes = doctest::registerReporter<DoctestNotes>("mock_gateway", 0, false);
 #endif
 
 }  // namespace
 }  // namespace detail
 
-// doctest prints an enumeration as its number, whatever operator<< says; only a function of this name beside the type
-// comes before that.
+// doctest prints enumerations as numbers and ignores operator<<. Only a toString() next to the type has precedence.
 inline doctest::String toString(KeyState state) { return to_string(state).c_str(); }
 inline doctest::String toString(Profile profile) { return to_string(profile).c_str(); }
 inline doctest::String toString(Severity severity) { return to_string(severity).c_str(); }
@@ -40245,27 +40244,27 @@ struct StringMaker<std::nullopt_t> {
 
 // ---- adapters/gtest.hpp ---------------------------------------------------------------------------------------------
 
-// The same for GoogleTest.
+// The GoogleTest adapter: reports of gateways, and printing of values.
 
-// For programs tested with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each
-// file whose checks look at a Verification, Review or Wait. One file is enough for the reports.
+// For tests with GoogleTest: define MOCK_GATEWAY_ADAPTER_GTEST before including mock_gateway.hpp, in each file whose
+// checks use a Verification, Review or Wait. For the reports, one file is enough.
 //
-// A gateway that is destroyed with something wrong that nobody has looked at fails the test, or the test suite, where
-// the gateway was made. At the end of a test that has failed, what verify() notes is printed. EXPECT_TRUE prints why a
-// Verification, Review or Wait is false, and EXPECT_EQ prints durations and moments ("20ms", "60s").
+// If a gateway is destroyed with problems that the test has not looked at, the test or test suite fails at the line
+// that made the gateway. After a failed test, the notes of verify() are printed. EXPECT_TRUE prints why a
+// Verification, Review or Wait is false, and EXPECT_EQ prints durations and times ("20ms", "60s").
 //
-// MOCK_GATEWAY_ADAPTER_NO_CHRONO, if defined, leaves the printing of durations and moments to the program.
+// MOCK_GATEWAY_ADAPTER_NO_CHRONO disables the printing of durations and times.
 
 namespace mock_gateway { inline namespace MOCK_GATEWAY_ABI { namespace detail {
 namespace {
 
-/// GoogleTest has no message that is no failure.
+/// Prints to stdout, because GoogleTest has no messages without a failure.
 void print_message(const SourceLocation& where, const std::string& text) {
   std::cout << where.file << ':' << where.line << ": Message\n" << text << "\n\n" << std::flush;
 }
 
 bool report_to_gtest(const Report& report) {
-  // The set-up and tear-down of a whole suite belong to no test; GoogleTest counts what fails there for the suite.
+  // Set-up and tear-down of a suite belong to no test; GoogleTest counts their failures for the suite.
   if (!testing::UnitTest::GetInstance()->current_test_suite()) return false;
   if (report.unwinding) {
     print_message(report.where, report.text);
@@ -40274,17 +40273,17 @@ bool report_to_gtest(const Report& report) {
   try {
     ADD_FAILURE_AT(report.where.file, report.where.line) << report.text;
   } catch (...) {
-    // Thrown by --gtest_throw_on_failure, or a listener, when the failure is counted; out of place in a destructor.
+    // Thrown by --gtest_throw_on_failure or a listener after counting the failure. A destructor must not throw.
   }
   return true;
 }
 
 const InstalledReporter gtest_adapter([] {
-  testing::UnitTest::GetInstance();  // made before the adapter, it is still there when that goes
+  testing::UnitTest::GetInstance();  // constructed before the adapter, so destroyed after it
   return &report_to_gtest;
 }());
 
-/// Prints at the end of a failed test what its gateways noted.
+/// Prints the gateways' notes after a failed test.
 class GtestNotes : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override { pass_over_notes(); }
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -40296,7 +40295,7 @@ class GtestNotes : public testing::EmptyTestEventListener {
 
 const bool gtest_notes = [] {
   want_notes();
-  // Each file with the adapter has a listener. The first that hears of the end of a test prints all notes.
+  // Each file with the adapter has a listener. The first one called after a test prints all notes.
   testing::UnitTest::GetInstance()->listeners().Append(new GtestNotes);
   return true;
 }();
@@ -40304,8 +40303,8 @@ const bool gtest_notes = [] {
 }  // namespace
 }}}  // namespace mock_gateway::detail
 
-// EXPECT_TRUE makes an AssertionResult of what it checks, and prints the message that this one carries: none when it is
-// true, since notes that were in a message count as printed.
+// EXPECT_TRUE converts its argument to an AssertionResult and prints its message. True values have no message, because
+// notes in a message count as printed.
 namespace testing {
 
 template <>
@@ -40329,7 +40328,7 @@ inline AssertionResult::AssertionResult(const mock_gateway::Wait& wait, void*)
 }  // namespace testing
 
 #ifndef MOCK_GATEWAY_ADAPTER_NO_CHRONO
-// A PrintTo beside the type, which GoogleTest asks for, would have to be in namespace std.
+// A specialization, because a PrintTo next to the type would have to be in namespace std.
 namespace testing {
 namespace internal {
 
@@ -40656,4 +40655,4 @@ class UniversalPrinter<std::chrono::time_point<std::chrono::system_clock, Any>> 
 //  39906  Adapters
 //  39923    adapters/catch2.hpp
 //  40081    adapters/doctest.hpp
-//  40246    adapters/gtest.hpp
+//  40245    adapters/gtest.hpp
