@@ -144,8 +144,7 @@ class Delivery {
       client_left,  // marks the end of a wait for the client
       delivery,     // until the client's kernel has received everything written
       last_bytes,   // until it has received the last bytes
-      done_left,    // until it has received `[DONE]`, which the client cannot read while it is in the gateway's send
-                    // queue
+      done_left,    // until it has `[DONE]`, which no client can read from the gateway\'s send queue
       done_delivered,
       // Ends.
       half_closed,  // by fault `number`

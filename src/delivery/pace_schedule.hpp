@@ -26,7 +26,7 @@ class PaceSchedule {
   Duration next(std::uint64_t share);
   /// The time of the last of `count` tokens; with 0, of the first. Replaces next().
   Duration last(std::size_t count);
-  /// Draws for the tokens of a stream that is not sent as one, instead of the whole tokens that last() assumes.
+  /// Draws the times of a stream whose reply is sent in one piece; last() otherwise assumes whole tokens.
   void foresee(EventSource& source);
 
  private:

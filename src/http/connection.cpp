@@ -34,7 +34,7 @@ Duration left_until(std::chrono::steady_clock::time_point deadline) {
 inline constexpr std::size_t slowest_body = 10240;
 /// Read bytes are removed from the buffer in steps of this size, because removal moves the rest.
 inline constexpr std::size_t most_taken = 16384;
-/// A larger request or answer is handed to its own thread, so that other connections do not wait.
+/// For a larger request or answer, the thread gives up the event loop, so that other connections do not wait.
 inline constexpr std::size_t takes_long = 131072;
 /// The most that is received before something reads the connection.
 inline constexpr std::size_t most_unread = 131072;

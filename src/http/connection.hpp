@@ -81,7 +81,7 @@ class Connection final : public Outlet {
   /// Reads up to and including the blank line after a head. Returns `malformed` at the first byte no head can contain,
   /// a control character or a line end other than CRLF, so that other protocols fail early.
   std::optional<Arrival> read_head(std::string& head);
-  /// Starts the body timeout for read_exactly and read_line. A body that is read slowly has no timeout.
+  /// Starts the body timeout for read_exactly and read_line. It does not apply while reading slowly.
   void begin_body();
   /// Appends up to `size` received bytes to `out` and subtracts them from `size`. Returns `arrived` when `size` is 0.
   std::optional<Arrival> read_exactly(std::size_t& size, std::string& out);
